@@ -1,0 +1,1 @@
+"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained."""

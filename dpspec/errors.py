@@ -1,0 +1,212 @@
+"""The exceptions of dpspec: one class per cause, each with a stable code and the exit code that it means.
+
+A message reads *subject=value: rule: what to do*. The parts stay available as attributes, so that a
+caller (the command line, the spec-file reader, a test) never parses text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+_ABSENT: Any = object()
+
+
+class DpspecError(Exception):
+    """Base of every error that dpspec raises on purpose.
+
+    Args:
+        subject: what the fault is about, as the user wrote it (``budget.rho``, ``hamming``).
+        rule: the rule that was broken.
+        advice: what to do about it.
+        value: the offending value, shown as ``subject=value``; leave it out when there is none.
+
+    >>> str(DpspecError("swap_rate", "must lie in [0, 1]", "write a rate such as 1/20", value=7))
+    'swap_rate=7: must lie in [0, 1]: write a rate such as 1/20'
+    """
+
+    code: ClassVar[str] = "dpspec-error"
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, subject: str, rule: str, advice: str = "", *, value: object = _ABSENT) -> None:
+        self.subject = subject
+        self.rule = rule
+        self.advice = advice
+        self.value = None if value is _ABSENT else value
+        shown = subject if value is _ABSENT else f"{subject}={_short(value)}"
+        super().__init__(": ".join(part for part in (shown, rule, advice) if part))
+
+
+def _short(value: object, limit: int = 80) -> str:
+    """``repr`` cut to a length that a terminal line can hold."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class ParameterError(DpspecError, ValueError):
+    """A value lies outside the domain of its parameter."""
+
+    code = "parameter"
+
+
+class IncompatibleBlocksError(DpspecError, ValueError):
+    """Two blocks of one specification do not fit together."""
+
+    code = "incompatible-blocks"
+
+
+class NotInSpaceError(DpspecError, ValueError):
+    """A dataset is not an element of the dataset space."""
+
+    code = "not-in-space"
+
+
+class NotInUniverseError(DpspecError, ValueError):
+    """Two datasets were compared that share no universe, or a dataset lies in none."""
+
+    code = "not-in-universe"
+
+
+class NotEnumerableError(DpspecError):
+    """The elements of a space cannot be listed (infinitely many, or too many)."""
+
+    code = "not-enumerable"
+
+
+class NoRouteError(DpspecError, LookupError):
+    """No exact or bracketed way is known to evaluate a divergence on two laws."""
+
+    code = "no-route"
+    exit_code = 3
+
+
+class NumericalError(DpspecError, ArithmeticError):
+    """An enclosure stayed too wide to decide, at the largest precision that is tried."""
+
+    code = "numerical"
+    exit_code = 3
+
+
+class TableError(DpspecError, ValueError):
+    """A table of data does not fit the dataset space of the specification."""
+
+    code = "table"
+
+
+class ReleaseError(DpspecError):
+    """A release was refused or could not be written."""
+
+    code = "release"
+
+
+# --- specification files -------------------------------------------------------------------------
+
+
+class SpecError(DpspecError):
+    """A fault in a specification file; ``line`` is its line (1-based) once the reader knows it."""
+
+    code = "spec"
+    line: int | None = None
+
+
+class SpecSyntaxError(SpecError):
+    """The file is not TOML, or not text."""
+
+    code = "syntax"
+
+
+class SpecTooLargeError(SpecError):
+    """The file is larger, or nested deeper, than any specification needs to be."""
+
+    code = "too-large"
+
+
+class SchemaVersionError(SpecError):
+    """The file is written in a schema version that this reader does not know."""
+
+    code = "schema-version"
+
+
+class UnknownKeyError(SpecError, LookupError):
+    """A key has no meaning where it stands."""
+
+    code = "unknown-key"
+
+
+class MissingKeyError(SpecError, LookupError):
+    """A required key is absent."""
+
+    code = "missing-key"
+
+
+class BudgetParameterError(SpecError, ValueError):
+    """The budget is given in a number that the output divergence does not take (epsilon for rho, ...)."""
+
+    code = "budget-parameter"
+
+
+# --- plugins --------------------------------------------------------------------------------------
+
+
+class PluginError(DpspecError):
+    """A plugin is at fault."""
+
+    code = "plugin"
+    exit_code = 4
+
+
+class PluginLoadError(PluginError):
+    """A plugin raised while it was imported or while it registered."""
+
+    code = "plugin-load"
+
+
+class DuplicatePluginError(PluginError):
+    """Two distributions claim one plugin name."""
+
+    code = "duplicate-plugin"
+
+
+class DuplicateNameError(PluginError):
+    """Two plugins, or one plugin twice, register one name of one kind."""
+
+    code = "duplicate-name"
+
+
+class UnknownHookError(PluginError):
+    """A plugin implements a hook that does not exist, most often a misspelt one."""
+
+    code = "unknown-hook"
+
+
+class ApiVersionError(PluginError):
+    """A plugin was written for another version of the plugin interface."""
+
+    code = "api-version"
+
+
+class PluginContractError(PluginError):
+    """A plugin broke its contract while it ran: raised, or returned something it must not."""
+
+    code = "plugin-contract"
+
+
+class UnknownNameError(DpspecError, LookupError):
+    """A name is not registered; when a failed plugin may be the reason, ``exit_code`` is 4."""
+
+    code = "unknown-name"
+
+
+class Faults(DpspecError):
+    """Several independent faults, reported together.
+
+    >>> str(Faults([ParameterError("p", "must be positive"), ParameterError("q", "must be positive")]))
+    'p: must be positive\\nq: must be positive'
+    """
+
+    code = "faults"
+
+    def __init__(self, faults: Sequence[DpspecError]) -> None:
+        self.faults = tuple(faults)
+        DpspecError.__init__(self, "\n".join(str(fault) for fault in self.faults), "")
+        self.exit_code = max((fault.exit_code for fault in self.faults), default=2)  # type: ignore[misc]

@@ -288,6 +288,56 @@ class Nested(Domain):
 
 
 @attrs.frozen
+class Data(Domain):
+    """A plain value of text, integers and nested lists of them, stored as nested tuples: a dataset as it is written."""
+
+    def read(self, value: Any, subject: str) -> Any:
+        if isinstance(value, (list, tuple)):
+            return tuple(self.read(entry, f"{subject}[{place}]") for place, entry in enumerate(value))
+        if isinstance(value, (str, int)) and not isinstance(value, bool):
+            return value
+        raise ParameterError(subject, f"must be {self.describe()}", value=value)
+
+    def describe(self) -> str:
+        return "text, an integer, or a list of them"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "integer", "array"]}
+
+    def strategy(self) -> SearchStrategy[Any]:
+        from hypothesis import strategies as st
+
+        return st.lists(st.integers(0, 1), max_size=3).map(tuple)
+
+
+@attrs.frozen
+class Registered(Domain):
+    """An object of a registered kind: another block, a relation, an invariant.
+
+    In Python it is given as that object. In a spec file it is a table with the key ``type``, which the reader
+    of the file turns into the object before this domain sees it; the core itself knows no names.
+    """
+
+    kind: str
+
+    def read(self, value: Any, subject: str) -> Any:
+        if value is None or isinstance(value, (str, int, float, Mapping, list)):
+            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+        return value
+
+    def describe(self) -> str:
+        return f"object of the kind {self.kind}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"$ref": f"#/$defs/{self.kind}"}
+
+    def strategy(self) -> SearchStrategy[Any]:
+        from hypothesis import strategies as st
+
+        return st.nothing()
+
+
+@attrs.frozen
 class Parameter:
     """One declared parameter of a class."""
 
@@ -357,8 +407,8 @@ def build(cls: type, table: Mapping[str, Any], subject: str) -> Any:
     Raises:
         Faults, or the single fault: UnknownKeyError, MissingKeyError, ParameterError, IncompatibleBlocksError.
     """
-    declared = {parameter.name.replace("_", "-"): parameter for parameter in parameters(cls)}
-    given = {str(key).replace("_", "-"): value for key, value in table.items()}
+    declared = {parameter.name: parameter for parameter in parameters(cls)}
+    given = {str(key).replace("-", "_"): value for key, value in table.items()}
     faults: list[DpspecError] = [
         UnknownKeyError(f"{subject}.{key}", "is no key of this table", did_you_mean(key, declared))
         for key in given
@@ -407,8 +457,8 @@ def object_schema(cls: type) -> dict[str, Any]:
     declared = parameters(cls)
     return {
         "type": "object",
-        "properties": {p.name.replace("_", "-"): p.domain.schema() for p in declared},
-        "required": [p.name.replace("_", "-") for p in declared if p.required],
+        "properties": {p.name: p.domain.schema() for p in declared},
+        "required": [p.name for p in declared if p.required],
         "additionalProperties": False,
     }
 

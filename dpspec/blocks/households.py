@@ -1,0 +1,128 @@
+"""Two-level datasets: persons in households, so that the unit of protection is a real choice (B-D14, B-T22)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, cast
+
+import attrs
+
+from dpspec.blocks.records import (
+    Multisets,
+    all_records,
+    check_attributes,
+    check_sizes,
+    count_records,
+    read_record,
+    restrict_attributes,
+)
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.params import Integer, Items, Nested, define
+
+MEMBERS = "members"
+"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
+
+@define
+class Households(Multisets):
+    """Multisets of households, each with its own attributes and a multiset of persons.
+
+    A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without
+    persons is a vacant housing unit. As records of the unit *household* it reads
+    ``(*household categories, members)``; as records of the unit *person*
+    ``(*household categories, *person categories)``, one for each person.
+
+    Args:
+        household: the attributes of a household.
+        person: the attributes of a person.
+        least, most: the range of the number of households.
+        members: the largest number of persons in a household.
+    """
+
+    name: ClassVar[str] = "households"
+
+    household: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
+    person: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
+    least: Annotated[int, Integer(0)] = 0
+    most: Annotated[int, Integer(0)] | None = None
+    members: Annotated[int, Integer(0)] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_attributes(self.household, "household")
+        check_attributes(self.person, "person")
+        check_sizes(self.least, self.most)
+        shared = {a.name for a in self.household} & ({a.name for a in self.person} | {MEMBERS})
+        if shared:
+            raise ParameterError("attributes", "must not share a name", value=sorted(shared))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return ("household", "person")
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        if unit == "person":
+            return self.household + self.person
+        return (*self.household, Attribute(name=MEMBERS, count=max(self._compositions() or 2**62, 1)))
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        if unit == "household":
+            return tuple((*place, members) for place, members in self.cells_of(dataset))
+        return tuple((*place, *person) for place, members in self.cells_of(dataset) for person in members)
+
+    def dataset(self, value: Any) -> Dataset:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise NotInSpaceError(self.name, "must be a collection of households", value=value)
+        cells = tuple(self._read_household(entry) for entry in value)
+        self.check_size(len(cells))
+        return self.of(cells)
+
+    def _read_household(self, entry: Any) -> Hashable:
+        if isinstance(entry, (str, Mapping)) or not isinstance(entry, Iterable) or len(parts := tuple(entry)) != 2:
+            raise NotInSpaceError("household", "must be a pair (household categories, persons)", value=entry)
+        persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))  # type: ignore[type-var]
+        if self.members is not None and len(persons) > self.members:
+            raise NotInSpaceError("household", f"has more than {self.members} persons", value=len(persons))
+        return read_record(parts[0], self.household), persons
+
+    def of(self, cells: tuple[Hashable, ...]) -> Dataset:
+        return tuple(sorted(cells))  # type: ignore[type-var]
+
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
+        return cast(tuple[Any, ...], dataset)
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return sum(1 + len(members) for _, members in self.cells_of(dataset))
+
+    def kinds(self) -> Iterator[Hashable]:
+        persons = tuple(all_records(self.person))
+        sizes = itertools.count() if self.members is None else range(self.members + 1)
+        for size in sizes:
+            for members in itertools.combinations_with_replacement(persons, size):
+                for place in all_records(self.household):
+                    yield place, members
+
+    def count_kinds(self) -> int | None:
+        compositions = self._compositions()
+        return None if compositions is None else compositions * count_records(self.household)
+
+    def _compositions(self) -> int | None:
+        if self.members is None:
+            return None
+        kinds = count_records(self.person)
+        return sum(math.comb(kinds + size - 1, size) for size in range(self.members + 1))
+
+    def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
+        if self.least > records:
+            return None
+        return attrs.evolve(
+            self,
+            household=restrict_attributes(self.household, mentioned),
+            person=restrict_attributes(self.person, mentioned),
+            most=records if self.most is None else min(self.most, records),
+            members=1 if self.members is None else min(self.members, 1),
+        )

@@ -1,0 +1,55 @@
+"""Block 3: the input divergence d_X on X, which says who or what the unit of protection is (B-D5)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.exact import Number, number
+
+
+class Relation(ABC):
+    """A relation on X: which datasets are neighbours."""
+
+    name: ClassVar[str]
+
+    is_symmetric: ClassVar[bool] = True
+
+    @abstractmethod
+    def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        """Whether the two (different) datasets are neighbours."""
+
+    def check(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError when the relation is not defined on the space."""
+        return None
+
+
+class InputDivergence(ABC):
+    """d_X: a distance on the whole space X, never recomputed inside a universe (B-S1).
+
+    A subclass is made with `dpspec.define`, registers under its `name`, and declares its unit as a field
+    when it counts units.
+    """
+
+    name: ClassVar[str]
+
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+    """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
+
+    @abstractmethod
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        """d_X(x, x'), exact; infinity for datasets that are never compared."""
+
+    def check(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError when the divergence is not defined on the space."""
+        return None
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
+        """A constant c with d(x, x') <= c other(x, x') for all x, x' of the space, and the reason; None when unknown.
+
+        The smaller c, the better; c = 1 for equal divergences. A mechanism that is eps-Lipschitz for this
+        divergence is (c eps)-Lipschitz for the other.
+        """
+        return (number(1), "the same input divergence") if self == other else None

@@ -1,0 +1,248 @@
+"""Invariants: functions c of the dataset whose value is published as it is, and which therefore cut X into universes.
+
+For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = c(x)} (B-D7).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+import attrs
+
+from dpspec.blocks.households import MEMBERS
+from dpspec.blocks.records import all_records
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.params import Integer, Items, Pairs, Text, define, did_you_mean
+
+
+class Invariant(ABC):
+    """A function c on the datasets whose value the multiverse holds fixed."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        """c(x)."""
+
+    def check(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError when the invariant does not make sense on the space."""
+        return None
+
+    def mentions(self) -> Mapping[str, frozenset[str]]:
+        """The attributes the invariant looks at, each with the categories that it singles out."""
+        return {}
+
+    def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
+        """A reason why c(x) determines other(x) for every x of the space, when one is seen from the form of the two."""
+        return "the same invariant" if self == other else None
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        """c(x) as an integer vector of fixed length, the form in which noise is added to it."""
+        raise IncompatibleBlocksError(f"query {self}", "does not answer with integers")
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        """What each entry of `answers` counts."""
+        raise IncompatibleBlocksError(f"query {self}", "does not answer with integers")
+
+    def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        """Rows over `space.cells()` whose products with the dataset's vector carry the same information as c, if any."""
+        return None
+
+
+def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
+    return {attribute.name: attribute for attribute in attributes}
+
+
+@define
+class Marginal(Invariant):
+    """The counts of the records of one unit by some of their attributes.
+
+    c(x)[v] = number of records of the unit with attributes = v, among those that meet `where`.
+    Without attributes it is one count. The attribute ``members`` of a household is its whole composition.
+
+    Args:
+        attributes: the attributes of the table.
+        unit: the unit that is counted.
+        where: for some attributes, the categories that are counted; the other records are left out.
+
+    >>> str(Marginal(attributes=("state",), unit="person"))
+    'person by state'
+    """
+
+    name: ClassVar[str] = "marginal"
+
+    attributes: Annotated[tuple[str, ...], Items(Text())]
+    unit: Annotated[str, Text()] = "person"
+    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text()))] = ()
+
+    def check(self, space: DatasetSpace) -> None:
+        known = _names(space.attributes_of(self.unit))
+        for attribute in (*self.attributes, *(a for a, _ in self.where)):
+            if attribute not in known:
+                raise IncompatibleBlocksError(
+                    "invariant marginal", f"the space {space.name} has no such {self.unit} attribute",
+                    did_you_mean(attribute, known), value=attribute,
+                )  # fmt: skip
+        for attribute, categories in self.where:
+            for category in categories:
+                known[attribute].index(category)
+
+    def mentions(self) -> Mapping[str, frozenset[str]]:
+        singled = {attribute: frozenset(categories) for attribute, categories in self.where}
+        return {attribute: singled.get(attribute, frozenset()) for attribute in (*self.attributes, *singled)}
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return tuple(sorted(self._count(space.records(dataset, self.unit), space).items(), key=repr))
+
+    def _count(self, records: tuple[Record, ...], space: DatasetSpace) -> Counter[Record]:
+        places = {a.name: place for place, a in enumerate(space.attributes_of(self.unit))}
+        kept = [places[a] for a in self.attributes]
+        conditions = [(places[a], frozenset(categories)) for a, categories in self.where]
+        return Counter(
+            tuple(record[place] for place in kept)
+            for record in records
+            if all(record[place] in categories for place, categories in conditions)
+        )
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        counts = self._count(space.records(dataset, self.unit), space)
+        return tuple(counts[cell] for cell in self._cells(space))
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return tuple(" x ".join(map(str, cell)) or "total" for cell in self._cells(space))
+
+    def _cells(self, space: DatasetSpace) -> Iterator[Record]:
+        """Every combination of the attributes that meets the conditions, in the order of the categories."""
+        if MEMBERS in self.attributes:
+            raise IncompatibleBlocksError(f"query {self}", "cannot list all compositions of a household")
+        known, where = _names(space.attributes_of(self.unit)), dict(self.where)
+        own = tuple(
+            known[a] if known[a].within in self.attributes else attrs.evolve(known[a], within=None, parents=())
+            for a in self.attributes
+        )
+        ordered = tuple(sorted(own, key=lambda a: list(known).index(a.name)))
+        places = [ordered.index(a) for a in own]
+        for record in all_records(ordered):
+            cell = tuple(record[place] for place in places)
+            if all(a not in where or category in where[a] for a, category in zip(self.attributes, cell, strict=True)):
+                yield cell
+
+    def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        cells = space.cells()
+        if cells is None or space.is_ordered:
+            return None
+        columns = [self._count(space.records_of_cell(cell, self.unit), space) for cell in cells]
+        values = sorted({value for column in columns for value in column}, key=repr)
+        return tuple(tuple(column[value] for column in columns) for value in values)
+
+    def split(self, attribute: str, space: DatasetSpace) -> tuple[Marginal, ...]:
+        """The tables of the single categories of one attribute, of which this table is the sum."""
+        known, where = _names(space.attributes_of(self.unit)), dict(self.where)
+        categories = where.get(attribute) or tuple(known[attribute].values())
+        return tuple(attrs.evolve(self, where=tuple({**where, attribute: (c,)}.items())) for c in categories)
+
+    def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
+        if self == other:
+            return "the same invariant"
+        if not isinstance(other, Marginal) or not self._sees_unit_of(other):
+            return None
+        visible = self._visible(space)
+        theirs, ours = dict(other.where), dict(self.where)
+        narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
+        needed = {*other.attributes, *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
+        if narrower and needed <= visible:
+            return f"{other} is a coarser table of {self}"
+        return None
+
+    def _sees_unit_of(self, other: Marginal) -> bool:
+        return self.unit == other.unit or MEMBERS in self.attributes
+
+    def _visible(self, space: DatasetSpace) -> set[str]:
+        """The attributes whose value is known from a cell of this table: its own and every coarser one."""
+        known = _names(space.attributes_of(self.unit))
+        visible, pending = set(), list(self.attributes)
+        while pending:
+            attribute = pending.pop()
+            visible.add(attribute)
+            coarser = known[attribute].within
+            if coarser is not None:
+                pending.append(coarser)
+        if MEMBERS in visible:
+            visible |= {a.name for unit in space.units for a in space.attributes_of(unit)} - set(known)
+        return visible
+
+    def __str__(self) -> str:
+        by = f"{self.unit} by {' x '.join(self.attributes)}" if self.attributes else f"{self.unit} total"
+        where = ", ".join(f"{attribute} in {{{', '.join(categories)}}}" for attribute, categories in self.where)
+        return f"{by} where {where}" if where else by
+
+
+@define
+class LinearMap(Invariant):
+    """An integer linear map c(x) = A v(x), with v(x) the dataset as counts over the cells of the space.
+
+    Args:
+        rows: the rows of A.
+        label: what the map is, for people.
+
+    >>> str(LinearMap(rows=((1, 1, 1),), label="sum"))
+    'sum'
+    """
+
+    name: ClassVar[str] = "linear-map"
+
+    rows: Annotated[tuple[tuple[int, ...], ...], Items(Items(Integer()), least=1)]
+    label: Annotated[str, Text()] = "linear map"
+
+    def check(self, space: DatasetSpace) -> None:
+        cells = space.cells()
+        if cells is None:
+            raise IncompatibleBlocksError(f"invariant {self.label}", f"the space {space.name} has no list of coordinates for it")
+        for row in self.rows:
+            if len(row) != len(cells):
+                raise IncompatibleBlocksError(f"invariant {self.label}", f"a row needs {len(cells)} entries", value=len(row))
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return self.answers(dataset, space)
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        vector = space.vector(dataset)
+        return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in self.rows)
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return tuple(f"{self.label}[{place}]" for place in range(len(self.rows)))
+
+    def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        return self.rows
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@attrs.frozen(kw_only=True)
+class FunctionInvariant(Invariant):
+    """Any function of the dataset, given in Python; equal only to itself.
+
+    Args:
+        function: maps a dataset to a hashable value.
+        label: what it computes, for people.
+    """
+
+    name: ClassVar[str] = "function"
+
+    function: Callable[[Any], Hashable]
+    label: str
+
+    def __attrs_post_init__(self) -> None:
+        if not callable(self.function):
+            raise ParameterError(f"invariant {self.label}", "must be a function of the dataset", value=self.function)
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return self.function(dataset)
+
+    def __str__(self) -> str:
+        return self.label

@@ -1,0 +1,48 @@
+"""Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from dpspec.exact import Bracket, Number, number
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.law import Law
+
+
+class OutputDivergence(ABC):
+    """d_Pr(P, Q), evaluated exactly or in a rigorous bracket.
+
+    A subclass implements `evaluate` on the pair (P, Q) seen as a `Dichotomy`, and names the number in which its
+    budget is stated.
+    """
+
+    name: ClassVar[str]
+
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = False
+    """Whether the triangle inequality holds, so that a bound for neighbours extends along paths (B-S2, B-S3)."""
+    separates_disjoint: ClassVar[bool] = True
+    """Whether d_Pr(P, Q) is infinite for laws with total variation 1, the hypothesis of B-T10(2)."""
+    budget_parameters: ClassVar[tuple[str, ...]] = ("epsilon",)
+    """The names of the numbers in which a budget for this divergence may be written, the preferred one first."""
+
+    @abstractmethod
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        """d_Pr of the pair; a larger precision gives a narrower bracket."""
+
+    def between(self, left: Law, right: Law, *, precision: int = 64) -> Bracket:
+        """d_Pr(P, Q) of two laws."""
+        return self.evaluate(left.against(right), precision=precision)
+
+    def lipschitz(self, parameter: str, value: Number) -> Number:
+        """The Lipschitz constant that a budget stands for: what multiplies d_X in the inequality.
+
+        For most divergences the budget itself; for the normalised Renyi metric sqrt(rho) (B-X1).
+        """
+        return value
+
+    def bounded_by(self, other: OutputDivergence) -> tuple[Number, str] | None:
+        """A constant c with d(P, Q) <= c other(P, Q) for all laws, and the reason; None when unknown or none exists."""
+        return (number(1), "the same output divergence") if self == other else None
+

@@ -1,0 +1,164 @@
+"""Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
+
+A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
+reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
+Datasets are plain hashable values (tuples) in one canonical form per element of X.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.params import Integer, Items, Text, define, did_you_mean
+
+Dataset = Hashable
+Record = tuple[Hashable, ...]
+
+
+@define
+class Attribute:
+    """A categorical attribute of a record.
+
+    Args:
+        name: the attribute's name.
+        categories: its categories, or
+        count: their number, when they are too many to list; they are then named "0", "1", ...
+        within: the coarser attribute in which this one is nested (a block lies within one block group).
+        parents: the coarser category of each category, in the order of `categories`; without it the
+            categories are dealt out evenly and in order.
+
+    >>> Attribute(name="tract", count=4, within="county").parent("3", Attribute(name="county", count=2))
+    '1'
+    """
+
+    name: Annotated[str, Text()]
+    categories: Annotated[tuple[str, ...], Items(Text())] = ()
+    count: Annotated[int, Integer(1)] | None = None
+    within: Annotated[str, Text()] | None = None
+    parents: Annotated[tuple[str, ...], Items(Text())] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if bool(self.categories) == (self.count is not None):
+            raise ParameterError(f"attribute {self.name}", "needs either categories or their count")
+        if len(set(self.categories)) != len(self.categories):
+            raise ParameterError(f"attribute {self.name}", "names a category twice", value=self.categories)
+        if self.parents and (self.within is None or len(self.parents) != len(self.categories)):
+            raise ParameterError(
+                f"attribute {self.name}", "parents name one coarser category for each category of an attribute `within` another"
+            )
+
+    @property
+    def size(self) -> int:
+        """The number of categories."""
+        return len(self.categories) if self.count is None else self.count
+
+    def values(self) -> Iterator[str]:
+        """The categories, in order."""
+        return iter(self.categories) if self.count is None else (str(i) for i in range(self.count))
+
+    def index(self, category: Hashable) -> int:
+        """The place of a category; raises NotInSpaceError for what is none."""
+        if self.count is None:
+            if category in self.categories:
+                return self.categories.index(str(category))
+            raise NotInSpaceError(self.name, "is no category", did_you_mean(str(category), self.categories), value=category)
+        text = str(category)
+        if text.isdecimal() and text == str(int(text)) and int(text) < self.count:
+            return int(text)
+        raise NotInSpaceError(self.name, f'must be a category "0" to "{self.count - 1}"', value=category)
+
+    def parent(self, category: Hashable, coarser: Attribute) -> str:
+        """The category of the coarser attribute in which a category lies."""
+        place = self.index(category)
+        if self.parents:
+            return self.parents[place]
+        chosen = place * coarser.size // self.size
+        return str(chosen) if coarser.count is not None else coarser.categories[chosen]
+
+    def restricted(self, kept: Iterable[str], coarser: Attribute | None) -> Attribute:
+        """The attribute with only some of its categories, each under its old parent."""
+        kept = tuple(kept)
+        parents = () if coarser is None else tuple(self.parent(category, coarser) for category in kept)
+        return Attribute(name=self.name, categories=kept, within=self.within, parents=parents)
+
+
+class DatasetSpace(ABC):
+    """The set X of all datasets that the specification speaks about."""
+
+    name: ClassVar[str]
+
+    is_ordered: ClassVar[bool] = False
+    """True when a dataset is a sequence of records, so that positions have a meaning."""
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[str, ...]:
+        """The names of the units a dataset is made of, the largest first; empty when it has none."""
+
+    @abstractmethod
+    def dataset(self, value: Any) -> Dataset:
+        """The canonical form of an element of X; raises NotInSpaceError for anything else."""
+
+    @abstractmethod
+    def datasets(self) -> Iterator[Dataset]:
+        """Every element of X once, smallest first; endless for an infinite space."""
+
+    @abstractmethod
+    def cardinality(self) -> int | None:
+        """The number of elements of X; None when there are infinitely many."""
+
+    @abstractmethod
+    def magnitude(self, dataset: Dataset) -> int:
+        """How large a dataset is (its records, its total), the first key of the order of witnesses."""
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        """The attributes of a record of the unit, in the order of its values."""
+        self.check_unit(unit)
+        return ()
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        """The dataset as records of one unit (in order, for an ordered space)."""
+        self.check_unit(unit)
+        raise IncompatibleBlocksError(f"space {self.name}", "has no records", value=unit)
+
+    def cells(self) -> tuple[Hashable, ...] | None:
+        """The coordinates in which `vector` counts; None when there are none, or too many to list."""
+        return None
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        """The dataset as integer counts over `cells()`; what a linear invariant is applied to."""
+        raise IncompatibleBlocksError(f"space {self.name}", "has no coordinates for a linear map")
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        """The dataset with the given coordinates; raises NotInSpaceError when there is none."""
+        raise IncompatibleBlocksError(f"space {self.name}", "has no coordinates for a linear map")
+
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        """The records of the unit that one count in a cell stands for."""
+        raise IncompatibleBlocksError(f"space {self.name}", "has no cells of records", value=unit)
+
+    def fixed_total(self) -> bool:
+        """Whether the sum of the coordinates is the same for all datasets."""
+        return False
+
+    def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
+        """A small finite sub-space of X for hunting witnesses, or None when X has no natural one.
+
+        Args:
+            mentioned: the attributes that matter, each with the categories that are singled out.
+            records: the largest number of records.
+        """
+        return None
+
+    def check_unit(self, unit: str) -> None:
+        """Raise IncompatibleBlocksError when the space has no such unit."""
+        if unit not in self.units:
+            known = did_you_mean(unit, self.units) if self.units else "it has no units"
+            raise IncompatibleBlocksError("unit", f"is no unit of the space {self.name}", known, value=unit)
+
+    def order(self, dataset: Dataset) -> tuple[int, str]:
+        """The documented order of datasets in witnesses: by magnitude, then by their written form."""
+        return self.magnitude(dataset), repr(dataset)

@@ -1,0 +1,153 @@
+"""Dataset spaces whose elements are vectors: bits of n people, and integer counts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator
+from typing import Annotated, Any, ClassVar, cast
+
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.params import Integer, Text, define
+
+
+def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise NotInSpaceError(subject, f"must be a sequence of {length} integers", value=value)
+    vector = tuple(value)
+    if len(vector) != length:
+        raise NotInSpaceError(subject, f"must have length {length}, not {len(vector)}", value=vector)
+    for entry in vector:
+        if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+            raise NotInSpaceError(subject, "must hold integers only", "no missing values, booleans or floats", value=entry)
+    return tuple(int(entry) for entry in vector)
+
+
+@define
+class BitVectors(DatasetSpace):
+    """{0, 1}^n: one bit for each of n units, in a fixed order (B-D13).
+
+    Args:
+        length: n.
+        unit: what one position is.
+
+    >>> list(BitVectors(length=2).datasets())
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+
+    name: ClassVar[str] = "bit-vectors"
+    is_ordered: ClassVar[bool] = True
+
+    length: Annotated[int, Integer(1)]
+    unit: Annotated[str, Text()] = "person"
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (self.unit,)
+
+    def dataset(self, value: Any) -> Dataset:
+        bits = _integers(value, self.length, self.name)
+        for bit in bits:
+            if bit not in (0, 1):
+                raise NotInSpaceError(self.name, "must hold bits 0 and 1 only", value=bit)
+        return bits
+
+    def datasets(self) -> Iterator[Dataset]:
+        vectors = itertools.product((0, 1), repeat=self.length)
+        return iter(sorted(vectors, key=lambda bits: (sum(bits), bits))) if self.length <= 20 else vectors
+
+    def cardinality(self) -> int:
+        return int(2**self.length)
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return sum(self._bits(dataset))
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        return (Attribute(name="bit", categories=("0", "1")),)
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return tuple((str(bit),) for bit in self._bits(dataset))
+
+    def cells(self) -> tuple[Hashable, ...]:
+        return tuple(range(self.length))
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        return self._bits(dataset)
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        return self.dataset(vector)
+
+    def _bits(self, dataset: Dataset) -> tuple[int, ...]:
+        return cast(tuple[Any, ...], dataset)
+
+
+@define
+class IntegerCounts(DatasetSpace):
+    """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
+
+    Args:
+        length: k.
+        low: the least value of an entry.
+        high: the largest; without it the entries are unbounded above.
+
+    >>> IntegerCounts(length=2, high=1).cardinality()
+    4
+    """
+
+    name: ClassVar[str] = "integer-counts"
+    is_ordered: ClassVar[bool] = False
+
+    length: Annotated[int, Integer(1)] = 1
+    low: Annotated[int, Integer()] = 0
+    high: Annotated[int, Integer()] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.high is not None and self.high < self.low:
+            raise ParameterError("high", f"must be at least low={self.low}", value=self.high)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return ()
+
+    def dataset(self, value: Any) -> Dataset:
+        counts = _integers(value, self.length, self.name)
+        for count in counts:
+            if count < self.low or (self.high is not None and count > self.high):
+                top = "inf" if self.high is None else self.high
+                raise NotInSpaceError(self.name, f"counts must lie in [{self.low}, {top}]", value=count)
+        return counts
+
+    def datasets(self) -> Iterator[Dataset]:
+        for total in itertools.count():
+            level = sorted(self._at_distance(total, self.length))
+            if not level and self.high is not None and total > self.length * (self.high - self.low):
+                return
+            yield from (tuple(self.low + step for step in steps) for steps in level)
+
+    def _at_distance(self, total: int, length: int) -> Iterator[tuple[int, ...]]:
+        """Vectors of `length` non-negative steps above `low` that add up to `total`."""
+        span = total if self.high is None else min(total, self.high - self.low)
+        if length == 1:
+            if total <= span:
+                yield (total,)
+            return
+        for first in range(span + 1):
+            for rest in self._at_distance(total - first, length - 1):
+                yield (first, *rest)
+
+    def cardinality(self) -> int | None:
+        return None if self.high is None else int((self.high - self.low + 1) ** self.length)
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return sum(abs(entry - self.low) for entry in self.vector(dataset))
+
+    def cells(self) -> tuple[Hashable, ...]:
+        return tuple(range(self.length))
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        return cast(tuple[Any, ...], dataset)
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        return self.dataset(vector)

@@ -1,0 +1,202 @@
+"""Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points, version
+from types import MappingProxyType
+from typing import Any
+
+import attrs
+import pluggy
+
+from dpspec.blocks.budget import Budget
+from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multiverse import Multiverse
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import DatasetSpace
+from dpspec.builder import TableBuilder
+from dpspec.errors import (
+    ApiVersionError,
+    DpspecError,
+    DuplicatePluginError,
+    PluginLoadError,
+    UnknownHookError,
+)
+from dpspec.extension import hookspecs
+from dpspec.extension.hookspecs import API, GROUP, KINDS, PREFIX
+from dpspec.extension.registry import Entry, Provenance, Registrar, Registry
+from dpspec.mechanism import Mechanism
+from dpspec.params import did_you_mean
+from dpspec.route import Route
+
+_BASES: dict[str, type] = {
+    "spaces": DatasetSpace,
+    "multiverses": Multiverse,
+    "invariants": Invariant,
+    "relations": Relation,
+    "input_divergences": InputDivergence,
+    "output_divergences": OutputDivergence,
+    "budgets": Budget,
+    "mechanisms": Mechanism,
+    "routes": Route,
+    "tables": TableBuilder,
+}
+
+
+@attrs.frozen(kw_only=True)
+class PluginInfo:
+    """What became of one plugin.
+
+    Args:
+        provenance: its name, distribution and version.
+        status: loaded, failed, or blocked.
+        error: for a failed one, why.
+        entries: what it registered.
+    """
+
+    provenance: Provenance
+    status: str
+    error: DpspecError | None = None
+    entries: tuple[Entry, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Plugins:
+    """The loaded plugins and the registry they fill."""
+
+    infos: tuple[PluginInfo, ...]
+    registry: Registry
+
+    def faults(self) -> tuple[DpspecError, ...]:
+        """Every fault on record: failed plugins and ambiguous names."""
+        failed = tuple(info.error for info in self.infos if info.error is not None)
+        return (*failed, *self.registry.duplicates())
+
+
+@attrs.frozen(kw_only=True)
+class _Found:
+    provenance: Provenance
+    target: EntryPoint | Any
+    fault: DpspecError | None = None
+
+
+def load_plugins(*, names: Sequence[str] | None = None, modules: Iterable[tuple[str, Any]] = ()) -> Plugins:
+    """Load the core's own plugin and the installed ones.
+
+    Args:
+        names: load only the installed plugins with these names; None for all of them. The environment variable
+            DPSPEC_LOAD_PLUGINS (a comma list, empty for none) stands in for it, DPSPEC_BLOCK_PLUGINS excludes some.
+        modules: further plugins as pairs (name, module or object with hook implementations), for tests.
+    """
+    if names is None and "DPSPEC_LOAD_PLUGINS" in os.environ:
+        names = [name.strip() for name in os.environ["DPSPEC_LOAD_PLUGINS"].split(",") if name.strip()]
+    blocked = {name.strip() for name in os.environ.get("DPSPEC_BLOCK_PLUGINS", "").split(",")}
+    found = [_core(), *_discover(names), *(_local(name, module) for name, module in modules)]
+    infos = [
+        PluginInfo(provenance=f.provenance, status="blocked") if f.provenance.plugin in blocked else _load(f)
+        for f in _refuse_duplicates(found)
+    ]
+    failed = {info.provenance.plugin: str(info.error) for info in infos if info.error is not None}
+    entries = tuple(entry for info in infos for entry in info.entries)
+    return Plugins(infos=tuple(infos), registry=Registry(entries=entries, failed=MappingProxyType(failed)))
+
+
+@cache
+def installed() -> Plugins:
+    """All installed plugins, loaded once per process."""
+    return load_plugins()
+
+
+def _core() -> _Found:
+    return _Found(
+        provenance=Provenance(plugin="core", distribution="dpspec", version=version("dpspec")),
+        target=EntryPoint(name="core", value="dpspec.extension.standard", group=GROUP),
+    )
+
+
+def _local(name: str, module: Any) -> _Found:
+    return _Found(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), target=module)
+
+
+def _discover(names: Sequence[str] | None) -> list[_Found]:
+    found = [
+        _Found(
+            provenance=Provenance(
+                plugin=point.name,
+                distribution=point.dist.name if point.dist else "unknown",
+                version=point.dist.version if point.dist else "unknown",
+            ),
+            target=point,
+        )
+        for point in entry_points(group=GROUP)
+        if names is None or point.name in names
+    ]
+    return sorted(found, key=lambda f: (f.provenance.distribution, f.provenance.plugin))
+
+
+def _refuse_duplicates(found: list[_Found]) -> list[_Found]:
+    """Two plugins with one name are both refused: choosing one would decide something."""
+    owners: dict[str, list[Provenance]] = {}
+    for f in found:
+        owners.setdefault(f.provenance.plugin, []).append(f.provenance)
+    checked = []
+    for f in found:
+        rivals = owners[f.provenance.plugin]
+        if len(rivals) > 1:
+            names = " and by ".join(str(owner) for owner in rivals)
+            fault = DuplicatePluginError(f"plugin {f.provenance.plugin}", f"is provided by {names}", "uninstall one of them")
+            f = attrs.evolve(f, fault=fault)
+        checked.append(f)
+    return checked
+
+
+def _load(found: _Found) -> PluginInfo:
+    """Import and register one plugin; whatever goes wrong becomes its recorded fault."""
+    name = found.provenance.plugin
+    try:
+        if found.fault is not None:
+            raise found.fault
+        module = importlib.import_module(found.target.module) if isinstance(found.target, EntryPoint) else found.target
+        _check_api(name, module)
+        _check_hooks(name, module)
+        return PluginInfo(provenance=found.provenance, status="loaded", entries=_register(module, found.provenance))
+    except DpspecError as fault:
+        return PluginInfo(provenance=found.provenance, status="failed", error=fault)
+    except Exception as problem:  # a plugin may raise anything; it must not take the others down
+        fault = PluginLoadError(f"plugin {name}", f"raised {type(problem).__name__}: {problem}", "mend or uninstall it")
+        fault.__cause__ = problem
+        return PluginInfo(provenance=found.provenance, status="failed", error=fault)
+
+
+def _check_api(name: str, module: Any) -> None:
+    stated = getattr(module, "DPSPEC_API", API)
+    if stated != API:
+        raise ApiVersionError(f"plugin {name}", f"is written for plugin interface {stated!r}, this is {API}", "install a fitting version")
+
+
+def _check_hooks(name: str, module: Any) -> None:
+    known = [PREFIX + kind for kind in KINDS]
+    for attribute in dir(module):
+        if not attribute.startswith("dpspec_") or not callable(getattr(module, attribute)):
+            continue
+        if attribute not in known:
+            raise UnknownHookError(f"plugin {name}", "implements no known hook", did_you_mean(attribute, known), value=attribute)
+        if not hasattr(getattr(module, attribute), f"{GROUP}_impl"):
+            raise UnknownHookError(f"plugin {name}", "lacks the decorator", "write @hookimpl above it", value=attribute)
+
+
+def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
+    manager = pluggy.PluginManager(GROUP)
+    manager.add_hookspecs(hookspecs)
+    manager.register(module, name=provenance.plugin)
+    entries: list[Entry] = []
+    for kind in KINDS:
+        registrar = Registrar(kind, provenance, _BASES[kind])
+        getattr(manager.hook, PREFIX + kind)(register=registrar)
+        entries += registrar.entries
+    return tuple(entries)

@@ -1,0 +1,46 @@
+"""The plugin that ships with the core: the structural spaces, multiverses, invariants and budgets, and the mechanism
+that publishes invariants.
+
+They come in by the same door as a stranger's.
+"""
+
+from __future__ import annotations
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.households import Households
+from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
+from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.extension.hookspecs import Register, hookimpl
+from dpspec.mechanism import ReleaseInvariants
+
+DPSPEC_API = 1
+
+
+@hookimpl
+def dpspec_register_spaces(register: Register) -> None:
+    for space in (BitVectors, IntegerCounts, OrderedRecords, UnorderedRecords, ContingencyTables, Households):
+        register(space)
+
+
+@hookimpl
+def dpspec_register_multiverses(register: Register) -> None:
+    for multiverse in (Trivial, LevelSets, ExplicitUniverses):
+        register(multiverse)
+
+
+@hookimpl
+def dpspec_register_invariants(register: Register) -> None:
+    register(Marginal)
+    register(LinearMap)
+
+
+@hookimpl
+def dpspec_register_budgets(register: Register) -> None:
+    register(UniformBudget)
+
+
+@hookimpl
+def dpspec_register_mechanisms(register: Register) -> None:
+    register(ReleaseInvariants)

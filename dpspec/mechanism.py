@@ -1,0 +1,89 @@
+"""Mechanisms and their claims: what releases data, and what its author says about it.
+
+A mechanism is the map x -> P_x from datasets to laws of the output (B-D1), together with the sampler that draws
+from P_x on real tables. Its claims are statements to be judged; nothing in dpspec believes them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import attrs
+
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.errors import ReleaseError
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.params import Items, Registered, define
+from dpspec.spec import PrivacySpec
+
+if TYPE_CHECKING:
+    from dpspec.randomness import Randomness
+    from dpspec.table import Table
+
+
+@attrs.frozen(kw_only=True)
+class Claim:
+    """A published statement that a mechanism satisfies a specification, as printed.
+
+    Args:
+        label: a short name of the statement.
+        source: where it is printed (an ID such as B-T11).
+        spec: the specification it states.
+    """
+
+    label: str
+    source: str
+    spec: PrivacySpec
+
+
+class Mechanism(ABC):
+    """A data release mechanism: a law P_x for every dataset x, and a sampler for real tables."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """P_x, the law of the output on a dataset of the space."""
+
+    def check(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError when the mechanism cannot run on the space."""
+        return None
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """The mechanism's theorems as printed, on the given space."""
+        return ()
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """Draw one output on a real table with exact samplers.
+
+        Raises:
+            ReleaseError: when the mechanism has no exact sampler (continuous noise cannot be drawn exactly).
+            TableError: when the table does not fit the space.
+        """
+        raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
+
+
+@define
+class ReleaseInvariants(Mechanism):
+    """T(x) = c(x): publish the invariants exactly (B-A11).
+
+    Inside the universes of its own invariants its law does not vary, so it has budget 0 there (B-T10);
+    it is the mechanism that separates a multiverse from a coarser one.
+
+    Args:
+        invariants: c.
+    """
+
+    name: ClassVar[str] = "release-invariants"
+
+    invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"), least=1)]
+
+    def check(self, space: DatasetSpace) -> None:
+        LevelSets(invariants=self.invariants).check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return FiniteLaw.point(tuple(invariant.value(dataset, space) for invariant in self.invariants))

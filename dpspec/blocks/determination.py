@@ -52,6 +52,9 @@ def _one(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> s
         reason = invariant.implies(wanted, space)
         if reason is not None:
             return reason
+    for parts in wanted.partitions(fine, space):
+        if all(any(invariant.implies(part, space) for invariant in fine) for part in parts):
+            return f"the sum of {_join(parts)}, each a coarser table of the others"
     return _in_row_space(fine, wanted, space)
 
 

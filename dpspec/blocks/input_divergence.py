@@ -46,6 +46,10 @@ class InputDivergence(ABC):
         """Raise IncompatibleBlocksError when the divergence is not defined on the space."""
         return None
 
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        """A positive m with d(x, x') >= m for all different x, x' of the space; None when none is known."""
+        return None
+
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
         """A constant c with d(x, x') <= c other(x, x') for all x, x' of the space, and the reason; None when unknown.
 

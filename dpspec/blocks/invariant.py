@@ -5,9 +5,10 @@ For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = 
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import attrs
@@ -39,6 +40,10 @@ class Invariant(ABC):
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         """A reason why c(x) determines other(x) for every x of the space, when one is seen from the form of the two."""
         return "the same invariant" if self == other else None
+
+    def partitions(self, others: Sequence[Invariant], space: DatasetSpace) -> Iterator[tuple[Invariant, ...]]:
+        """Ways to write this invariant as a sum of parts that match the conditions of the others."""
+        return iter(())
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """c(x) as an integer vector of fixed length, the form in which noise is added to it."""
@@ -139,11 +144,15 @@ class Marginal(Invariant):
         values = sorted({value for column in columns for value in column}, key=repr)
         return tuple(tuple(column[value] for column in columns) for value in values)
 
-    def split(self, attribute: str, space: DatasetSpace) -> tuple[Marginal, ...]:
-        """The tables of the single categories of one attribute, of which this table is the sum."""
+    def partitions(self, others: Sequence[Invariant], space: DatasetSpace) -> Iterator[tuple[Invariant, ...]]:
         known, where = _names(space.attributes_of(self.unit)), dict(self.where)
-        categories = where.get(attribute) or tuple(known[attribute].values())
-        return tuple(attrs.evolve(self, where=tuple({**where, attribute: (c,)}.items())) for c in categories)
+        for attribute in {a for other in others for a in other.mentions()} & set(known):
+            groups = {other.mentions().get(attribute, frozenset()) for other in others} - {frozenset()}
+            whole = frozenset(where.get(attribute, ())) or (frozenset(known[attribute].values()) if groups else frozenset())
+            for count in range(2, len(groups) + 1):
+                for chosen in itertools.combinations(sorted(groups, key=sorted), count):
+                    if sum(map(len, chosen)) == len(whole) and frozenset().union(*chosen) == whole:
+                        yield tuple(attrs.evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
 
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         if self == other:

@@ -1,0 +1,61 @@
+"""Comparing two specifications: derived, separated, or unknown, in each direction."""
+
+from __future__ import annotations
+
+from dpspec.compare.comparison import Answer, Comparison, Direction
+from dpspec.compare.derivation import derive
+from dpspec.compare.separation import Judge, separate
+from dpspec.spec import PrivacySpec
+
+
+def compare(left: PrivacySpec, right: PrivacySpec, *, judge: Judge) -> Comparison:
+    """Decide, in each direction, whether every mechanism that satisfies the one specification satisfies the other.
+
+    Args:
+        left, right: the two specifications.
+        judge: the exact engine, asked to check each separating mechanism on the two datasets that show it.
+    """
+    return Comparison(
+        left=left,
+        right=right,
+        forward=_direction(left, right, judge),
+        backward=_direction(right, left, judge),
+        notes=perverse_notes(left, right),
+    )
+
+
+def _direction(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Direction:
+    steps = derive(premise, conclusion)
+    if all(step.holds is True for step in steps):
+        return Direction(answer=Answer.IMPLIES, steps=steps)
+    separation = separate(premise, conclusion, judge)
+    answer = Answer.UNKNOWN if separation is None else Answer.SEPARATED
+    return Direction(answer=answer, steps=steps, separation=separation)
+
+
+def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
+    """The blocks other than the budget by which the one specification looks smaller than the other (B-T22)."""
+    notes = []
+    if left.multiverse != right.multiverse:
+        notes.append(
+            "multiverse: more invariants make smaller universes, and a smaller budget without more noise; "
+            f"left holds {_count(left)}, right holds {_count(right)}"
+        )
+    if left.input_divergence != right.input_divergence:
+        notes.append(
+            "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
+            f"left counts {left.input_divergence}, right counts {right.input_divergence}"
+        )
+    if left.output_divergence != right.output_divergence:
+        notes.append(
+            "output divergence: a more lenient standard shrinks the number; "
+            f"left measures {left.output_divergence}, right measures {right.output_divergence}"
+        )
+    if notes:
+        notes.append("two budgets are comparable only when the other four blocks agree (B-T22)")
+    return tuple(notes)
+
+
+def _count(spec: PrivacySpec) -> str:
+    held = spec.multiverse.invariants
+    return "universes by list" if held is None else f"{len(held)} invariants"

@@ -1,0 +1,105 @@
+"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block (B-T22)."""
+
+from __future__ import annotations
+
+import enum
+from typing import NoReturn
+
+import attrs
+
+from dpspec.blocks.space import Dataset
+from dpspec.spec import PrivacySpec
+
+
+class Answer(enum.Enum):
+    """Whether one specification implies another."""
+
+    IMPLIES = "implies"
+    SEPARATED = "does not imply"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is Answer.{self.name}`")
+
+
+class Relation(enum.Enum):
+    """How two specifications stand to each other."""
+
+    EQUIVALENT = "equivalent"
+    IMPLIES = "implies"
+    IMPLIED_BY = "implied by"
+    INCOMPARABLE = "incomparable"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """One block of a direction S => S': what has to hold, whether it does, and why.
+
+    Args:
+        block: which of the five.
+        holds: True, False, or None when it could not be decided.
+        reason: the argument, with its source.
+        factor: for a divergence, the constant by which it passes to the budget, as exact text.
+    """
+
+    block: str
+    holds: bool | None
+    reason: str
+    factor: str = "1"
+
+
+@attrs.frozen(kw_only=True)
+class Separation:
+    """A mechanism that satisfies the one specification and not the other, checked by the exact engine.
+
+    Args:
+        mechanism: what it does, in words.
+        argument: why it satisfies the first specification on the whole space.
+        left, right: two datasets at which it breaks the second one.
+        checks: what the engine said on those datasets, for the first and for the second specification.
+    """
+
+    mechanism: str
+    argument: str
+    left: Dataset
+    right: Dataset
+    checks: tuple[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Direction:
+    """The question S => S': does every mechanism that satisfies S satisfy S'?"""
+
+    answer: Answer
+    steps: tuple[Step, ...]
+    separation: Separation | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Comparison:
+    """Both directions between two specifications, and the notes that keep a reader from comparing budgets only."""
+
+    left: PrivacySpec
+    right: PrivacySpec
+    forward: Direction
+    backward: Direction
+    notes: tuple[str, ...]
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a comparison is not a truth value: use comparison.relation")
+
+    @property
+    def relation(self) -> Relation:
+        """The two answers in one word."""
+        return {
+            (Answer.IMPLIES, Answer.IMPLIES): Relation.EQUIVALENT,
+            (Answer.SEPARATED, Answer.SEPARATED): Relation.INCOMPARABLE,
+        }.get(
+            (self.forward.answer, self.backward.answer),
+            Relation.IMPLIES
+            if self.forward.answer is Answer.IMPLIES
+            else Relation.IMPLIED_BY
+            if self.backward.answer is Answer.IMPLIES
+            else Relation.UNKNOWN,
+        )

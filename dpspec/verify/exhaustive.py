@@ -1,0 +1,228 @@
+"""Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
+
+For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
+(B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
+datasets at distance 0 must have the same law (B-S5).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import Dataset
+from dpspec.errors import DpspecError, PluginContractError
+from dpspec.exact import INFINITY, Bracket, Number, largest
+from dpspec.extension.registry import LOCAL, Registry
+from dpspec.laws.law import Law
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec.verify.event import telling_event
+from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
+
+PRECISIONS = (64, 128, 256, 512)
+"""Bits at which a bracket is refined until the pair is decided."""
+
+Progress = Callable[[int, int], None]
+
+
+def verify(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    *,
+    datasets: Iterable[Any] | None = None,
+    most_datasets: int = 20_000,
+    most_pairs: int = 2_000_000,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge whether a mechanism satisfies a specification.
+
+    Args:
+        mechanism: what is judged.
+        spec: the specification it is claimed to satisfy.
+        datasets: look only at these datasets of the space; without it, at all of them.
+        most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
+        registry: where the provenance of the blocks is looked up.
+        progress: called with (pairs done, pairs in all).
+
+    Returns:
+        A verdict: verified when every pair stays within its budget, refuted with the smallest witness when one does
+        not, undecided when a bracket stays too wide or the universes cannot be listed.
+
+    Raises:
+        IncompatibleBlocksError: when the mechanism does not fit the space.
+        PluginContractError: when the mechanism or a divergence raises.
+    """
+    mechanism.check(spec.space)
+    provenance = _provenance(mechanism, spec, registry)
+    if datasets is None:
+        size = spec.space.cardinality()
+        if size is None or size > most_datasets:
+            reason = f"the space has {'infinitely many' if size is None else size} datasets, above the {most_datasets} that are walked"
+            return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
+        universes = list(spec.multiverse.universes(spec.space))
+    else:
+        universes = _restrict(spec, [spec.space.dataset(x) for x in datasets])
+    walk = _Walk(mechanism=mechanism, spec=spec)
+    total = sum(walk.count_pairs(len(universe)) for universe in universes)
+    if total > most_pairs:
+        reason = f"{total} pairs, above the {most_pairs} that are compared"
+        return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
+    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
+
+
+def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Progress | None) -> Verdict:
+    results, witnesses, done = [], [], 0
+    for universe in universes:
+        result, witness = walk.universe(universe)
+        results.append(result)
+        if witness is not None:
+            witnesses.append(witness)
+        done += walk.count_pairs(len(universe))
+        if progress is not None:
+            progress(done, total)
+    outcome = worst(result.outcome for result in results)
+    compared = sum(result.pairs for result in results)
+    listed = sum(result.datasets for result in results)
+    return Verdict(
+        outcome=outcome,
+        method="exhaustive",
+        scope=f"all {compared} pairs at finite distance in {len(results)} universes of {listed} datasets",
+        reason="a bracket stayed too wide to decide" if outcome is Outcome.UNDECIDED else "",
+        universes=tuple(results),
+        witness=min(witnesses, key=walk.order, default=None),
+    )
+
+
+def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:
+    """The universes of the specification, cut down to some datasets."""
+    members: dict[Hashable, list[Dataset]] = {}
+    for dataset in sorted(set(datasets), key=spec.space.order):
+        for label in spec.multiverse.labels(dataset, spec.space):
+            members.setdefault(label, []).append(dataset)
+    return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
+
+
+def _provenance(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> tuple[Any, ...]:
+    roles = {"mechanism": mechanism, **{field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}}
+    return tuple((role, thing.name, registry.provenance(thing) if registry else LOCAL) for role, thing in roles.items())
+
+
+@attrs.define(kw_only=True)
+class _Walk:
+    """One walk through the universes of a specification; remembers the laws it has computed."""
+
+    mechanism: Mechanism
+    spec: PrivacySpec
+    laws: dict[Dataset, Law] = attrs.field(factory=dict)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.spec.input_divergence.is_symmetric and self.spec.output_divergence.is_symmetric
+
+    def count_pairs(self, datasets: int) -> int:
+        pairs = datasets * (datasets - 1)
+        return pairs // 2 if self.is_symmetric else pairs
+
+    def pairs(self, universe: Universe) -> Iterator[tuple[Dataset, Dataset]]:
+        choose = itertools.combinations if self.is_symmetric else itertools.permutations
+        return choose(universe.datasets, 2)  # type: ignore[return-value]
+
+    def law(self, dataset: Dataset) -> Law:
+        if dataset not in self.laws:
+            self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
+        return self.laws[dataset]
+
+    def order(self, witness: Witness) -> tuple[Any, ...]:
+        """The documented order of witnesses: smaller datasets first, then closer ones, then by their text."""
+        space = self.spec.space
+        (left, left_text), (right, right_text) = space.order(witness.left), space.order(witness.right)
+        return left + right, witness.distance, left_text, right_text
+
+    def universe(self, universe: Universe) -> tuple[UniverseResult, Witness | None]:
+        """The Lipschitz constant over one universe, and the smallest witness against its bound."""
+        bound = self.spec.bound(universe)
+        constant, attained, compared = Bracket.exactly(0), None, 0
+        outcomes, best = [Outcome.VERIFIED], None
+        for left, right in self.pairs(universe):
+            distance = self.spec.distance(left, right)
+            if distance.is_infinite:
+                continue
+            compared += 1
+            divergence, ratio, outcome = self._compare(left, right, distance, bound)
+            outcomes.append(outcome)
+            if attained is None or ratio.lower > constant.lower:
+                attained = (left, right)
+            constant = largest((constant, ratio))
+            if outcome is Outcome.REFUTED:
+                witness = self._witness(universe, left, right, distance, divergence, bound)
+                best = witness if best is None else min(best, witness, key=self.order)
+        result = UniverseResult(
+            label=universe.label, datasets=len(universe), pairs=compared, constant=constant, bound=bound,
+            outcome=worst(outcomes), attained=attained,
+        )  # fmt: skip
+        return result, self._with_event(best)
+
+    def _compare(self, left: Dataset, right: Dataset, distance: Number, bound: Number) -> tuple[Bracket, Bracket, Outcome]:
+        """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""
+        first, second = self.law(left), self.law(right)
+        for precision in PRECISIONS:
+            divergence = self._divergence(first, second, precision)
+            ratio = _per_unit(divergence, distance)
+            if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
+                return divergence, ratio, Outcome.VERIFIED
+            if ratio.lower > bound or (distance == 0 and divergence.lower > 0):
+                return divergence, ratio, Outcome.REFUTED
+        return divergence, ratio, Outcome.UNDECIDED
+
+    def _divergence(self, left: Law, right: Law, precision: int) -> Bracket:
+        chosen = self.spec.output_divergence
+        return guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
+
+    def _witness(
+        self, universe: Universe, left: Dataset, right: Dataset, distance: Number, divergence: Bracket, bound: Number
+    ) -> Witness:
+        allowed = "0" if distance == 0 else f"{bound} x {distance}"
+        return Witness(universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, allowed=allowed)
+
+    def _with_event(self, witness: Witness | None) -> Witness | None:
+        if witness is None:
+            return None
+        event = telling_event(self.law(witness.left), self.law(witness.right))
+        return attrs.evolve(witness, event=event)
+
+
+def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
+    """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
+    if distance == 0:
+        return Bracket(
+            lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number()
+        )
+    if distance.is_rational or divergence.upper.is_infinite:
+        inverse = 1 / distance.as_fraction() if distance.is_rational else 1
+        return divergence.scaled(inverse)
+    quotients = [end.enclose() / distance.enclose() for end in (divergence.lower, divergence.upper)]
+    return Bracket(lower=Bracket.around(quotients[0], least=0).lower, upper=Bracket.around(quotients[1], least=0).upper)
+
+
+def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:
+    """P_x; whatever the plugin raises becomes a PluginContractError that names it."""
+    law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
+    if not isinstance(law, Law):
+        raise PluginContractError(f"mechanism {mechanism.name}", "law() must return a Law", value=law)
+    return law
+
+
+def guarded(name: str, call: Callable[[], Any]) -> Any:
+    """Call into a plugin; its own errors pass, any other exception is reported with the plugin's name."""
+    try:
+        return call()
+    except DpspecError:
+        raise
+    except Exception as problem:
+        raise PluginContractError(name, f"raised {type(problem).__name__}: {problem}", "report it to the plugin's author") from problem

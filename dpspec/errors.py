@@ -21,12 +21,16 @@ class DpspecError(Exception):
         advice: what to do about it.
         value: the offending value, shown as ``subject=value``; leave it out when there is none.
 
+    A fault found in a file carries the file's name and its line (1-based) in ``file`` and ``line``.
+
     >>> str(DpspecError("swap_rate", "must lie in [0, 1]", "write a rate such as 1/20", value=7))
     'swap_rate=7: must lie in [0, 1]: write a rate such as 1/20'
     """
 
     code: ClassVar[str] = "dpspec-error"
     exit_code: ClassVar[int] = 2
+    file: str | None = None
+    line: int | None = None
 
     def __init__(self, subject: str, rule: str, advice: str = "", *, value: object = _ABSENT) -> None:
         self.subject = subject
@@ -35,6 +39,11 @@ class DpspecError(Exception):
         self.value = None if value is _ABSENT else value
         shown = subject if value is _ABSENT else f"{subject}={_short(value)}"
         super().__init__(": ".join(part for part in (shown, rule, advice) if part))
+
+    def __str__(self) -> str:
+        """The message, behind ``file:line:`` where those are known."""
+        places = [str(place) for place in (self.file, self.line) if place is not None]
+        return f"{':'.join(places)}: {super().__str__()}" if places else super().__str__()
 
 
 def _short(value: object, limit: int = 80) -> str:
@@ -103,10 +112,15 @@ class ReleaseError(DpspecError):
 
 
 class SpecError(DpspecError):
-    """A fault in a specification file; ``line`` is its line (1-based) once the reader knows it."""
+    """A fault in a specification file."""
 
     code = "spec"
-    line: int | None = None
+
+
+class SpecFileError(SpecError):
+    """The file cannot be opened: missing, a directory, not readable."""
+
+    code = "spec-file"
 
 
 class SpecSyntaxError(SpecError):
@@ -137,6 +151,30 @@ class MissingKeyError(SpecError, LookupError):
     """A required key is absent."""
 
     code = "missing-key"
+
+
+class WrongShapeError(SpecError, ValueError):
+    """A text stands where a table belongs, a table where a list belongs, and the like."""
+
+    code = "wrong-shape"
+
+
+class DuplicateIdError(SpecError, ValueError):
+    """Two things that are told apart by their id have the same one."""
+
+    code = "duplicate-id"
+
+
+class LedgerError(SpecError, ValueError):
+    """The parts of a ledger do not add up to the budget."""
+
+    code = "ledger"
+
+
+class NotWritableError(SpecError):
+    """An object has no form in a specification file (a function given in Python, an unregistered class)."""
+
+    code = "not-writable"
 
 
 class BudgetParameterError(SpecError, ValueError):

@@ -1,0 +1,154 @@
+"""Dichotomies: a pair of laws (P, Q) seen only through its likelihood ratio dP/dQ.
+
+Every divergence that obeys data processing is a function of the dichotomy alone (two pairs with the same law of
+dP/dQ simulate each other, by Blackwell). So a dichotomy is what an output divergence gets to see, and the functionals
+below are the vocabulary from which it is written. Each looks one way, (P || Q); `reverse` turns the pair round.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+
+from dpspec.errors import NoRouteError, ParameterError
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
+
+NOTHING = Bracket.exactly(ZERO)
+INFINITE = Bracket.exactly(INFINITY)
+
+_LARGEST_POWER = 40
+
+
+class Dichotomy(ABC):
+    """The pair (P, Q), up to Blackwell equivalence.
+
+    A subclass implements the methods with an underscore; the public ones read their argument and settle what
+    holds for every pair (P = Q, an epsilon beyond the largest log-ratio, a delta of at least 1).
+
+    Every functional returns a `Bracket`, exact where possible; a larger `precision` gives a narrower one.
+    """
+
+    # -- the functionals --------------------------------------------------------------------------
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether P = Q, known exactly."""
+        return False
+
+    @abstractmethod
+    def reverse(self) -> Dichotomy:
+        """The pair (Q, P)."""
+
+    @abstractmethod
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        """sup ln(dP/dQ), the max-divergence; infinite when P has mass where Q has none (B-D15, B-S5)."""
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        """P(dQ = 0), the mass of P where Q has none: the limit of the hockey stick for large epsilon."""
+        finite = not self.max_log_ratio(precision=precision).upper.is_infinite
+        return NOTHING if finite else Bracket(lower=ZERO, upper=number(1))
+
+    def hockey_stick(self, epsilon: NumberLike, *, precision: int = 64) -> Bracket:
+        """sup over events S of P(S) - e^epsilon Q(S); at most delta exactly when (epsilon, delta) holds one way."""
+        threshold = number(epsilon, "epsilon")
+        if threshold.is_infinite:
+            raise ParameterError("epsilon", "must be finite here", "ask max_log_ratio whether P has mass where Q has none")
+        if self.max_log_ratio(precision=precision).upper <= threshold:
+            return NOTHING
+        return self._hockey_stick(threshold, precision)
+
+    def total_variation(self, *, precision: int = 64) -> Bracket:
+        """sup over events S of P(S) - Q(S) (B-D19)."""
+        return self.hockey_stick(ZERO, precision=precision)
+
+    def epsilon_at(self, delta: NumberLike, *, precision: int = 64) -> Bracket:
+        """The least epsilon >= 0 with hockey_stick(epsilon) <= delta: one direction of MULT^delta (B-D16)."""
+        slack = _fraction(delta, "delta")
+        if slack < 0:
+            raise ParameterError("delta", "must be at least 0", value=delta)
+        if slack >= 1 or self.is_identical:
+            return NOTHING
+        if slack == 0:
+            return self.max_log_ratio(precision=precision)
+        return self._epsilon_at(slack, precision)
+
+    def renyi(self, order: NumberLike, *, precision: int = 64) -> Bracket:
+        """D_alpha(P || Q) of an order alpha >= 1 (B-D17); order 1 is the Kullback-Leibler divergence."""
+        alpha = _fraction(order, "order")
+        if alpha < 1:
+            raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
+        return NOTHING if self.is_identical else self._renyi(alpha, precision)
+
+    def concentration(self, *, precision: int = 64) -> Bracket:
+        """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (B-D18, B-S14)."""
+        return NOTHING if self.is_identical else self._concentration(precision)
+
+    def atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The exact probabilities (p, q) of every outcome, for a pair of finite laws.
+
+        Raises:
+            NoRouteError: when the pair is not finite, or its probabilities are not rational.
+        """
+        raise NoRouteError(
+            type(self).__name__,
+            "has no finite list of rational probabilities",
+            "use hockey_stick, renyi, max_log_ratio or concentration, which work for every pair",
+        )
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        """Whether sup over alpha of D_alpha/alpha is approached at alpha = 2, 3, ... and D_alpha <= alpha x that sup.
+
+        True for shifts of a Gaussian and integer shifts of a discrete one; sups of such factors add exactly (B-S14).
+        """
+        return False
+
+    # -- what a subclass provides -----------------------------------------------------------------
+
+    @abstractmethod
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket: ...
+
+    @abstractmethod
+    def _renyi(self, order: Fraction, precision: int) -> Bracket: ...
+
+    @abstractmethod
+    def _concentration(self, precision: int) -> Bracket: ...
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        """Bisection on the hockey-stick curve, which never increases; each end is moved only by a proof."""
+        if self.hockey_stick(ZERO, precision=precision).upper <= delta:
+            return NOTHING
+        if self.singular_mass(precision=precision).lower > delta:
+            return INFINITE
+        low, high = self._powers_around(delta, precision)
+        top = self.max_log_ratio(precision=precision).upper
+        if high is None:
+            return Bracket(lower=number(low), upper=top)
+        width = high / 2**precision
+        unproved = high
+        while unproved - low > width:
+            middle = (low + unproved) / 2
+            exceeds = self.hockey_stick(middle, precision=precision).lower > delta
+            low, unproved = (middle, unproved) if exceeds else (low, middle)
+        step = width
+        while low + step < high and self.hockey_stick(low + step, precision=precision).upper > delta:
+            step *= 2
+        upper = number(min(low + step, high))
+        return Bracket(lower=number(low), upper=upper if upper < top else top)
+
+    def _powers_around(self, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
+        """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""
+        low = Fraction(0)
+        for exponent in range(-8, _LARGEST_POWER):
+            point = Fraction(2) ** exponent
+            value = self.hockey_stick(point, precision=precision)
+            if value.upper <= delta:
+                return low, point
+            if value.lower > delta:
+                low = point
+        return low, None
+
+
+def _fraction(value: NumberLike, subject: str) -> Fraction:
+    """A rational parameter, also when it comes as a `Number`."""
+    return value.as_fraction() if isinstance(value, Number) and value.is_rational else rational(value, subject)

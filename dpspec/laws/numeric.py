@@ -1,0 +1,74 @@
+"""Small exact and ball-arithmetic helpers that the laws share."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import arb
+
+from dpspec.exact import Bracket, Number
+
+_LARGEST_EXPONENT = 1 << 12
+_LARGEST_ROOT = 64
+
+
+def rational_exponential(value: Number) -> Fraction | None:
+    """e^value when it is a rational number of moderate size, else None.
+
+    For a form a + sum c_i ln(r_i) without a root, None means that e^value is irrational (by Lindemann when a is not
+    0), or that it is rational but too large to be worth writing down.
+
+    >>> from dpspec.exact import number
+    >>> rational_exponential(number("1/2*ln(9/4)")), rational_exponential(number("1/2*ln(2)"))
+    (Fraction(3, 2), None)
+    """
+    if value.is_infinite or value.root != 1 or value.rational_part:
+        return None
+    degree = math.lcm(*(c.denominator for _, c in value.logs))
+    if degree > _LARGEST_ROOT or any(abs(c) * degree > _LARGEST_EXPONENT for _, c in value.logs):
+        return None
+    power = Fraction(1)
+    for argument, coefficient in value.logs:
+        power *= argument ** int(coefficient * degree)
+    return rational_root(power, degree)
+
+
+def rational_root(value: Fraction, degree: int) -> Fraction | None:
+    """The positive root of a positive rational when it is rational.
+
+    >>> rational_root(Fraction(8, 27), 3), rational_root(Fraction(2), 2)
+    (Fraction(2, 3), None)
+    """
+    top, bottom = _integer_root(value.numerator, degree), _integer_root(value.denominator, degree)
+    return Fraction(top, bottom) if top is not None and bottom is not None else None
+
+
+def _integer_root(value: int, degree: int) -> int | None:
+    low, high = 1, 1 << (value.bit_length() // degree + 1)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if middle**degree < value else (low, middle)
+    return low if low**degree == value else None
+
+
+def exponential(value: Number, precision: int) -> arb:
+    """e^value as a ball (the infinite ball for infinity)."""
+    return value.enclose(precision).exp()
+
+
+def positive(value: arb) -> arb:
+    """max(0, value) of every number in the ball."""
+    return value.max(arb(0))
+
+
+def hull(low: arb, high: arb) -> arb:
+    """A ball around all numbers between two finite ones."""
+    return low.union(high)
+
+
+def larger(left: Bracket, right: Bracket) -> Bracket:
+    """Both brackets hold the same value: the larger of the lower ends, the smaller of the upper ends."""
+    lower = left.lower if left.lower >= right.lower else right.lower
+    upper = left.upper if left.upper <= right.upper else right.upper
+    return Bracket(lower=lower, upper=upper)

@@ -1,1 +1,32 @@
-"""dpspec plugin."""
+"""The first-party plugin of divergences: relations, input and output divergences, and conversion routes."""
+
+from dpspec.extension import Register, hookimpl
+from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
+from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
+from dpspec_divergences.paths import Neighbour, Path, UserMetric
+from dpspec_divergences.relations import AddRemove, DifferInOnePosition, ReplaceOne, UserRelation
+
+__all__ = [
+    "AddRemove", "DNor", "DifferInOnePosition", "Hamming", "HammingOrdered", "Mult", "MultDelta", "Neighbour", "Path",
+    "Renyi", "ReplaceOne", "SymmetricDifference", "TotalVariation", "UserMetric", "UserRelation",
+]  # fmt: skip
+
+DPSPEC_API = 1
+
+
+@hookimpl
+def dpspec_register_relations(register: Register) -> None:
+    for relation in (ReplaceOne, AddRemove, DifferInOnePosition):
+        register(relation)
+
+
+@hookimpl
+def dpspec_register_input_divergences(register: Register) -> None:
+    for divergence in (Hamming, HammingOrdered, SymmetricDifference, Neighbour, Path):
+        register(divergence)
+
+
+@hookimpl
+def dpspec_register_output_divergences(register: Register) -> None:
+    for divergence in (Mult, MultDelta, DNor, Renyi, TotalVariation):
+        register(divergence)

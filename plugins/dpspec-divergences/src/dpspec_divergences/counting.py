@@ -1,0 +1,184 @@
+"""Input divergences that count records of one unit: unordered and ordered Hamming, symmetric difference.
+
+With (-) the multiset difference of the records of a unit u and |.| the number of records:
+
+    hamming^u(x, x')              = 1/2 |x (-) x'| when |x| = |x'|, else infinity       (B-D11)
+    symmetric-difference^u(x, x') = |x (-) x'|, without a half                           (B-D12, B-X7)
+    hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths   (B-D13)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from dpspec.blocks.households import Households
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.records import OrderedRecords, UnorderedRecords
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import IncompatibleBlocksError
+from dpspec.exact import INFINITY, Number, number
+from dpspec.params import Text, define
+
+Bound = tuple[Number, str]
+
+
+def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
+    """How many records (with multiplicity) only the left, and only the right dataset has."""
+    surplus = Counter(space.records(left, unit))
+    surplus.subtract(space.records(right, unit))
+    gone = sum(count for count in surplus.values() if count > 0)
+    return gone, gone - surplus.total()
+
+
+def has_fixed_size(space: DatasetSpace, unit: str) -> bool:
+    """Whether all datasets of the space have equally many records of the unit, seen from the form of the space."""
+    if isinstance(space, BitVectors):
+        return unit in space.units
+    if isinstance(space, (OrderedRecords, UnorderedRecords, Households)):
+        return unit == space.units[0] and space.least == space.most
+    return False
+
+
+class Minorised(InputDivergence, ABC):
+    """An input divergence made from a relation, with a counting divergence that is nowhere larger."""
+
+    @abstractmethod
+    def minorant(self) -> InputDivergence | None:
+        """The largest known counting divergence that is nowhere above this one on any space."""
+
+
+class Counting(InputDivergence, ABC):
+    """Shared by the divergences that count records of one unit."""
+
+    unit: str
+
+    def check(self, space: DatasetSpace) -> None:
+        space.check_unit(self.unit)
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if not isinstance(other, Minorised):
+            return self._bounded(other, space)
+        minorant = other.minorant()
+        bound = None if minorant is None else self.bounded_by(minorant, space)
+        return None if bound is None else (bound[0], f"{bound[1]}; {minorant} is nowhere above {other}")
+
+    def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        """The constant against another counting divergence."""
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.unit})"
+
+
+@define
+class Hamming(Counting):
+    """Unordered Hamming distance: half the multiset difference, between datasets of equal size only (B-D11).
+
+    d(x, x') = 1/2 |x (-) x'| if |x| = |x'|, else infinity: the least number of records to replace.
+    It is a metric on the multisets of records of the unit; datasets that differ only in what these records do not
+    show (their order, or vacant households when the unit is a person) are at distance 0 (B-S8).
+
+    Args:
+        unit: what one record is, such as person or household.
+
+    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),))
+    >>> two, three = space.dataset([["f"], ["f"]]), space.dataset([["f"], ["m"], ["m"]])
+    >>> str(Hamming().distance(two, space.dataset([["m"], ["m"]]), space)), str(Hamming().distance(two, three, space))
+    ('2', 'inf')
+    """
+
+    name: ClassVar[str] = "hamming"
+
+    unit: Annotated[str, Text()] = "person"
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        gone, come = exchange(left, right, space, self.unit)
+        return number(gone) if gone == come else INFINITY
+
+    def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if other == HammingOrdered(unit=self.unit):
+            return number(1), "positions that agree cancel in the multiset difference"
+        if other == SymmetricDifference(unit=self.unit) and has_fixed_size(space, self.unit):
+            return number(Fraction(1, 2)), f"every dataset has equally many {self.unit} records, so it is half of it (B-X7)"
+        return None
+
+
+@define
+class SymmetricDifference(Counting):
+    """Symmetric difference of multisets, *not* halved (B-D12, B-X7).
+
+    d(x, x') = |x (-) x'|: the least number of records to add or remove. A metric on the multisets of records of
+    the unit (see `Hamming` for datasets at distance 0).
+
+    Args:
+        unit: what one record is.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> str(SymmetricDifference().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
+    '2'
+    """
+
+    name: ClassVar[str] = "symmetric-difference"
+
+    unit: Annotated[str, Text()] = "person"
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        return number(sum(exchange(left, right, space, self.unit)))
+
+    def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if not isinstance(other, Counting):
+            return None
+        if other.unit == self.unit:
+            return number(2), "a replaced record is one removed and one added (B-X7)"
+        if not isinstance(space, Households) or (self.unit, other.unit) != ("person", "household") or space.members is None:
+            return None
+        members = max(space.members, 1)
+        per_household = f"a household holds at most {space.members} persons (members)"
+        if isinstance(other, SymmetricDifference):
+            return number(members), per_household
+        return number(2 * members), f"{per_household}; a replaced household is one removed and one added"
+
+
+@define
+class HammingOrdered(Counting):
+    """Ordered Hamming distance: the number of positions that differ (B-D13).
+
+    d(x, x') = #{i : x_i != x'_i}; infinity for sequences of unequal length.
+
+    Args:
+        unit: what one position is.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> str(HammingOrdered().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
+    '3'
+    """
+
+    name: ClassVar[str] = "hamming-ordered"
+
+    unit: Annotated[str, Text()] = "person"
+
+    def check(self, space: DatasetSpace) -> None:
+        check_ordered(self.name, space, self.unit, "hamming")
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
+        if len(ours) != len(theirs):
+            return INFINITY
+        return number(sum(a != b for a, b in zip(ours, theirs, strict=True)))
+
+
+def check_ordered(subject: str, space: DatasetSpace, unit: str, instead: str) -> None:
+    """Refuse a space whose datasets have no positions."""
+    if not space.is_ordered:
+        raise IncompatibleBlocksError(
+            subject, f"needs datasets with positions, and those of {space.name} have none", f"use {instead}", value=unit
+        )
+    space.check_unit(unit)

@@ -1,0 +1,191 @@
+"""Output divergences: multiplicative, approximate, normalised Renyi, Renyi of one order, total variation.
+
+Each is a function of the pair of laws seen through its likelihood ratio (`Dichotomy`), in both directions.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import Bracket, Number, number, sqrt
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.params import Rational, define
+
+Bound = tuple[Number, str]
+
+_HALF_ROOT = sqrt(Fraction(1, 2))
+
+
+class _Named(OutputDivergence):
+    """Shared: how the divergence is written in a reason."""
+
+    def bounded_by(self, other: OutputDivergence) -> Bound | None:
+        return (number(1), "the same output divergence") if self == other else self._bounded(other)
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        """The constant against a different output divergence."""
+        return None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@define
+class Mult(_Named):
+    """Multiplicative distance, the standard of pure differential privacy (B-D15).
+
+    d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> str(Mult().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
+    'ln(2)'
+    """
+
+    name: ClassVar[str] = "mult"
+    is_metric: ClassVar[bool] = True
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return pair.max_log_ratio(precision=precision) | pair.reverse().max_log_ratio(precision=precision)
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if _is_pure(other):
+            return number(1), "mult-delta at delta = 0 is mult (B-D16)"
+        return None
+
+
+@define
+class MultDelta(_Named):
+    """Approximate differential privacy: the least epsilon at a fixed delta (B-D16).
+
+    d(P, Q) = sup over S of max{ ln([P(S) - delta]+ / Q(S)), ln([Q(S) - delta]+ / P(S)), 0 }, which is at most epsilon
+    exactly when P(S) <= e^epsilon Q(S) + delta and conversely. No metric (B-S3); its budget is epsilon.
+
+    Args:
+        delta: the slack in probability, in [0, 1); part of the name of the divergence.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> str(MultDelta(delta="0.1").between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
+    'ln(8/5)'
+    """
+
+    name: ClassVar[str] = "mult-delta"
+
+    delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        forth = pair.epsilon_at(self.delta, precision=precision)
+        return forth | pair.reverse().epsilon_at(self.delta, precision=precision)
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if isinstance(other, Mult):
+            return number(1), "a delta above 0 only relaxes pure privacy"
+        if isinstance(other, MultDelta) and other.delta <= self.delta:
+            return number(1), "a larger delta only relaxes"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} (delta = {self.delta})"
+
+
+@define
+class DNor(_Named):
+    """Normalised Renyi metric, the standard of zero-concentrated privacy (B-D18).
+
+    d(P, Q) = sup over alpha > 1 of sqrt(max(D_alpha(P||Q), D_alpha(Q||P)) / alpha). A budget is written as rho, and
+    rho-zCDP says d <= sqrt(rho): the Lipschitz constant of the budget rho is its square root (B-X1).
+
+    It is a metric. For w > alpha - 1 and t = (alpha - 1)/w, Hoelder's inequality gives
+    D_alpha(P||Q) <= (alpha w / (alpha - 1)) a + (alpha w / (w + 1 - alpha)) b = alpha (a/t + b/(1 - t))
+    whenever D_beta(P||R) <= a beta and D_beta(R||Q) <= b beta for all beta > 1, and the least value over t in (0, 1) is
+    alpha (sqrt(a) + sqrt(b))^2.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> value = DNor().between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))
+    >>> value.lower.decimal(), value.upper.decimal()
+    ('0.741152', '0.741152')
+    >>> str(DNor().lipschitz("rho", number("2.56")))
+    '8/5'
+    """
+
+    name: ClassVar[str] = "d-nor"
+    is_metric: ClassVar[bool] = True
+    budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return (pair.concentration(precision=precision) | pair.reverse().concentration(precision=precision)).sqrt()
+
+    def lipschitz(self, parameter: str, value: Number) -> Number:
+        return value.sqrt()
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if _is_pure(other):
+            return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
+        return None
+
+
+@define
+class Renyi(_Named):
+    """Renyi divergence of one order, the larger of the two directions (B-D17).
+
+    d(P, Q) = max(D_alpha(P||Q), D_alpha(Q||P)) with D_alpha(P||Q) = ln(sum p^alpha q^(1-alpha)) / (alpha - 1).
+    No metric (B-S3); its budget is epsilon at that order.
+
+    Args:
+        order: alpha > 1.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> str(Renyi(order=2).between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
+    'ln(4/3)'
+    """
+
+    name: ClassVar[str] = "renyi"
+
+    order: Annotated[Fraction, Rational(1, open_low=True)]
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return pair.renyi(self.order, precision=precision) | pair.reverse().renyi(self.order, precision=precision)
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if _is_pure(other):
+            return number(1), "D_alpha never exceeds the largest log-ratio"
+        if isinstance(other, Renyi) and self.order <= other.order:
+            return number(1), "D_alpha never decreases in alpha"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} (order = {self.order})"
+
+
+@define
+class TotalVariation(_Named):
+    """Total variation distance (B-D19).
+
+    d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
+    distance and releasing the data themselves has a finite constant (B-S12). Its budget is the `distance`.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> str(TotalVariation().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
+    '1/4'
+    """
+
+    name: ClassVar[str] = "total-variation"
+    is_metric: ClassVar[bool] = True
+    separates_disjoint: ClassVar[bool] = False
+    budget_parameters: ClassVar[tuple[str, ...]] = ("distance",)
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return pair.total_variation(precision=precision)
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if _is_pure(other):
+            return number(Fraction(1, 2)), "it is at most tanh(epsilon/2), which is at most epsilon/2"
+        if isinstance(other, DNor):
+            return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
+        return None
+
+
+def _is_pure(divergence: OutputDivergence) -> bool:
+    """Whether the divergence is the multiplicative distance, under either name."""
+    return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)

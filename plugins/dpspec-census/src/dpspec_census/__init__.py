@@ -1,1 +1,49 @@
-"""dpspec plugin."""
+"""dpspec plugin: the mechanisms of censuses (swapping, TopDown), the swapping budget, and census tables."""
+
+from __future__ import annotations
+
+from dpspec.extension import hookimpl
+from dpspec.extension.hookspecs import Register
+from dpspec_census.swap_budget import SwappingBudget, nominal_budget
+from dpspec_census.swap_routes import (
+    LeastSwappingBudgetRoute,
+    SwappingBudgetRoute,
+    SwapRateForBudgetRoute,
+    least_budget,
+    swap_rates,
+)
+from dpspec_census.swap_scheme import StratumSizes, SwapScheme
+from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
+
+__all__ = [
+    "DerangementSwapping",
+    "LeastSwappingBudgetRoute",
+    "PermutationSwapping",
+    "StratumSizes",
+    "SwapRateForBudgetRoute",
+    "SwapScheme",
+    "SwappingBudget",
+    "SwappingBudgetRoute",
+    "least_budget",
+    "nominal_budget",
+    "swap_rates",
+]
+
+DPSPEC_API = 1
+
+
+@hookimpl
+def dpspec_register_mechanisms(register: Register) -> None:
+    for mechanism in (DerangementSwapping, PermutationSwapping):
+        register(mechanism)
+
+
+@hookimpl
+def dpspec_register_budgets(register: Register) -> None:
+    register(SwappingBudget)
+
+
+@hookimpl
+def dpspec_register_routes(register: Register) -> None:
+    for route in (SwappingBudgetRoute, LeastSwappingBudgetRoute, SwapRateForBudgetRoute):
+        register(route)

@@ -1,0 +1,136 @@
+"""How many ways of moving swap values inside one stratum lead to each table, counted without listing permutations.
+
+The stratum is the table x of counts x_lk of its n records by rest l and swap k. Take a set S of s records and a
+permutation of S. Sorted by the records u = x - (counts of S) that are not in S, the number of such pairs that
+turn x into y is
+
+    A_s(x, y) = sum over u with |u| = n - s of  prod C(x_lk, u_lk) * prod r_l! * prod c_k! / prod (y - u)_lk!
+
+with r, c the row and column sums of x - u (tables with equal margins are permutations of records, not of
+values: B-S9). The permutations of all n records that *move exactly* m of them follow by binomial inversion:
+
+    N_m(x, y) = sum over s <= m of (-1)^(m - s) C(n - s, m - s) A_s(x, y).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from operator import add, sub
+
+Cells = tuple[int, ...]
+"""A table of counts, row by row."""
+
+Counted = tuple[tuple[Cells, tuple[int, ...]], ...]
+"""For each table y that can be reached, a number for every s (or m) from 0 to n."""
+
+
+@lru_cache(maxsize=1 << 14)
+def permutations_of_subsets(cells: Cells, columns: int) -> Counted:
+    """A_s(x, y) for every y and s: pairs of s selected records and a permutation of them.
+
+    >>> permutations_of_subsets((1, 0, 0, 1), 2)  # two records (0, 0) and (1, 1)
+    (((0, 1, 1, 0), (0, 0, 1)), ((1, 0, 0, 1), (1, 2, 1)))
+    """
+    size = sum(cells)
+    found: dict[Cells, list[int]] = {}
+    for kept in itertools.product(*(range(count + 1) for count in cells)):
+        ways = math.prod(map(math.comb, cells, kept))
+        selected = tuple(map(sub, cells, kept))
+        chosen = sum(selected)
+        rows = tuple(sum(selected[start : start + columns]) for start in range(0, len(cells), columns))
+        tokens = tuple(sum(selected[column::columns]) for column in range(columns))
+        for filling, bijections in _fillings(rows, tokens):
+            counts = found.setdefault(tuple(map(add, kept, filling)), [0] * (size + 1))
+            counts[chosen] += ways * bijections
+    return tuple((table, tuple(counts)) for table, counts in sorted(found.items()))
+
+
+@lru_cache(maxsize=1 << 14)
+def permutations_by_moved(cells: Cells, columns: int) -> Counted:
+    """N_m(x, y) for every y and m: permutations of all records that move exactly m of them.
+
+    >>> permutations_by_moved((1, 0, 0, 1), 2)
+    (((0, 1, 1, 0), (0, 0, 1)), ((1, 0, 0, 1), (1, 0, 0)))
+    """
+    size = sum(cells)
+    signed = [[(-1) ** (m - s) * math.comb(size - s, m - s) for s in range(m + 1)] for m in range(size + 1)]
+    return tuple(
+        (table, tuple(sum(f * count for f, count in zip(row, counts, strict=False)) for row in signed))
+        for table, counts in permutations_of_subsets(cells, columns)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _fillings(rows: Cells, tokens: Cells) -> tuple[tuple[Cells, int], ...]:
+    """Every table with these row and column sums, with its number of bijections prod r_l! prod c_k! / prod t_lk!."""
+    if not rows:
+        return (((), 1),)
+    found = []
+    for row in _splits(rows[0], tokens):
+        ways = math.factorial(rows[0]) * math.prod(map(math.comb, tokens, row))
+        left = tuple(map(sub, tokens, row))
+        found += [(row + below, ways * more) for below, more in _fillings(rows[1:], left)]
+    return tuple(found)
+
+
+def _splits(total: int, limits: Cells) -> Iterator[Cells]:
+    """Every way to write `total` as a sum with the given upper limits."""
+    if len(limits) == 1:
+        if total <= limits[0]:
+            yield (total,)
+        return
+    for first in range(min(total, limits[0]) + 1):
+        for others in _splits(total - first, limits[1:]):
+            yield (first, *others)
+
+
+def derangements(size: int) -> int:
+    """D_m, the number of permutations of m things that leave none in place (B-O40).
+
+    >>> [derangements(m) for m in range(9)]
+    [1, 0, 1, 2, 9, 44, 265, 1854, 14833]
+    """
+    count = 1
+    for m in range(1, size + 1):
+        count = m * count + (-1) ** m
+    return count
+
+
+def derangement_weights(cells: Cells, columns: int, chosen: int, kept: int) -> dict[Cells, int]:
+    """Integer weights of the tables of one stratum under B-A3, with swap rate p = chosen / (chosen + kept).
+
+    A permutation that moves m records has weight p^m (1-p)^(n-m) / D_m for m != 1; moving exactly one is impossible, and
+    "exactly one selected" is redrawn, which conditions on the rest. A stratum of size 0 or 1 stays.
+
+    >>> derangement_weights((1, 0, 0, 1), 2, 1, 4)  # B-O41: 16/17 and 1/17
+    {(0, 1, 1, 0): 1, (1, 0, 0, 1): 16}
+    """
+    size = sum(cells)
+    if size < 2:
+        return {cells: 1}
+    numbers = [derangements(m) for m in range(size + 1)]
+    common = math.lcm(*(d for d in numbers if d))
+    weights = [chosen**m * kept ** (size - m) * (common // d) if d else 0 for m, d in enumerate(numbers)]
+    return _weighted(permutations_by_moved(cells, columns), weights)
+
+
+def permutation_weights(cells: Cells, columns: int, chosen: int, kept: int) -> dict[Cells, int]:
+    """Integer weights of the tables of one stratum under B-A4: a uniform permutation of the selected records.
+
+    A set of s selected records with a permutation of it has weight p^s (1-p)^(n-s) / s!.
+
+    >>> permutation_weights((1, 0, 0, 1), 2, 1, 4)  # B-O43: 49/50 and 1/50
+    {(0, 1, 1, 0): 1, (1, 0, 0, 1): 49}
+    """
+    size = sum(cells)
+    orders = math.factorial(size)
+    weights = [chosen**s * kept ** (size - s) * (orders // math.factorial(s)) for s in range(size + 1)]
+    return _weighted(permutations_of_subsets(cells, columns), weights)
+
+
+def _weighted(counted: Counted, weights: list[int]) -> dict[Cells, int]:
+    summed = {table: sum(w * count for w, count in zip(weights, counts, strict=True)) for table, counts in counted}
+    return {table: weight for table, weight in summed.items() if weight}

@@ -1,0 +1,189 @@
+"""Swapping: exchange the swap values of randomly selected records inside each stratum (B-A3, B-A4).
+
+Two algorithms are printed under one name, and they have different laws (B-X2): the listing of the 2023 slides draws a
+*derangement* of the selected records and redraws the selection when exactly one record is selected; the 2024 slides
+draw any *permutation*. The released table is an unordered multiset of records (B-S8).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.mechanism import Claim, Mechanism
+from dpspec.params import Items, Rational, Text, define
+from dpspec.spec import PrivacySpec
+from dpspec_census.stratum_law import Cells, derangement_weights, permutation_weights
+from dpspec_census.swap_budget import SwappingBudget
+from dpspec_census.swap_scheme import Pairs, SwapScheme
+
+if TYPE_CHECKING:
+    from dpspec.randomness import Randomness
+    from dpspec.table import Table
+
+HALF = Fraction(1, 2)
+
+
+@define
+class Swapping(Mechanism):
+    """What the two algorithms share: strata by `match`, and `swap` values that move between selected records.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum.
+        swap: the attributes that move, all together.
+        swap_rate: p, the probability with which each record is selected.
+        unit: the unit that one record is.
+    """
+
+    match: Annotated[tuple[str, ...], Items(Text())] = ()
+    swap: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    swap_rate: Annotated[Fraction, Rational(0, 1)]
+    unit: Annotated[str, Text()] = "household"
+
+    def __attrs_post_init__(self) -> None:
+        self.scheme()
+
+    def scheme(self) -> SwapScheme:
+        """The variables of the swap."""
+        return SwapScheme(match=self.match, swap=self.swap, unit=self.unit)
+
+    def check(self, space: DatasetSpace) -> None:
+        self.scheme().check(space)
+
+    @abstractmethod
+    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
+        """Integer weights of the tables that one stratum can become."""
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """The product over strata of their laws, each from integer weights; the outcomes are datasets of the space."""
+        self.check(space)
+        scheme = self.scheme()
+        weights: dict[tuple[Record, ...], int] = {(): 1}
+        for match, pairs in sorted(scheme.strata(dataset, space).items()):
+            stratum = self._stratum(scheme, match, pairs, space)
+            weights = {(*done, *records): w * v for done, w in weights.items() for records, v in stratum}
+        return FiniteLaw.from_weights({_dataset(scheme, records, space): w for records, w in weights.items()})
+
+    def _stratum(
+        self, scheme: SwapScheme, match: Record, pairs: Pairs, space: DatasetSpace
+    ) -> list[tuple[tuple[Record, ...], int]]:
+        rests = tuple(sorted({rest for rest, _ in pairs}))
+        swaps = tuple(sorted({swap for _, swap in pairs}))
+        cells = tuple(pairs.count((rest, swap)) for rest in rests for swap in swaps)
+        weighted = self.stratum_weights(cells, len(swaps))
+        labels = match, rests, swaps
+        return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
+
+    def _claim(self, label: str, source: str, form: str, space: DatasetSpace) -> Claim:
+        from dpspec_divergences import Hamming, Mult
+
+        budget = SwappingBudget(match=self.match, swap_rate=self.swap_rate, unit=self.unit, form=form)
+        return Claim(
+            label=label,
+            source=source,
+            spec=PrivacySpec(
+                space=space,
+                multiverse=self.scheme().multiverse(space),
+                input_divergence=Hamming(unit=self.unit),
+                output_divergence=Mult(),
+                budget=budget,
+            ),
+        )
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """One swapped table; only the columns `swap` change, and only inside strata."""
+        from dpspec_census.swap_release import swapped
+
+        self.check(space)
+        return swapped(table, self.scheme(), self.swap_rate, source, derange=self.deranges)
+
+    deranges: ClassVar[bool]
+    """Whether the selected records are deranged, with the redraw rule, or permuted."""
+
+
+@define
+class DerangementSwapping(Swapping):
+    """B-A3: in each stratum select each record with probability p, redraw when exactly one is selected, and give the
+    selected records each other's swap values by a uniform derangement *of records* (B-S9).
+
+    P(sigma) is proportional to o^m / D_m for a permutation that moves m records, o = p/(1-p); m = 1 is impossible.
+    Strata of size 0 or 1 are skipped.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> space = UnorderedRecords(attributes=[{"name": "tenure", "count": 2}, {"name": "county", "count": 2}], unit="household")
+    >>> law = DerangementSwapping(swap=["county"], swap_rate="1/5").law((("0", "0"), ("1", "1")), space)
+    >>> str(law.probability((("0", "1"), ("1", "0"))))
+    '1/17'
+    """
+
+    name: ClassVar[str] = "derangement-swapping"
+    deranges: ClassVar[bool] = True
+
+    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
+        return derangement_weights(cells, columns, *_odds(self.swap_rate))
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T11: the full form of S23 for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
+
+        For p = 0 and p = 1 the source denies every finite budget, so nothing is claimed.
+        """
+        claims = []
+        if 0 < self.swap_rate < 1:
+            claims.append(self._claim("swapping theorem, full form", "B-T11 (S23, appendix)", "s23-full", space))
+        if 0 < self.swap_rate <= HALF:
+            claims.append(self._claim("swapping theorem, short form", "B-T11 (S23, slides)", "s23-short", space))
+        return tuple(claims)
+
+
+@define
+class PermutationSwapping(Swapping):
+    """B-A4 as on the 2024 slides: select each record with probability p and give the selected records of a stratum each
+    other's swap values by a uniform permutation, which may fix some of them.
+
+    P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> space = UnorderedRecords(attributes=[{"name": "tenure", "count": 2}, {"name": "county", "count": 2}], unit="household")
+    >>> law = PermutationSwapping(swap=["county"], swap_rate="1/5").law((("0", "0"), ("1", "1")), space)
+    >>> str(law.probability((("0", "1"), ("1", "0"))))
+    '1/50'
+    """
+
+    name: ClassVar[str] = "permutation-swapping"
+    deranges: ClassVar[bool] = False
+
+    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
+        return permutation_weights(cells, columns, *_odds(self.swap_rate))
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T11 as printed in S24: two branches, b = the largest stratum; nothing is said about p = 0 and p = 1."""
+        if not 0 < self.swap_rate < 1:
+            return ()
+        return (self._claim("swapping theorem", "B-T11 (S24)", "s24", space),)
+
+
+def _odds(rate: Fraction) -> tuple[int, int]:
+    """Integers in the proportion p : 1 - p."""
+    return rate.numerator, rate.denominator - rate.numerator
+
+
+@lru_cache(maxsize=1 << 16)
+def _records(
+    scheme: SwapScheme, labels: tuple[Record, tuple[Record, ...], tuple[Record, ...]], table: Cells, space: DatasetSpace
+) -> tuple[Record, ...]:
+    """The records of a stratum with the given table of counts; `labels` are its match, rest and swap categories."""
+    match, rests, swaps = labels
+    kinds = ((rest, swap) for rest in rests for swap in swaps)
+    pairs = (pair for pair, count in zip(kinds, table, strict=True) for _ in range(count))
+    return scheme.joined(match, pairs, space)
+
+
+@lru_cache(maxsize=1 << 16)
+def _dataset(scheme: SwapScheme, records: tuple[Record, ...], space: DatasetSpace) -> Dataset:
+    return scheme.dataset(records, space)

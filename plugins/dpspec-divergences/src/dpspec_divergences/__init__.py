@@ -5,6 +5,7 @@ from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDiffer
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour, Path, UserMetric
 from dpspec_divergences.relations import AddRemove, DifferInOnePosition, ReplaceOne, UserRelation
+from dpspec_divergences.routes import ROUTES
 
 __all__ = [
     "AddRemove", "DNor", "DifferInOnePosition", "Hamming", "HammingOrdered", "Mult", "MultDelta", "Neighbour", "Path",
@@ -30,3 +31,9 @@ def dpspec_register_input_divergences(register: Register) -> None:
 def dpspec_register_output_divergences(register: Register) -> None:
     for divergence in (Mult, MultDelta, DNor, Renyi, TotalVariation):
         register(divergence)
+
+
+@hookimpl
+def dpspec_register_routes(register: Register) -> None:
+    for route in ROUTES:
+        register(route)

@@ -1,0 +1,143 @@
+"""A specification file as an object: the five blocks, the mechanism, and what is recorded about them.
+
+Everything recorded (budget, claim, printed numbers) is a statement to be judged; reading it believes nothing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+
+from dpspec.exact import Bracket, Number
+from dpspec.mechanism import Mechanism
+from dpspec.route import Route
+from dpspec.spec import PrivacySpec
+
+SCHEMA = 1
+"""The version of the language that this reader knows."""
+
+QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
+"""The names under which a privacy number may be printed; a number always says which one it is."""
+
+VERDICTS = ("verified", "refuted")
+
+
+@attrs.frozen(kw_only=True)
+class RecordedClaim:
+    """What the file says about its mechanism and its specification, for the engine to confirm or contradict.
+
+    Args:
+        verdict: "verified" when the mechanism is said to satisfy the specification, "refuted" when a published claim
+            is filed as wrong.
+        because: the reason in words.
+        source: where the statement is printed.
+    """
+
+    verdict: str
+    because: str
+    source: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Miniature:
+    """A small instance of the same claim, on which it can be checked exhaustively.
+
+    Args:
+        title: what it is.
+        spec: the specification on the small space; blocks that the file does not give are the document's own.
+        mechanism: the mechanism on it.
+    """
+
+    title: str
+    spec: PrivacySpec
+    mechanism: Mechanism | None
+
+
+@attrs.frozen(kw_only=True)
+class Expectation:
+    """A printed number that a named route must reproduce.
+
+    Args:
+        what: what the number says, in words.
+        parameter: which number it is: epsilon, rho, delta, ...
+        printed: the number as printed.
+        tolerance: how far the recomputed number may lie from it.
+        because: why that far.
+        route: the formula that recomputes it.
+    """
+
+    what: str
+    parameter: str
+    printed: Number
+    tolerance: Fraction
+    because: str
+    route: Route
+
+    def value(self, spec: PrivacySpec) -> Bracket:
+        """The recomputed number."""
+        return self.route.value(spec)
+
+    def is_met_by(self, value: Bracket) -> bool | None:
+        """Whether |value - printed| <= tolerance; None when the bracket is too wide to tell."""
+        if self.printed.is_infinite:
+            return True if value.lower.is_infinite else None if value.upper.is_infinite else False
+        low, high = self.printed + -self.tolerance, self.printed + self.tolerance
+        if low <= value.lower and value.upper <= high:
+            return True
+        return False if value.upper < low or high < value.lower else None
+
+
+@attrs.frozen(kw_only=True)
+class LedgerPart:
+    """One part of a budget.
+
+    Args:
+        id: its name.
+        amount: its share, in the number of the budget.
+    """
+
+    id: str
+    amount: Number
+
+
+@attrs.frozen(kw_only=True)
+class Ledger:
+    """The parts of a budget, which add up to it exactly.
+
+    Args:
+        parameter: which number the parts are.
+        parts: the parts.
+    """
+
+    parameter: str
+    parts: tuple[LedgerPart, ...]
+
+
+@attrs.frozen(kw_only=True)
+class SpecDocument:
+    """One specification file.
+
+    Args:
+        id: its name, lower-kebab.
+        title: one line for people.
+        path: the file it was read from.
+        spec: the five blocks.
+        mechanism: what is said to satisfy them.
+        claim: what is recorded about that.
+        miniatures: small instances of the claim.
+        expectations: printed numbers with the routes that recompute them.
+        ledger: the parts of the budget.
+        source: where the statements are published: pairs (key, text).
+    """
+
+    id: str
+    title: str
+    spec: PrivacySpec
+    path: str | None = attrs.field(default=None, eq=False)
+    mechanism: Mechanism | None = None
+    claim: RecordedClaim | None = None
+    miniatures: tuple[Miniature, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    ledger: Ledger | None = None
+    source: tuple[tuple[str, str], ...] = ()

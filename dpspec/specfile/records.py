@@ -1,0 +1,153 @@
+"""The tables of a specification file that record what is published: claim, ledger, expectations, source."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpspec.blocks.budget import Budget, UniformBudget
+from dpspec.errors import DuplicateIdError, LedgerError, MissingKeyError, WrongShapeError
+from dpspec.params import Exact, Rational, Text
+from dpspec.specfile.blocks import AMOUNT, BlockReader
+from dpspec.specfile.document import QUANTITIES, VERDICTS, Expectation, Ledger, LedgerPart, RecordedClaim
+from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
+
+_TOLERANCE = Rational(0)
+_PRINTED = Exact()
+
+
+class RecordReader:
+    """Reads the recorded statements of a file."""
+
+    def __init__(self, maker: Maker) -> None:
+        self.maker, self.log = maker, maker.log
+
+    def text(self, table: Mapping[str, Any], key: str, path: str, *, required: bool = True, choices: tuple[str, ...] = ()) -> str:
+        """A text of a table; "" with a fault in the log when it is none."""
+        shown = f"{path}.{key}" if path else key
+        if key not in table:
+            if required and key not in misspelt(table, (key,)):
+                self.log.add(MissingKeyError(shown, "is missing", "give a text"), path)
+            return ""
+        read = self.maker.value(Text(choices), table[key], shown)
+        return "" if read is FAILED else str(read)
+
+    def claim(self, data: Mapping[str, Any]) -> RecordedClaim | None:
+        """The table [claim]."""
+        if "claim" not in data:
+            return None
+        table = self.maker.table(data["claim"], "claim")
+        if table is None:
+            return None
+        self.maker.known_keys(table, dict.fromkeys(("verdict", "because", "source")), "claim")
+        return RecordedClaim(
+            verdict=self.text(table, "verdict", "claim", choices=VERDICTS),
+            because=self.text(table, "because", "claim"),
+            source=self.text(table, "source", "claim", required=False) or None,
+        )
+
+    def source(self, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """The table [source]: texts and dates under any key."""
+        if "source" not in data:
+            return ()
+        table = self.maker.table(data["source"], "source")
+        pairs = []
+        for key, value in (table or {}).items():
+            if isinstance(value, (datetime.date, datetime.time)):
+                pairs.append((key, value.isoformat()))
+            elif isinstance(value, str):
+                pairs.append((key, value))
+            else:
+                fault = WrongShapeError(f"source.{key}", f"must be a text, not a {shape_of(value)}", "quote it", value=value)
+                self.log.add(fault, "source")
+        return tuple(pairs)
+
+    # -- ledger -----------------------------------------------------------------------------------
+
+    def ledger(self, data: Mapping[str, Any], budget: Budget | None, blocks: BlockReader) -> Ledger | None:
+        """The table [ledger], whose parts must add up to the budget exactly."""
+        if "ledger" not in data:
+            return None
+        table = self.maker.table(data["ledger"], "ledger")
+        if table is None:
+            return None
+        self.maker.known_keys(table, {"parts": None}, "ledger")
+        before = len(self.log.faults)
+        rows = blocks.rows(table, "parts", "ledger")
+        if not rows and len(self.log.faults) == before:
+            self.log.add(MissingKeyError("ledger.parts", "is missing", 'write parts = [{ id = "...", <number> }]'), "ledger")
+        if not isinstance(budget, UniformBudget):
+            if budget is not None:
+                self.log.add(LedgerError("ledger", "needs a budget that is one number", "state it in [budget]"), "ledger")
+            return None
+        parts = [self._part(row, f"ledger.parts[{place}]", budget.parameter) for place, row in rows]
+        self._check_distinct(rows)
+        if len(self.log.faults) > before:
+            return None
+        ledger = Ledger(parameter=budget.parameter, parts=tuple(part for part in parts if part is not None))
+        self._check_sum(ledger, budget)
+        return ledger
+
+    def _part(self, row: Mapping[str, Any], path: str, parameter: str) -> LedgerPart | None:
+        self.maker.known_keys(row, {"id": None, parameter: None}, path)
+        identity = self.text(row, "id", path)
+        if parameter not in row:
+            self.log.add(MissingKeyError(f"{path}.{parameter}", "is missing", "give the share of this part"), path)
+            return None
+        amount = self.maker.value(AMOUNT, row[parameter], f"{path}.{parameter}")
+        return None if amount is FAILED else LedgerPart(id=identity, amount=amount)
+
+    def _check_distinct(self, rows: list[tuple[int, Mapping[str, Any]]]) -> None:
+        seen: set[str] = set()
+        for place, row in rows:
+            identity = row.get("id")
+            if isinstance(identity, str) and identity in seen:
+                path = f"ledger.parts[{place}].id"
+                self.log.add(DuplicateIdError(path, "names a part twice", "give each part its own id", value=identity), path)
+            elif isinstance(identity, str):
+                seen.add(identity)
+
+    def _check_sum(self, ledger: Ledger, budget: UniformBudget) -> None:
+        def add_up() -> None:
+            total = sum((part.amount for part in ledger.parts[1:]), start=ledger.parts[0].amount)
+            if total != budget.value:
+                rule = f"the parts add up to {ledger.parameter} = {total}, the budget is {budget.value}"
+                raise LedgerError("ledger", rule, "state the parts and the total as published, or no ledger")
+
+        self.log.attempt("ledger", add_up)
+
+    # -- expectations -----------------------------------------------------------------------------
+
+    def expectations(self, data: Mapping[str, Any], blocks: BlockReader) -> tuple[Expectation, ...]:
+        """The tables [[expect]]."""
+        made = [self._expectation(row, f"expect[{place}]") for place, row in blocks.rows(data, "expect")]
+        return tuple(expectation for expectation in made if expectation is not None)
+
+    def _expectation(self, row: Mapping[str, Any], path: str) -> Expectation | None:
+        before = len(self.log.faults)
+        self.maker.known_keys(row, dict.fromkeys(("what", *QUANTITIES, "tolerance", "because", "route")), path)
+        what, because = self.text(row, "what", path), self.text(row, "because", path)
+        named = [key for key in QUANTITIES if key in row]
+        if len(named) != 1:
+            rule = "names no printed number" if not named else f"names {len(named)} printed numbers"
+            self.log.add(MissingKeyError(path, rule, f"write one of {', '.join(QUANTITIES)}"), path)
+        printed = [self.maker.value(_PRINTED, row[key], f"{path}.{key}") for key in named]
+        tolerance = self._required(row, "tolerance", path, "say how far off the printed number may be, 0 for not at all")
+        if tolerance is not FAILED:
+            tolerance = self.maker.value(_TOLERANCE, tolerance, f"{path}.tolerance")
+        route = self._required(row, "route", path, 'name the formula: route = { type = "...", ... }')
+        if route is not FAILED:
+            route = self.maker.registered("routes", route, f"{path}.route")
+        if len(self.log.faults) > before:
+            return None
+        return Expectation(
+            what=what, parameter=named[0], printed=printed[0], tolerance=Fraction(tolerance), because=because, route=route
+        )
+
+    def _required(self, row: Mapping[str, Any], key: str, path: str, advice: str) -> Any:
+        if key in row:
+            return row[key]
+        self.log.add(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
+        return FAILED

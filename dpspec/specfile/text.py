@@ -1,0 +1,109 @@
+"""From a file to TOML data: limits first, then the parser; numbers stay exactly as written."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dpspec.errors import SpecFileError, SpecSyntaxError, SpecTooLargeError
+
+SIZE_LIMIT = 1_000_000
+"""The largest specification file that is read, in bytes."""
+DEPTH_LIMIT = 32
+"""The deepest nesting of lists, tables and dotted keys that is read."""
+
+SUFFIX = ".dpspec.toml"
+
+_MARK = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}.=,\n]',
+    re.DOTALL,
+)
+_LINE = re.compile(r"at line (\d+)")
+
+
+class WrittenNumber(Decimal):
+    """A decimal number exactly as it is written in the file."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def load_text(path: Path) -> str:
+    """The text of a specification file.
+
+    Raises:
+        SpecFileError: there is no such file, or it cannot be read.
+        SpecTooLargeError: above 1 MB; the size is asked before anything is read.
+        SpecSyntaxError: it is not UTF-8.
+    """
+    try:
+        if path.is_dir():
+            raise SpecFileError("file", "is a directory", f"name a file *{SUFFIX} in it", value=str(path))
+        if path.stat().st_size > SIZE_LIMIT:
+            raise _too_large(f"is larger than {SIZE_LIMIT:,} bytes", path.stat().st_size)
+        content = path.read_bytes()
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise SpecFileError("file", f"cannot be read ({reason})", "check the path", value=str(path)) from None
+    except ValueError:  # a zero byte in the path
+        raise SpecFileError("file", "is no path", "check the path", value=str(path)) from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        fault = SpecSyntaxError("text", f"is not UTF-8 (byte {problem.start})", "save the file as UTF-8")
+        fault.line = content.count(b"\n", 0, problem.start) + 1
+        raise fault from None
+
+
+def parse(text: str) -> dict[str, Any]:
+    """TOML data with exact numbers; a text that is too large or too deep is refused before it is parsed.
+
+    Raises:
+        SpecTooLargeError, SpecSyntaxError.
+
+    >>> parse("p = 0.1")
+    {'p': 0.1}
+    """
+    if len(text) > SIZE_LIMIT:
+        raise _too_large(f"is larger than {SIZE_LIMIT:,} characters", len(text))
+    _check_depth(text)
+    try:
+        return tomllib.loads(text, parse_float=_read_float)
+    except ValueError as problem:
+        found = _LINE.search(str(problem))
+        rule = re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip(".")
+        rule = rule if len(rule) <= 200 else rule[:197] + "..."
+        fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], "quote every text; mend the line")
+        fault.line = int(found[1]) if found else len(text.splitlines())
+        raise fault from None
+
+
+def _read_float(written: str) -> Any:
+    if written.lstrip("+-") == "inf":
+        return -math.inf if written.startswith("-") else math.inf
+    return WrittenNumber(written)
+
+
+def _check_depth(text: str) -> None:
+    """Brackets, and the steps of dotted keys, counted outside strings and comments without recursion."""
+    depth = dots = 0
+    for found in _MARK.finditer(text):
+        mark = found[0]
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+        dots = dots + 1 if mark == "." else 0 if mark in "[{=,\n" else dots
+        if depth + dots > DEPTH_LIMIT:
+            fault = _too_large(f"is nested deeper than {DEPTH_LIMIT}")
+            fault.line = text.count("\n", 0, found.start()) + 1
+            raise fault
+
+
+def _too_large(rule: str, size: int | None = None) -> SpecTooLargeError:
+    advice = "a specification holds parameters, not data"
+    return SpecTooLargeError("size", rule, advice, value=size) if size is not None else SpecTooLargeError("nesting", rule, advice)

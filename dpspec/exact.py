@@ -343,7 +343,9 @@ def _separate(left: Number, right: Number) -> int:
 
 
 def _sign(value: Number) -> int:
-    """The sign of a finite form (of what is under the root, for a root)."""
+    """The sign of a form (of what is under the root, for a root)."""
+    if value.infinite:
+        return 1
     if not value.logs:
         return (value.rational_part > 0) - (value.rational_part < 0)
     form = attrs.evolve(value, root=1)
@@ -437,9 +439,14 @@ class Bracket:
         return largest((self, other))
 
     def __str__(self) -> str:
+        lower, upper = self.ends()
+        return lower if self.is_exact else f"[{lower}, {upper}]"
+
+    def ends(self) -> tuple[str, str]:
+        """Both ends as text: in exact form when the value is exact, else as decimals on the safe side."""
         if self.is_exact:
-            return str(self.lower)
-        return f"[{_outward(self.lower, ROUND_FLOOR)}, {_outward(self.upper, ROUND_CEILING)}]"
+            return str(self.lower), str(self.lower)
+        return _outward(self.lower, ROUND_FLOOR), _outward(self.upper, ROUND_CEILING)
 
 
 def _outward(value: Number, rounding: str, digits: int = 17) -> str:
@@ -461,7 +468,7 @@ def largest(brackets: Iterable[Bracket]) -> Bracket:
     """The bracket of the maximum of several nonnegative values (0 for none)."""
     best = Bracket.exactly(0)
     for bracket in brackets:
-        lower = bracket.lower if bracket.lower > best.lower else best.lower
-        upper = bracket.upper if bracket.upper > best.upper else best.upper
+        lower = max(best.lower, bracket.lower)
+        upper = max(best.upper, bracket.upper)
         best = Bracket(lower=lower, upper=upper)
     return best

@@ -51,7 +51,7 @@ class Mechanism(ABC):
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the mechanism cannot run on the space."""
-        return None
+        return
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The mechanism's theorems as printed, on the given space."""

@@ -18,6 +18,7 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import attrs
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Class = TypeVar("Class", bound=type)
+Value = TypeVar("Value")
 
 
 class Domain(ABC):
@@ -168,9 +170,7 @@ class Text(Domain):
         if not isinstance(value, str) or not value:
             raise ParameterError(subject, "must be a non-empty text", value=value)
         if self.choices and value not in self.choices:
-            raise ParameterError(
-                subject, f"must be {self.describe()}", did_you_mean(value, self.choices), value=value
-            )
+            raise ParameterError(subject, f"must be {self.describe()}", did_you_mean(value, self.choices), value=value)
         return value
 
     def describe(self) -> str:
@@ -216,10 +216,7 @@ class Items(Domain):
     def read(self, value: Any, subject: str) -> tuple[Any, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise ParameterError(subject, f"must be a {self.describe()}", value=value)
-        read = collect(
-            (lambda entry=entry, place=place: self.item.read(entry, f"{subject}[{place}]"))
-            for place, entry in enumerate(value)
-        )
+        read = collect(partial(self.item.read, entry, f"{subject}[{place}]") for place, entry in enumerate(value))
         if len(read) < self.least:
             raise ParameterError(subject, f"needs at least {self.least} items", value=value)
         return tuple(read)
@@ -350,9 +347,12 @@ class Parameter:
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(attrs.field,))
 def define(cls: Class) -> Class:
     """A frozen, hashable, keyword-only value class whose annotated domains read and check every field."""
-    return typing.cast(
-        Class, attrs.define(cls, frozen=True, slots=True, kw_only=True, field_transformer=_install_domains)
-    )
+    return attrs.define(cls, frozen=True, slots=True, kw_only=True, field_transformer=_install_domains)
+
+
+def evolve(value: Value, **changes: Any) -> Value:
+    """The same value with some parameters exchanged (each read by its domain again)."""
+    return typing.cast("Value", attrs.evolve(typing.cast("Any", value), **changes))
 
 
 def _install_domains(cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
@@ -377,7 +377,7 @@ def _with_domain(cls: type, field: attrs.Attribute[Any]) -> attrs.Attribute[Any]
 
 def _declared_domain(cls: type, field: attrs.Attribute[Any]) -> Domain | None:
     if "domain" in field.metadata:
-        return typing.cast(Domain, field.metadata["domain"])
+        return typing.cast("Domain", field.metadata["domain"])
     annotation = typing.get_type_hints(cls, include_extras=True)[field.name]
     for argument in _annotations(annotation):
         if isinstance(argument, Domain):
@@ -474,4 +474,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {' or '.join(close)}?"
     return f"known: {', '.join(known)}" if known and len(known) <= 24 else ""
-

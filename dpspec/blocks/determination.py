@@ -89,9 +89,7 @@ def _join(invariants: Iterable[Invariant]) -> str:
     return ", ".join(str(invariant) for invariant in invariants) or "nothing"
 
 
-def _kernel_witness(
-    fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace
-) -> tuple[Dataset, Dataset] | None:
+def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     """A kernel vector v of the fine rows on which the wanted rows do not vanish, as x - x' with x, x' >= 0."""
     cells, target = space.cells(), wanted.matrix(space)
     matrices = [invariant.matrix(space) for invariant in fine]
@@ -119,9 +117,7 @@ def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset
     return left, right
 
 
-def _walked_witness(
-    fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace
-) -> tuple[Dataset, Dataset] | None:
+def _walked_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     for walked in _small_spaces((*fine, wanted), space):
         first: dict[object, tuple[object, Dataset]] = {}
         for count, dataset in enumerate(walked):

@@ -7,8 +7,6 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
-import attrs
-
 from dpspec.blocks.records import (
     Multisets,
     all_records,
@@ -20,7 +18,7 @@ from dpspec.blocks.records import (
 )
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
-from dpspec.params import Integer, Items, Nested, define
+from dpspec.params import Integer, Items, Nested, define, evolve
 
 MEMBERS = "members"
 """The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
@@ -84,7 +82,7 @@ class Households(Multisets):
     def _read_household(self, entry: Any) -> Hashable:
         if isinstance(entry, (str, Mapping)) or not isinstance(entry, Iterable) or len(parts := tuple(entry)) != 2:
             raise NotInSpaceError("household", "must be a pair (household categories, persons)", value=entry)
-        persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))  # type: ignore[type-var]
+        persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))
         if self.members is not None and len(persons) > self.members:
             raise NotInSpaceError("household", f"has more than {self.members} persons", value=len(persons))
         return read_record(parts[0], self.household), persons
@@ -93,7 +91,7 @@ class Households(Multisets):
         return tuple(sorted(cells))  # type: ignore[type-var]
 
     def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
-        return cast(tuple[Any, ...], dataset)
+        return cast("tuple[Any, ...]", dataset)
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(1 + len(members) for _, members in self.cells_of(dataset))
@@ -119,7 +117,7 @@ class Households(Multisets):
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         if self.least > records:
             return None
-        return attrs.evolve(
+        return evolve(
             self,
             household=restrict_attributes(self.household, mentioned),
             person=restrict_attributes(self.person, mentioned),

@@ -22,7 +22,7 @@ class Relation(ABC):
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the relation is not defined on the space."""
-        return None
+        return
 
 
 class InputDivergence(ABC):
@@ -44,7 +44,7 @@ class InputDivergence(ABC):
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the divergence is not defined on the space."""
-        return None
+        return
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
         """A positive m with d(x, x') >= m for all different x, x' of the space; None when none is known."""

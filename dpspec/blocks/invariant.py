@@ -17,7 +17,7 @@ from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.records import all_records
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.params import Integer, Items, Pairs, Text, define, did_you_mean
+from dpspec.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 
 
 class Invariant(ABC):
@@ -31,7 +31,7 @@ class Invariant(ABC):
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the invariant does not make sense on the space."""
-        return None
+        return
 
     def mentions(self) -> Mapping[str, frozenset[str]]:
         """The attributes the invariant looks at, each with the categories that it singles out."""
@@ -126,8 +126,7 @@ class Marginal(Invariant):
             raise IncompatibleBlocksError(f"query {self}", "cannot list all compositions of a household")
         known, where = _names(space.attributes_of(self.unit)), dict(self.where)
         own = tuple(
-            known[a] if known[a].within in self.attributes else attrs.evolve(known[a], within=None, parents=())
-            for a in self.attributes
+            known[a] if known[a].within in self.attributes else evolve(known[a], within=None, parents=()) for a in self.attributes
         )
         ordered = tuple(sorted(own, key=lambda a: list(known).index(a.name)))
         places = [ordered.index(a) for a in own]
@@ -152,7 +151,7 @@ class Marginal(Invariant):
             for count in range(2, len(groups) + 1):
                 for chosen in itertools.combinations(sorted(groups, key=sorted), count):
                     if sum(map(len, chosen)) == len(whole) and frozenset().union(*chosen) == whole:
-                        yield tuple(attrs.evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
+                        yield tuple(evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
 
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         if self == other:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator
+from functools import partial
 from typing import Annotated, ClassVar
 
 import attrs
 
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.errors import ParameterError
 from dpspec.params import Data, Items, Pairs, Registered, collect, define
 
 
@@ -41,12 +43,14 @@ class Multiverse(ABC):
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         """The labels of all universes that hold the dataset; empty when none does."""
 
-    invariants: tuple[Invariant, ...] | None
-    """The invariants that induce the multiverse; () for one universe, None when no invariants do."""
+    @property
+    @abstractmethod
+    def invariants(self) -> tuple[Invariant, ...] | None:
+        """The invariants that induce the multiverse; () for one universe, None when no invariants do."""
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError or NotInSpaceError when the multiverse does not fit the space."""
-        return None
+        return
 
     def universes(self, space: DatasetSpace) -> Iterator[Universe]:
         """Every universe of a finite space, in the order of its smallest dataset."""
@@ -71,7 +75,9 @@ class Trivial(Multiverse):
 
     name: ClassVar[str] = "trivial"
 
-    invariants: ClassVar[tuple[Invariant, ...]] = ()
+    @property
+    def invariants(self) -> tuple[Invariant, ...]:
+        return ()
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         return ("X",)
@@ -93,7 +99,7 @@ class LevelSets(Multiverse):
     invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))]
 
     def check(self, space: DatasetSpace) -> None:
-        collect((lambda invariant=invariant: invariant.check(space)) for invariant in self.invariants)
+        collect(partial(invariant.check, space) for invariant in self.invariants)
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         return (tuple(invariant.value(dataset, space) for invariant in self.invariants),)
@@ -114,10 +120,17 @@ class ExplicitUniverses(Multiverse):
 
     universes_by_label: Annotated[tuple[tuple[str, tuple[Dataset, ...]], ...], Pairs(Items(Data()))]
 
-    invariants: ClassVar[None] = None
+    def __attrs_post_init__(self) -> None:
+        labels = [label for label, _ in self.universes_by_label]
+        if len(set(labels)) != len(labels):
+            raise ParameterError("universes_by_label", "names a universe twice", value=labels)
+
+    @property
+    def invariants(self) -> None:
+        return None
 
     def check(self, space: DatasetSpace) -> None:
-        collect((lambda x=x: space.dataset(x)) for _, held in self.universes_by_label for x in held)
+        collect(partial(space.dataset, x) for _, held in self.universes_by_label for x in held)
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         return tuple(u.label for u in self.universes(space) if dataset in u.datasets)

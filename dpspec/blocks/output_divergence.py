@@ -45,4 +45,3 @@ class OutputDivergence(ABC):
     def bounded_by(self, other: OutputDivergence) -> tuple[Number, str] | None:
         """A constant c with d(P, Q) <= c other(P, Q) for all laws, and the reason; None when unknown or none exists."""
         return (number(1), "the same output divergence") if self == other else None
-

@@ -9,11 +9,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
-import attrs
-
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.params import Integer, Items, Nested, Text, define
+from dpspec.params import Integer, Items, Nested, Text, define, evolve
 
 CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
@@ -55,7 +53,9 @@ def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
         if attribute.within is not None:
             parent = attribute.parent(category, by_name[attribute.within])
             if parent != chosen[attribute.within]:
-                raise NotInSpaceError(attribute.name, f"lies within {attribute.within} {parent}, not {chosen[attribute.within]}", value=category)
+                raise NotInSpaceError(
+                    attribute.name, f"lies within {attribute.within} {parent}, not {chosen[attribute.within]}", value=category
+                )
     return tuple(chosen.values())
 
 
@@ -235,21 +235,21 @@ class OrderedRecords(DatasetSpace):
         if self.most is None:
             return None
         kinds = count_records(self.attributes)
-        return sum(kinds**size for size in range(self.least, self.most + 1))
+        return sum(int(kinds**size) for size in range(self.least, self.most + 1))
 
     def magnitude(self, dataset: Dataset) -> int:
         return len(self.records(dataset, self.unit))
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
-        return cast(tuple[Any, ...], dataset)
+        return cast("tuple[Any, ...]", dataset)
 
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         if self.least > records:
             return None
         most = records if self.most is None else min(self.most, records)
         attributes = restrict_attributes(self.attributes, mentioned)
-        return attrs.evolve(self, attributes=attributes, most=most)
+        return evolve(self, attributes=attributes, most=most)
 
 
 @define
@@ -296,7 +296,7 @@ class UnorderedRecords(Multisets):
         return tuple(sorted(cells))  # type: ignore[type-var]
 
     def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
-        return cast(tuple[Any, ...], dataset)
+        return cast("tuple[Any, ...]", dataset)
 
     def kinds(self) -> Iterator[Hashable]:
         return all_records(self.attributes)
@@ -313,7 +313,7 @@ class UnorderedRecords(Multisets):
             return None
         most = records if self.most is None else min(self.most, records)
         attributes = restrict_attributes(self.attributes, mentioned)
-        return attrs.evolve(self, attributes=attributes, most=most)
+        return evolve(self, attributes=attributes, most=most)
 
 
 @define
@@ -330,7 +330,7 @@ class ContingencyTables(UnorderedRecords):
     name: ClassVar[str] = "contingency-tables"
 
     def __attrs_post_init__(self) -> None:
-        super(ContingencyTables, self).__attrs_post_init__()
+        super().__attrs_post_init__()
         if self.count_kinds() > CELLS_LISTED:
             raise ParameterError("attributes", f"span {self.count_kinds()} cells, above {CELLS_LISTED}", "use the space records")
 
@@ -351,5 +351,5 @@ class ContingencyTables(UnorderedRecords):
         return tuple(counts[kind] for kind in all_records(self.attributes))
 
     def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
-        counts = cast(tuple[int, ...], dataset)
+        counts = cast("tuple[int, ...]", dataset)
         return tuple(kind for kind, count in zip(self.kinds(), counts, strict=True) for _ in range(count))

@@ -10,6 +10,9 @@ from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
 
+_SORTED = 20
+"""Longer bit vectors are listed as they come, since there is no room to sort them."""
+
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -54,7 +57,9 @@ class BitVectors(DatasetSpace):
 
     def datasets(self) -> Iterator[Dataset]:
         vectors = itertools.product((0, 1), repeat=self.length)
-        return iter(sorted(vectors, key=lambda bits: (sum(bits), bits))) if self.length <= 20 else vectors
+        if self.length > _SORTED:
+            return iter(vectors)
+        return iter(sorted(vectors, key=lambda bits: (sum(bits), bits)))
 
     def cardinality(self) -> int:
         return int(2**self.length)
@@ -80,7 +85,7 @@ class BitVectors(DatasetSpace):
         return self.dataset(vector)
 
     def _bits(self, dataset: Dataset) -> tuple[int, ...]:
-        return cast(tuple[Any, ...], dataset)
+        return cast("tuple[Any, ...]", dataset)
 
 
 @define
@@ -147,7 +152,7 @@ class IntegerCounts(DatasetSpace):
         return tuple(range(self.length))
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
-        return cast(tuple[Any, ...], dataset)
+        return cast("tuple[Any, ...]", dataset)
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         return self.dataset(vector)

@@ -2,9 +2,9 @@
 
 Two families are tried. (1) Releasing the invariants of S exactly: its law is constant in every universe of S, so
 it has budget 0 there for any divergences, and it breaks S' at any two datasets of one universe of S' whose
-invariants differ, when d_Pr' is infinite for laws that never agree (B-T10, B-S11, B-S12). (2) Asking a yes/no question
-about one dataset through a coin: P_x(yes) = a, P_z(yes) = b for every z != x. With d >= m on all pairs it
-satisfies S when d_Pr(a, b) <= eps m, and it breaks S' at a pair with d_Pr'(a, b) > eps' d'(x, z).
+invariants differ, when d_Pr' is infinite for laws that never agree (B-T10, B-S11, B-S12). (2) Asking a question about
+one dataset: P_x = A, and P_z = B for every z != x. With d >= m on all pairs it satisfies S when d_Pr(A, B) <= eps m,
+and it breaks S' at a pair with d_Pr'(A, B) > eps' d'(x, z).
 Every separation is run through the exact engine on the two datasets before it is believed.
 """
 
@@ -22,6 +22,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.compare.comparison import Separation
 from dpspec.exact import INFINITY, Bracket, number
 from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.integers import DiscreteGaussian
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism, ReleaseInvariants
 from dpspec.spec import PrivacySpec
@@ -35,16 +36,16 @@ Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, Dataset]], tuple[str, s
 
 @attrs.frozen(kw_only=True)
 class DatasetQuestion(Mechanism):
-    """Asks "is the dataset x?" and answers yes with probability `yes` when it is, `no` when it is not."""
+    """Asks "is the dataset x?": one law of the answer when it is, another when it is not."""
 
     name: ClassVar[str] = "dataset-question"
 
     dataset: Dataset
-    yes: Fraction
-    no: Fraction
+    yes: Law
+    no: Law
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return FiniteLaw.bernoulli(self.yes if dataset == self.dataset else self.no)
+        return self.yes if dataset == self.dataset else self.no
 
 
 def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Separation | None:
@@ -82,33 +83,39 @@ def _by_question(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Cand
     if least is None or given is None or allowed is None:
         return
     limit = premise.output_divergence.lipschitz(premise.budget.parameter, given) * least
+    bound = conclusion.output_divergence.lipschitz(conclusion.budget.parameter, allowed)
+    if bound.is_infinite:
+        return
     for pair in itertools.islice(_pairs(premise, conclusion), 8):
-        bound = conclusion.output_divergence.lipschitz(conclusion.budget.parameter, allowed)
-        for yes, no in _coins():
-            laws = FiniteLaw.bernoulli(yes), FiniteLaw.bernoulli(no)
-            if _between(premise, laws).upper > limit:
+        for yes, no, words in _answers():
+            if _between(premise, yes, no).upper > limit:
                 continue
-            reached = _between(conclusion, laws).lower
-            if bound.is_infinite or reached <= bound * conclusion.distance(*pair):
+            if _between(conclusion, yes, no).lower <= bound * conclusion.distance(*pair):
                 continue
             mechanism = DatasetQuestion(dataset=pair[0], yes=yes, no=no)
-            words = f'ask "is the dataset x?" and answer yes with probability {yes} if so, {no} if not'
-            yield mechanism, pair, words, f"its divergence is at most {limit}, and no two datasets are closer than {least}"
+            argument = f"the divergence of its two answers is at most {limit}, and no two datasets are closer than {least}"
+            yield mechanism, pair, f'ask "is the dataset x?" and answer {words}', argument
             return
 
 
-def _between(spec: PrivacySpec, laws: tuple[Law, Law]) -> Bracket:
+def _between(spec: PrivacySpec, yes: Law, no: Law) -> Bracket:
     """d_Pr of two laws, the larger of both directions."""
-    return spec.output_divergence.between(*laws) | spec.output_divergence.between(*reversed(laws))
+    return spec.output_divergence.between(yes, no) | spec.output_divergence.between(no, yes)
 
 
-def _coins() -> Iterator[tuple[Fraction, Fraction]]:
-    """Pairs (a, b): randomised response from weak to strong, then coins with a side that only x can show."""
-    for step in range(1, 400):
-        odds = Fraction(100 + step * step, 100)
-        yield odds / (1 + odds), 1 / (1 + odds)
-    for exponent in range(1, 40):
-        yield Fraction(1, 2**exponent), Fraction(0)
+def _answers() -> Iterator[tuple[Law, Law, str]]:
+    """Pairs of answers: a coin from weak to strong, integer noise from much to little, a side that only x can show."""
+    for step in range(1, 60):
+        odds = Fraction(100 + 2 * step * step, 100)
+        a, b = odds / (1 + odds), 1 / (1 + odds)
+        yield FiniteLaw.bernoulli(a), FiniteLaw.bernoulli(b), f"yes with probability {a} if so, {b} if not"
+    for exponent in range(20, -8, -2):
+        variance = Fraction(2) ** exponent
+        noise = f"1 if so, 0 if not, plus discrete Gaussian noise of variance {variance}"
+        yield DiscreteGaussian(center=1, variance=variance), DiscreteGaussian(center=0, variance=variance), noise
+    for exponent in range(40, 0, -1):
+        a = Fraction(1, 2**exponent)
+        yield FiniteLaw.bernoulli(a), FiniteLaw.bernoulli(0), f"yes with probability {a} if so, never if not"
 
 
 def _pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[tuple[Dataset, Dataset]]:

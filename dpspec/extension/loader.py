@@ -168,15 +168,17 @@ def _load(found: _Found) -> PluginInfo:
     except DpspecError as fault:
         return PluginInfo(provenance=found.provenance, status="failed", error=fault)
     except Exception as problem:  # a plugin may raise anything; it must not take the others down
-        fault = PluginLoadError(f"plugin {name}", f"raised {type(problem).__name__}: {problem}", "mend or uninstall it")
-        fault.__cause__ = problem
-        return PluginInfo(provenance=found.provenance, status="failed", error=fault)
+        failure = PluginLoadError(f"plugin {name}", f"raised {type(problem).__name__}: {problem}", "mend or uninstall it")
+        failure.__cause__ = problem
+        return PluginInfo(provenance=found.provenance, status="failed", error=failure)
 
 
 def _check_api(name: str, module: Any) -> None:
     stated = getattr(module, "DPSPEC_API", API)
     if stated != API:
-        raise ApiVersionError(f"plugin {name}", f"is written for plugin interface {stated!r}, this is {API}", "install a fitting version")
+        raise ApiVersionError(
+            f"plugin {name}", f"is written for plugin interface {stated!r}, this is {API}", "install a fitting version"
+        )
 
 
 def _check_hooks(name: str, module: Any) -> None:

@@ -63,7 +63,9 @@ def verify(
     if datasets is None:
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
-            reason = f"the space has {'infinitely many' if size is None else size} datasets, above the {most_datasets} that are walked"
+            reason = (
+                f"the space has {'infinitely many' if size is None else size} datasets, above the {most_datasets} that are walked"
+            )
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         universes = list(spec.multiverse.universes(spec.space))
     else:
@@ -131,7 +133,7 @@ class _Walk:
 
     def pairs(self, universe: Universe) -> Iterator[tuple[Dataset, Dataset]]:
         choose = itertools.combinations if self.is_symmetric else itertools.permutations
-        return choose(universe.datasets, 2)  # type: ignore[return-value]
+        return choose(universe.datasets, 2)
 
     def law(self, dataset: Dataset) -> Law:
         if dataset not in self.laws:
@@ -182,7 +184,8 @@ class _Walk:
 
     def _divergence(self, left: Law, right: Law, precision: int) -> Bracket:
         chosen = self.spec.output_divergence
-        return guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
+        found: Bracket = guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
+        return found
 
     def _witness(
         self, universe: Universe, left: Dataset, right: Dataset, distance: Number, divergence: Bracket, bound: Number
@@ -200,9 +203,7 @@ class _Walk:
 def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
     """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
     if distance == 0:
-        return Bracket(
-            lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number()
-        )
+        return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())
     if distance.is_rational or divergence.upper.is_infinite:
         inverse = 1 / distance.as_fraction() if distance.is_rational else 1
         return divergence.scaled(inverse)
@@ -225,4 +226,6 @@ def guarded(name: str, call: Callable[[], Any]) -> Any:
     except DpspecError:
         raise
     except Exception as problem:
-        raise PluginContractError(name, f"raised {type(problem).__name__}: {problem}", "report it to the plugin's author") from problem
+        raise PluginContractError(
+            name, f"raised {type(problem).__name__}: {problem}", "report it to the plugin's author"
+        ) from problem

@@ -1,0 +1,101 @@
+"""Verifying a specification file: its claim on every miniature (or the whole space), and every printed number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from dpspec.exact import Bracket
+from dpspec.extension.registry import Registry
+from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.verify.exhaustive import Progress, guarded, verify
+from dpspec.verify.verdict import Outcome, Verdict, worst
+
+
+@attrs.frozen(kw_only=True)
+class Obligation:
+    """One thing that a file obliges itself to.
+
+    Args:
+        name: what it is: a claim on a space, or a printed number.
+        outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
+        detail: the finding in one line.
+        verdict: for a claim, the engine's verdict.
+        value: for a printed number, the recomputed one.
+    """
+
+    name: str
+    outcome: Outcome
+    detail: str
+    verdict: Verdict | None = None
+    value: Bracket | None = None
+
+
+@attrs.frozen(kw_only=True)
+class FileReport:
+    """What was found about one file."""
+
+    document: SpecDocument
+    obligations: tuple[Obligation, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of the obligations."""
+        return worst(obligation.outcome for obligation in self.obligations)
+
+    @property
+    def scope(self) -> str:
+        """How far the claim itself was examined."""
+        if not any(obligation.verdict for obligation in self.obligations):
+            return "printed numbers only"
+        return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+
+def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
+    """Judge everything that a specification file states."""
+    obligations = (*_claims(document, registry, progress), *map(lambda e: _printed(e, document), document.expectations))
+    return FileReport(document=document, obligations=obligations)
+
+
+def _claims(document: SpecDocument, registry: Registry | None, progress: Progress | None) -> Iterator[Obligation]:
+    instances = [(f"claim on miniature: {m.title}", m.spec, m.mechanism) for m in document.miniatures]
+    if not instances:
+        instances = [("claim", document.spec, document.mechanism)]
+    recorded = "verified" if document.claim is None else document.claim.verdict
+    for name, spec, mechanism in instances:
+        if mechanism is None:
+            if recorded == "undecided" or document.expectations:
+                continue
+            yield Obligation(
+                name=name, outcome=Outcome.UNDECIDED, detail="the file names no mechanism, so there is nothing to judge"
+            )
+            continue
+        verdict = verify(mechanism, spec, registry=registry, progress=progress)
+        yield _recorded(name, verdict, recorded)
+
+
+def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
+    """A claim is held against the verdict that the file records for it."""
+    found = verdict.outcome
+    if found is Outcome.UNDECIDED:
+        outcome = Outcome.VERIFIED if recorded == found.value else found
+        return Obligation(name=name, outcome=outcome, detail=f"undecided: {verdict.reason}", verdict=verdict)
+    as_recorded = found.value == recorded
+    note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
+    if found is Outcome.VERIFIED:
+        vacuous = f"; {len(verdict.vacuous)} universes vacuous" if verdict.vacuous else ""
+        detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
+    else:
+        detail = f"refuted{note}: {verdict.witness}"
+    held = Outcome.VERIFIED if as_recorded else Outcome.REFUTED
+    return Obligation(name=name, outcome=held, detail=detail, verdict=verdict)
+
+
+def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
+    value: Bracket = guarded(expectation.route.name, lambda: expectation.value(document.spec))
+    met = expectation.is_met_by(value)
+    outcome = Outcome.UNDECIDED if met is None else Outcome.VERIFIED if met else Outcome.REFUTED
+    shown = value.lower.decimal(6)
+    detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed, {shown} by {expectation.route.name}"
+    return Obligation(name=f"number: {expectation.what}", outcome=outcome, detail=detail, value=value)

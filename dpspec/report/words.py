@@ -1,0 +1,266 @@
+"""Blocks, numbers and datasets in words: short enough to be read, exact where that is short."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpspec.blocks.budget import Budget
+from dpspec.blocks.households import MEMBERS, Households
+from dpspec.blocks.multiverse import Multiverse
+from dpspec.blocks.records import Multisets
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.exact import Bracket, Number
+from dpspec.params import parameters
+from dpspec.spec import PrivacySpec
+
+LONGEST_EXACT = 32
+"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
+_MOST_DECIMALS = 10
+
+
+def number_in_words(value: Number | Fraction | int) -> str:
+    """An exact number as people write it.
+
+    >>> from dpspec.exact import ln, number, sqrt
+    >>> [number_in_words(value) for value in (number("263/100"), ln(3), sqrt("2.63"), number("1/3"))]
+    ['2.63', 'ln(3) (about 1.09861)', 'sqrt(263/100) (about 1.62173)', '1/3 (about 0.333333)']
+    """
+    if not isinstance(value, Number):
+        value = Number(rational_part=Fraction(value))
+    if value.is_infinite:
+        return "infinity"
+    if value.is_rational:
+        short = _terminating(value.as_fraction())
+        if short is not None:
+            return short
+    exact = str(value)
+    approximate = f"about {value.decimal()}"
+    return f"{exact} ({approximate})" if len(exact) <= LONGEST_EXACT else approximate
+
+
+def _terminating(value: Fraction) -> str | None:
+    """The decimal form of a fraction when it ends soon."""
+    rest, places = value.denominator, 0
+    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
+        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
+        places += 1
+    if rest != 1 or places > _MOST_DECIMALS:
+        return None
+    scaled = abs(value) * 10**places
+    whole, part = divmod(int(scaled), 10**places)
+    digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
+    return f"-{digits}" if value < 0 else digits
+
+
+def bracket_in_words(value: Bracket) -> str:
+    """An exact value as itself; a bracket by the digits that both its ends share.
+
+    >>> bracket_in_words(Bracket.exactly("1/4"))
+    '0.25'
+    """
+    if value.is_exact:
+        return number_in_words(value.lower)
+    if value.upper.is_infinite:
+        return f"at least {value.lower.decimal()}"
+    low, high = value.lower.decimal(9), value.upper.decimal(9)
+    return f"about {value.lower.decimal()}" if low == high else f"between {low} and {high}"
+
+
+def probability_in_words(value: Bracket) -> str:
+    """A probability: as a fraction where that is short.
+
+    >>> probability_in_words(Bracket.exactly("3/4"))
+    '3/4'
+    """
+    exact = str(value.lower)
+    return exact if value.is_exact and len(exact) <= LONGEST_EXACT else bracket_in_words(value)
+
+
+def count(amount: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> count(1, "pair"), count(2500, "universe")
+    ('1 pair', '2,500 universes')
+    """
+    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def thing_in_words(thing: object) -> str:
+    """A block as it describes itself, else its registered name with its parameters."""
+    if type(thing).__str__ is not object.__str__:
+        return str(thing)
+    name = str(getattr(thing, "name", type(thing).__name__))
+    try:
+        declared = parameters(type(thing))
+    except TypeError:
+        return name
+    given = [(p.name, getattr(thing, p.name)) for p in declared if p.required or getattr(thing, p.name) != p.default]
+    return name if not given else f"{name} ({', '.join(f'{key} {value_in_words(value)}' for key, value in given)})"
+
+
+def value_in_words(value: Any) -> str:
+    """The value of a parameter."""
+    if isinstance(value, (Number, Fraction)):
+        return number_in_words(value)
+    if isinstance(value, tuple):
+        return "; ".join(value_in_words(entry) for entry in value)
+    if isinstance(value, Attribute):
+        return attribute_in_words(value)
+    return str(value) if isinstance(value, (str, int)) else thing_in_words(value)
+
+
+def attribute_in_words(attribute: Attribute) -> str:
+    """An attribute with the number of its categories."""
+    return f"{attribute.name} ({attribute.size:,})"
+
+
+def space_in_words(space: DatasetSpace) -> list[str]:
+    """A dataset space: its kind, its size, and the attributes of its units."""
+    lines = [space.name.replace("-", " ") + _sizes(space)]
+    seen: set[str] = set()
+    for unit in reversed(space.units) if len(space.units) > 1 else space.units:
+        attributes = [a for a in space.attributes_of(unit) if a.name != MEMBERS]
+        if isinstance(space, Households):
+            attributes = list(space.household if unit == "household" else space.person)
+        if attributes and unit not in seen:
+            seen.add(unit)
+            lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
+    return lines
+
+
+def _sizes(space: DatasetSpace) -> str:
+    for field in ("length", "least"):
+        if not hasattr(space, field):
+            continue
+        if field == "length":
+            return f" of length {space.length}"  # type: ignore[attr-defined]
+        least, most = getattr(space, "least", 0), getattr(space, "most", None)
+        if most is None:
+            return f", at least {least:,}" if least else ", any number"
+        return f", exactly {most:,}" if least == most else f", {least:,} to {most:,}"
+    return ""
+
+
+def multiverse_in_words(multiverse: Multiverse) -> list[str]:
+    """The universes; invariants one by one."""
+    held = multiverse.invariants
+    if not held:
+        return [thing_in_words(multiverse)]
+    return [f"datasets that agree on {count(len(held), 'invariant')}:", *(f"- {invariant}" for invariant in held)]
+
+
+def budget_in_words(budget: Budget) -> str:
+    """The budget with the name of its number."""
+    value = budget.uniform()
+    return thing_in_words(budget) if value is None else f"{budget.parameter} = {number_in_words(value)}"
+
+
+def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:
+    """The five blocks, each as lines."""
+    budget = [budget_in_words(spec.budget)]
+    value = spec.budget.uniform()
+    if value is not None:
+        constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
+        if constant != value:
+            budget.append(f"Lipschitz constant {number_in_words(constant)}")
+    return {
+        "dataset space": space_in_words(spec.space),
+        "multiverse": multiverse_in_words(spec.multiverse),
+        "input divergence": [thing_in_words(spec.input_divergence)],
+        "output divergence": [thing_in_words(spec.output_divergence)],
+        "budget": budget,
+    }
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[str, str]:
+    """Two datasets, by the attributes in which their records are not all alike.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> pair_in_words((("f",), ("f",)), (("f",), ("m",)), UnorderedRecords(attributes=(sex,)))
+    ('2 x (sex f)', '(sex f), (sex m)')
+    """
+    if isinstance(space, Households):
+        return _household_pair(left, right, space)
+    if isinstance(space, Multisets) or (space.units and space.is_ordered and not hasattr(space, "length")):
+        unit = space.units[0]
+        attributes = space.attributes_of(unit)
+        records = space.records(left, unit), space.records(right, unit)
+        shown = _varying(attributes, [*records[0], *records[1]])
+        first, second = (_records_in_words(r, attributes, shown, unit, ordered=space.is_ordered) for r in records)
+        return first, second
+    return value_text(left), value_text(right)
+
+
+def dataset_in_words(dataset: Dataset, space: DatasetSpace) -> str:
+    """One dataset."""
+    return pair_in_words(dataset, dataset, space)[0]
+
+
+def _varying(attributes: Sequence[Attribute], records: Sequence[Record]) -> list[int]:
+    return [place for place in range(len(attributes)) if len({record[place] for record in records}) > 1]
+
+
+def _record_in_words(record: Record, attributes: Sequence[Attribute], shown: Sequence[int], noun: str) -> str:
+    inner = ", ".join(f"{attributes[place].name} {record[place]}" for place in shown)
+    return f"({inner})" if inner else noun
+
+
+def _records_in_words(
+    records: Sequence[Record], attributes: Sequence[Attribute], shown: Sequence[int], noun: str, *, ordered: bool = False
+) -> str:
+    """Records with their multiplicity, or one after the other where their order counts."""
+    if not records:
+        return f"no {noun}"
+    if not shown:
+        return count(len(records), noun)
+    texts = [_record_in_words(record, attributes, shown, noun) for record in records]
+    if ordered:
+        return "[" + ", ".join(texts) + "]"
+    return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())
+
+
+def _household_pair(left: Any, right: Any, space: Households) -> tuple[str, str]:
+    households = [*left, *right]
+    places = _varying(space.household, [place for place, _ in households])
+    traits = _varying(space.person, [person for _, members in households for person in members])
+
+    def household(place: Record, members: tuple[Record, ...]) -> str:
+        where = _record_in_words(place, space.household, places, "")
+        persons = _records_in_words(members, space.person, traits, "person") if members else "vacant"
+        return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
+
+    def whole(dataset: Any) -> str:
+        found = Counter(household(place, members) for place, members in dataset)
+        texts = [text if times == 1 else f"{times} times {text}" for text, times in found.items()]
+        return "; ".join(texts) or "no household"
+
+    return whole(left), whole(right)
+
+
+def value_text(value: Hashable, limit: int = 120) -> str:
+    """A plain value, nested tuples without the quotes and commas of Python.
+
+    >>> value_text((("county", 3), ("tract", 1)))
+    '((county, 3), (tract, 1))'
+    """
+    text = _plain(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, float) and math.isinf(value):
+        return "infinity"
+    return str(value)

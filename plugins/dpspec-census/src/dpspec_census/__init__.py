@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
+from dpspec_census.massachusetts import Massachusetts1940
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
 from dpspec_census.swap_routes import (
     LeastSwappingBudgetRoute,
@@ -18,6 +19,7 @@ from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 __all__ = [
     "DerangementSwapping",
     "LeastSwappingBudgetRoute",
+    "Massachusetts1940",
     "PermutationSwapping",
     "StratumSizes",
     "SwapRateForBudgetRoute",
@@ -47,3 +49,8 @@ def dpspec_register_budgets(register: Register) -> None:
 def dpspec_register_routes(register: Register) -> None:
     for route in (SwappingBudgetRoute, LeastSwappingBudgetRoute, SwapRateForBudgetRoute):
         register(route)
+
+
+@hookimpl
+def dpspec_register_tables(register: Register) -> None:
+    register(Massachusetts1940)

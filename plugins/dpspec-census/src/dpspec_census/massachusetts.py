@@ -1,0 +1,145 @@
+"""Massachusetts 1940: dwellings by county and tenure as printed (B-N5), and microdata that add up to them.
+
+The source prints the table of county x tenure for the full count of 1,144,424 dwellings, the same table after one run
+of the swap at rate 1/2, and one number about household sizes: the largest stratum holds 264,331 dwellings, those
+of two persons (B-N4). The records themselves are not public in this form, so `Massachusetts1940` builds records
+with exactly these printed counts. **The other household sizes are made up**, see `DWELLINGS_BY_SIZE`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from dpspec.blocks.space import Attribute
+from dpspec.builder import TableBuilder
+from dpspec.errors import TableError
+from dpspec.params import define
+
+if TYPE_CHECKING:
+    from dpspec.table import Table
+
+Cell = tuple[str, str]
+"""A cell (county, tenure)."""
+
+_PRINTED = {
+    "Barnstable": (7461, 3825, 5907, 5379),
+    "Berkshire": (14736, 18417, 13770, 19383),
+    "Bristol": (33747, 63931, 35537, 62141),
+    "Dukes": (1207, 534, 946, 795),
+    "Essex": (53936, 81300, 52631, 82605),
+    "Franklin": (7433, 6442, 6337, 7538),
+    "Hampden": (30597, 58166, 32267, 56496),
+    "Hampshire": (9427, 8630, 8145, 9912),
+    "Middlesex": (104144, 147687, 100372, 151459),
+    "Nantucket": (593, 432, 471, 554),
+    "Norfolk": (44885, 40285, 38566, 46604),
+    "Plymouth": (24857, 23882, 21549, 27190),
+    "Suffolk": (49656, 176553, 67357, 158852),
+    "Worcester": (53126, 78535, 51950, 79711),
+}
+"""County: owned, rented, owned after the swap, rented after the swap (B-N5)."""
+
+COUNTIES = tuple(_PRINTED)
+TENURES = ("owned", "rented")
+
+PRINTED: dict[Cell, int] = {(c, t): row[place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
+"""Dwellings by county and tenure in the full count (B-N5)."""
+
+PRINTED_SWAPPED: dict[Cell, int] = {(c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
+"""The same table after the source's one run of the swap at rate 1/2 (B-N5)."""
+
+DWELLINGS_BY_SIZE = {
+    "1": 95_000,
+    "2": 264_331,
+    "3": 246_000,
+    "4": 212_000,
+    "5": 139_000,
+    "6": 82_000,
+    "7": 48_000,
+    "8": 27_000,
+    "9+": 31_093,
+}
+"""Dwellings by number of persons. Printed are the 264,331 of size 2 (the largest class) and the sum; the rest is
+made up in plausible proportions, so no conclusion about household sizes may be drawn from it."""
+
+ATTRIBUTES = (
+    Attribute(name="county", categories=COUNTIES),
+    Attribute(name="tenure", categories=TENURES),
+    Attribute(name="persons", categories=tuple(DWELLINGS_BY_SIZE)),
+)
+"""The columns of the built table: county, tenure, and persons, the size of the household."""
+
+
+@define
+class Massachusetts1940(TableBuilder):
+    """Microdata of 1,144,424 dwellings with the printed counts of county x tenure (B-N5) and 264,331 of two persons.
+
+    The dwellings stand in the order of the printed cells. Number i of N gets the size class into which
+    (a i mod N) falls when 0, ..., N-1 are cut by the cumulative totals of `DWELLINGS_BY_SIZE`; a is the least integer above
+    N (sqrt(5) - 1)/2 without a common factor with N. The map is a bijection, so the totals are exact, and the
+    multiples of the golden section spread each class evenly over all counties and tenures.
+    """
+
+    name: ClassVar[str] = "massachusetts-1940"
+
+    def build(self) -> Table:
+        import numpy as np
+
+        from dpspec.table import Table
+
+        cells = list(PRINTED)
+        counts = np.asarray([PRINTED[cell] for cell in cells])
+        cell_of = np.repeat(np.arange(len(cells)), counts)
+        total = len(cell_of)
+        spread = np.arange(total, dtype=np.int64) * _step(total) % total
+        ends = np.asarray(list(itertools.accumulate(DWELLINGS_BY_SIZE.values())))
+        columns = {
+            "county": cell_of // len(TENURES),
+            "tenure": cell_of % len(TENURES),
+            "persons": np.searchsorted(ends, spread, side="right"),
+        }
+        return Table(attributes=ATTRIBUTES, codes={name: column.astype(np.int64) for name, column in columns.items()})
+
+
+def _step(total: int) -> int:
+    """The least integer above total * (sqrt(5) - 1)/2 that is coprime to total."""
+    step = (math.isqrt(5 * total * total) - total) // 2 + 1
+    while math.gcd(step, total) > 1:
+        step += 1
+    return step
+
+
+def county_table(table: Table) -> dict[Cell, int]:
+    """Dwellings by county and tenure, all 28 cells in the printed order."""
+    counts = table.counts(("county", "tenure"))
+    return {cell: counts.get(cell, 0) for cell in PRINTED}
+
+
+def mape(before: dict[Cell, int], after: dict[Cell, int], tenures: Iterable[str] = TENURES) -> Fraction:
+    """Mean absolute percentage error, in percent: 100 / cells * sum |after - before| / before over the counties.
+
+    Args:
+        before, after: tables over the same cells (county, tenure).
+        tenures: the columns that are averaged over.
+
+    >>> [f"{float(mape(PRINTED, PRINTED_SWAPPED, chosen)):.4f}" for chosen in (["owned"], ["rented"], TENURES)]
+    ['12.8554', '14.6964', '13.7759']
+    """
+    chosen = set(tenures)
+    cells = [cell for cell in before if cell[1] in chosen]
+    empty = [cell for cell in cells if not before[cell]]
+    if empty or not cells:
+        raise TableError("cells", "need a positive count before the swap for a percentage", "leave them out", value=empty)
+    return Fraction(100, len(cells)) * sum(Fraction(abs(after[cell] - before[cell]), before[cell]) for cell in cells)
+
+
+def invariant_counts(table: Table) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
+    """c_Swap of the source's scheme: tenure by household size for the state, dwellings by household size for each county.
+
+    (B-N4: matched on household size within the one state, county swapped, tenure held.)
+    """
+    return table.counts(("persons", "tenure")), table.counts(("persons", "county"))

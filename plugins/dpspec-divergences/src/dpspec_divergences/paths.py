@@ -16,7 +16,7 @@ from dpspec.blocks.vectors import BitVectors
 from dpspec.errors import NotEnumerableError, ParameterError
 from dpspec.exact import INFINITY, ZERO, Number, NumberLike, number
 from dpspec.params import Registered, define
-from dpspec_divergences.counting import Bound, Minorised
+from dpspec_divergences.counting import Bound, HammingOrdered, Minorised
 from dpspec_divergences.relations import AddRemove, CountedRelation, DifferInOnePosition, ReplaceOne, included
 
 LISTED = 2000
@@ -114,6 +114,10 @@ class Path(Minorised):
         reason = included(other.relation, self.relation) if isinstance(other, (Neighbour, Path)) else None
         if reason is not None:
             return number(1), f"{reason}; one step costs 1"
+        if isinstance(other, HammingOrdered):
+            steps = Path(relation=DifferInOnePosition(unit=other.unit))
+            if steps != self and steps.closed_form(space) == other:
+                return self.bounded_by(steps, space)
         closed = self.closed_form(space)
         bound = None if closed is None else closed.bounded_by(other, space)
         return None if bound is None else (bound[0], f"{self} is {closed} on this space; {bound[1]}")

@@ -147,11 +147,11 @@ def _refuse_duplicates(found: list[_Found]) -> list[_Found]:
     checked = []
     for f in found:
         rivals = owners[f.provenance.plugin]
+        fault = None
         if len(rivals) > 1:
             names = " and by ".join(str(owner) for owner in rivals)
             fault = DuplicatePluginError(f"plugin {f.provenance.plugin}", f"is provided by {names}", "uninstall one of them")
-            f = attrs.evolve(f, fault=fault)
-        checked.append(f)
+        checked.append(attrs.evolve(f, fault=fault))
     return checked
 
 

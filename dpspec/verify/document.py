@@ -54,7 +54,10 @@ class FileReport:
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
-    obligations = (*_claims(document, registry, progress), *map(lambda e: _printed(e, document), document.expectations))
+    obligations = (
+        *_claims(document, registry, progress),
+        *(_printed(expectation, document) for expectation in document.expectations),
+    )
     return FileReport(document=document, obligations=obligations)
 
 

@@ -162,7 +162,9 @@ class _Walk:
                 attained = (left, right)
             constant = largest((constant, ratio))
             if outcome is Outcome.REFUTED:
-                witness = self._witness(universe, left, right, distance, divergence, bound)
+                witness = Witness(
+                    universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, bound=bound
+                )
                 best = witness if best is None else min(best, witness, key=self.order)
         result = UniverseResult(
             label=universe.label, datasets=len(universe), pairs=compared, constant=constant, bound=bound,
@@ -186,12 +188,6 @@ class _Walk:
         chosen = self.spec.output_divergence
         found: Bracket = guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
         return found
-
-    def _witness(
-        self, universe: Universe, left: Dataset, right: Dataset, distance: Number, divergence: Bracket, bound: Number
-    ) -> Witness:
-        allowed = "0" if distance == 0 else f"{bound} x {distance}"
-        return Witness(universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, allowed=allowed)
 
     def _with_event(self, witness: Witness | None) -> Witness | None:
         if witness is None:

@@ -78,8 +78,8 @@ class Witness:
         universe: the label of the universe.
         left, right: the datasets x and x'.
         distance: d_X(x, x').
-        divergence: d_Pr(P_x, P_x').
-        allowed: eps_D d_X(x, x'), which it exceeds.
+        divergence: d_Pr(P_x, P_x'), which exceeds bound x distance.
+        bound: eps_D as a Lipschitz constant.
         event: an event that tells the two apart, when the laws are finite.
     """
 
@@ -88,8 +88,13 @@ class Witness:
     right: Dataset
     distance: Number
     divergence: Bracket
-    allowed: str
+    bound: Number
     event: Event | None = None
+
+    @property
+    def allowed(self) -> str:
+        """bound x distance, written out."""
+        return "0" if self.distance == 0 else f"{self.bound} x {self.distance}"
 
     def __str__(self) -> str:
         text = f"x = {self.left}, x' = {self.right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"

@@ -193,10 +193,12 @@ def test_household_margins_determine_person_margins_through_the_composition() ->
 @pytest.mark.parametrize(
     "invariant",
     [
-        Marginal(attributes=("income",)), Marginal(attributes=("sex",), unit="dwelling"), Marginal(attributes=(), where={"sex": ["x"]}),
+        Marginal(attributes=("income",)),
+        Marginal(attributes=("sex",), unit="dwelling"),
+        Marginal(attributes=(), where={"sex": ["x"]}),
         LinearMap(rows=((1, 2),)),
     ],
-)  # fmt: skip
+)
 def test_an_invariant_the_space_lacks_is_refused(invariant: Invariant) -> None:
     with pytest.raises((IncompatibleBlocksError, NotInSpaceError)):
         invariant.check(UnorderedRecords(attributes=(SEX, AGE)))

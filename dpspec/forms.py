@@ -1,0 +1,100 @@
+"""Log-linear forms a + sum_i c_i ln(r_i) over the rationals: their canonical writing, enclosures, and exact sign.
+
+The sign is decided because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann): a form is 0
+only when a = 0 and prod_i r_i^c_i = 1, a question about integers, and every other form is separated from
+0 by ball arithmetic at some precision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq
+
+START_PRECISION = 64
+"""The precision, in bits, at which a comparison starts."""
+
+Logs = tuple[tuple[Fraction, Fraction], ...]
+"""Pairs (r_i, c_i)."""
+
+
+def ball(value: int | Fraction) -> arb:
+    """The rational as an `arb` ball at the working precision."""
+    if isinstance(value, int):
+        return arb(value)
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def dyadic(value: arb) -> Fraction:
+    """The exact value of a ball without radius."""
+    mantissa, exponent = value.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:
+    """Arguments above 1, equal arguments merged, zero coefficients dropped, sorted."""
+    merged: dict[Fraction, Fraction] = {}
+    for argument, coefficient in logs:
+        above, signed = (argument, coefficient) if argument >= 1 else (1 / argument, -coefficient)
+        merged[above] = merged.get(above, Fraction(0)) + signed
+    return tuple(sorted((r, c) for r, c in merged.items() if c and r != 1))
+
+
+def enclose(constant: Fraction, logs: Logs, precision: int) -> arb:
+    """A ball that contains the form."""
+    with ctx.workprec(precision):
+        form = ball(constant)
+        for argument, coefficient in logs:
+            form += ball(coefficient) * ball(argument).log()
+        return form
+
+
+def sign(constant: Fraction, logs: Logs) -> int:
+    """The sign of the form, decided exactly."""
+    if not logs:
+        return (constant > 0) - (constant < 0)
+    precision = START_PRECISION
+    while True:
+        enclosure = enclose(constant, logs, precision)
+        if enclosure > 0:
+            return 1
+        if enclosure < 0:
+            return -1
+        if precision == START_PRECISION and constant == 0 and _product_is_one(logs):
+            return 0
+        precision *= 2
+
+
+def _product_is_one(logs: Logs) -> bool:
+    """Whether prod r_i^c_i = 1, from the exponents over a coprime base of all numerators and denominators."""
+    base = _coprime_base([n for r, _ in logs for n in (r.numerator, r.denominator)])
+    return all(sum(c * (_multiplicity(r.numerator, b) - _multiplicity(r.denominator, b)) for r, c in logs) == 0 for b in base)
+
+
+def _coprime_base(values: Iterable[int]) -> list[int]:
+    """Pairwise coprime integers above 1 of whose powers every value is a product (gcds only, no factoring)."""
+    base: list[int] = []
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value == 1:
+            continue
+        for index, element in enumerate(base):
+            common = math.gcd(value, element)
+            if common > 1:
+                del base[index]
+                pending += [common, value // common, element // common]
+                break
+        else:
+            base.append(value)
+    return base
+
+
+def _multiplicity(value: int, factor: int) -> int:
+    count = 0
+    while value % factor == 0:
+        value //= factor
+        count += 1
+    return count

@@ -1,1 +1,79 @@
-"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained."""
+"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
+
+    from dpspec import read_spec, verify_file, compare_specs
+
+    report = verify_file("specs/randomised-response-warner.dpspec.toml")
+
+Names are loaded when they are first used, so that ``import dpspec`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpspec.api import compare_specs, read_spec, verify_file
+    from dpspec.blocks.budget import Budget, UniformBudget
+    from dpspec.blocks.input_divergence import InputDivergence, Relation
+    from dpspec.blocks.invariant import FunctionInvariant, Invariant, LinearMap, Marginal
+    from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Multiverse, Trivial
+    from dpspec.blocks.output_divergence import OutputDivergence
+    from dpspec.blocks.space import Attribute, DatasetSpace
+    from dpspec.compare.comparison import Comparison
+    from dpspec.errors import DpspecError
+    from dpspec.exact import Bracket, Number, ln, number, sqrt
+    from dpspec.extension.loader import installed, load_plugins
+    from dpspec.laws.finite import FiniteLaw
+    from dpspec.laws.law import Law
+    from dpspec.mechanism import Claim, Mechanism
+    from dpspec.params import define
+    from dpspec.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verify.exhaustive import verify as verify_claim
+    from dpspec.verify.verdict import Outcome, Verdict
+
+__all__ = [
+    "Attribute", "Bracket", "Budget", "Claim", "Comparison", "DatasetSpace", "DpspecError", "ExplicitUniverses",
+    "FiniteLaw", "FunctionInvariant", "InputDivergence", "Invariant", "Law", "LevelSets", "LinearMap", "Marginal",
+    "Mechanism", "Multiverse", "Number", "Outcome", "OutputDivergence", "PrivacySpec", "Relation", "SpecDocument",
+    "Trivial", "UniformBudget", "Verdict", "compare_specs", "define", "installed", "ln", "load_plugins", "number",
+    "read_spec", "sqrt", "verify_claim", "verify_file",
+]  # fmt: skip
+
+_HOME = {
+    "dpspec.api": ("compare_specs", "read_spec", "verify_file"),
+    "dpspec.blocks.budget": ("Budget", "UniformBudget"),
+    "dpspec.blocks.input_divergence": ("InputDivergence", "Relation"),
+    "dpspec.blocks.invariant": ("FunctionInvariant", "Invariant", "LinearMap", "Marginal"),
+    "dpspec.blocks.multiverse": ("ExplicitUniverses", "LevelSets", "Multiverse", "Trivial"),
+    "dpspec.blocks.output_divergence": ("OutputDivergence",),
+    "dpspec.blocks.space": ("Attribute", "DatasetSpace"),
+    "dpspec.compare.comparison": ("Comparison",),
+    "dpspec.errors": ("DpspecError",),
+    "dpspec.exact": ("Bracket", "Number", "ln", "number", "sqrt"),
+    "dpspec.extension.loader": ("installed", "load_plugins"),
+    "dpspec.laws.finite": ("FiniteLaw",),
+    "dpspec.laws.law": ("Law",),
+    "dpspec.mechanism": ("Claim", "Mechanism"),
+    "dpspec.params": ("define",),
+    "dpspec.spec": ("PrivacySpec",),
+    "dpspec.specfile.document": ("SpecDocument",),
+    "dpspec.verify.exhaustive": ("verify_claim",),
+    "dpspec.verify.verdict": ("Outcome", "Verdict"),
+}
+_NAMED_OTHERWISE = {"verify_claim": "verify"}
+"""`dpspec.verify` is the package of the engine, so its function is exported under a name of its own."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOME.items():
+        if name in names:
+            value = getattr(importlib.import_module(module), _NAMED_OTHERWISE.get(name, name))
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

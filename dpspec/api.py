@@ -1,0 +1,53 @@
+"""The calls that join the engines: what `dpspec` exports and what the command line runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpspec.blocks.space import Dataset
+from dpspec.compare.compare import compare
+from dpspec.compare.comparison import Comparison
+from dpspec.extension.loader import installed
+from dpspec.extension.registry import Registry
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.reader import read
+from dpspec.verify.document import FileReport, verify_document
+from dpspec.verify.exhaustive import Progress, verify
+
+
+def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:
+    """Read a specification file.
+
+    Args:
+        path: the file.
+        registry: where its names are looked up; without it, among all installed plugins.
+
+    Raises:
+        SpecError and its kin; several faults of one file come together as `Faults`.
+    """
+    return read(Path(path), registry or installed().registry)
+
+
+def verify_file(path: str | Path, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
+    """Read a specification file and judge everything that it states."""
+    registry = registry or installed().registry
+    return verify_document(read_spec(path, registry), registry=registry, progress=progress)
+
+
+def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:
+    """Compare two specifications; the exact engine checks every mechanism that is said to separate them."""
+
+    def judge(mechanism: Mechanism, spec: PrivacySpec, pair: tuple[Dataset, Dataset]) -> tuple[str, str]:
+        verdict = verify(mechanism, spec, datasets=pair, registry=registry)
+        if verdict.witness is not None:
+            seen = verdict.witness
+            found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
+        elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
+            found = f"{verdict.outcome.value}: the two datasets share no universe, so nothing is asked of them"
+        else:
+            found = f"{verdict.outcome.value}: constant {verdict.constant} on the pair"
+        return verdict.outcome.value, found
+
+    return compare(left, right, judge=judge)

@@ -1,0 +1,228 @@
+"""Results as JSON: exact constants as exact strings, brackets by their ends (schema: ``output.schema.json``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from dpspec.blocks.space import Dataset
+from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation, Step
+from dpspec.errors import DpspecError
+from dpspec.exact import Bracket
+from dpspec.extension.loader import PluginInfo, Plugins
+from dpspec.extension.registry import Entry, Provenance
+from dpspec.params import each
+from dpspec.report.words import blocks_in_words, budget_in_words
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.document import SpecDocument
+from dpspec.verify.document import FileReport, Obligation
+from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+
+FORMAT = 1
+"""The version of the JSON output; it grows when the meaning of a key changes."""
+
+Data = dict[str, Any]
+
+
+def output_schema() -> Data:
+    """The JSON schema of every command's output."""
+    text = files("dpspec.report").joinpath("output.schema.json").read_text(encoding="utf-8")
+    schema: Data = json.loads(text)
+    return schema
+
+
+def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
+    """One JSON text with its version, command and exit code in front."""
+    return json.dumps({"format": FORMAT, "command": command, "exit_code": exit_code, **content}, indent=2, ensure_ascii=False)
+
+
+def errors(fault: DpspecError) -> list[Data]:
+    """Every single fault of an error; file and line have keys of their own."""
+    return [
+        {
+            "code": single.code,
+            "message": str(single.args[0]),
+            "subject": single.subject,
+            "file": single.file,
+            "line": single.line,
+            "exit_code": single.exit_code,
+        }
+        for single in each(fault)
+    ]
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def checked(path: str, found: SpecDocument) -> Data:
+    """A file that was read without fault."""
+    return {"path": path, "outcome": "valid", "id": found.id, "title": found.title}
+
+
+def failed(path: str, outcome: str, fault: DpspecError) -> Data:
+    """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
+    return {"path": path, "outcome": outcome, "errors": errors(fault)}
+
+
+def file_report(path: str, report: FileReport) -> Data:
+    """A verified file."""
+    return {
+        "path": path,
+        "outcome": report.outcome.value,
+        "id": report.document.id,
+        "title": report.document.title,
+        "scope": report.scope,
+        "obligations": [_obligation(obligation) for obligation in report.obligations],
+    }
+
+
+def _obligation(obligation: Obligation) -> Data:
+    return {
+        "name": obligation.name,
+        "outcome": obligation.outcome.value,
+        "detail": obligation.detail,
+        "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
+        "value": None if obligation.value is None else bracket(obligation.value),
+    }
+
+
+def verdict(given: Verdict) -> Data:
+    """A verdict with its universes, its witness and the distributions behind it."""
+    return {
+        "outcome": given.outcome.value,
+        "method": given.method,
+        "scope": given.scope,
+        "reason": given.reason,
+        "constant": bracket(given.constant) if given.outcome is not Outcome.UNDECIDED or given.universes else None,
+        "vacuous_universes": len(given.vacuous),
+        "universes": [_universe(result) for result in given.universes],
+        "witness": None if given.witness is None else _witness(given.witness),
+        "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
+    }
+
+
+def _universe(result: UniverseResult) -> Data:
+    return {
+        "label": plain(result.label),
+        "datasets": result.datasets,
+        "pairs": result.pairs,
+        "constant": bracket(result.constant),
+        "bound": str(result.bound),
+        "outcome": result.outcome.value,
+        "vacuous": result.is_vacuous,
+        "tight": result.is_tight,
+        "slack": result.slack(),
+        "attained": None if result.attained is None else [plain(dataset) for dataset in result.attained],
+    }
+
+
+def _witness(witness: Witness) -> Data:
+    event = witness.event
+    return {
+        "universe": plain(witness.universe),
+        "left": plain(witness.left),
+        "right": plain(witness.right),
+        "distance": str(witness.distance),
+        "divergence": bracket(witness.divergence),
+        "allowed": witness.allowed,
+        "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+    }
+
+
+def bracket(value: Bracket) -> dict[str, str]:
+    """The two ends: equal and exact for an exact value, decimals on the safe side for an enclosure."""
+    lower, upper = value.ends()
+    return {"lower": lower, "upper": upper}
+
+
+def plain(value: Hashable | Dataset) -> Any:
+    """A dataset or label as nested lists of texts and integers."""
+    if isinstance(value, (tuple, list)):
+        return [plain(entry) for entry in value]
+    return value if isinstance(value, (str, int)) or value is None else str(value)
+
+
+# --- comparison ----------------------------------------------------------------------------------
+
+
+def comparison(given: Comparison, names: tuple[str, str]) -> Data:
+    """Both directions of a comparison."""
+    left, right = names
+    return {
+        "left": left,
+        "right": right,
+        "relation": given.relation.value,
+        "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
+        "forward": _direction(given.forward),
+        "backward": _direction(given.backward),
+        "notes": list(given.notes),
+    }
+
+
+def comparison_exit_code(given: Comparison) -> int:
+    """0 when both directions were answered, 3 otherwise."""
+    unknown = Answer.UNKNOWN in (given.forward.answer, given.backward.answer) or given.relation is Relation.UNKNOWN
+    return 3 if unknown else 0
+
+
+def _blocks(spec: PrivacySpec) -> Data:
+    lines = {block.replace(" ", "_"): text for block, text in blocks_in_words(spec).items()}
+    value = spec.budget.uniform()
+    exact = None if value is None else str(value)
+    return {**lines, "budget": {"parameter": spec.budget.parameter, "value": exact, "text": budget_in_words(spec.budget)}}
+
+
+def _direction(direction: Direction) -> Data:
+    return {
+        "answer": direction.answer.value,
+        "steps": [_step(step) for step in direction.steps],
+        "separation": None if direction.separation is None else _separation(direction.separation),
+    }
+
+
+def _step(step: Step) -> Data:
+    return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor}
+
+
+def _separation(found: Separation) -> Data:
+    return {
+        "mechanism": found.mechanism,
+        "argument": found.argument,
+        "left": plain(found.left),
+        "right": plain(found.right),
+        "checks": list(found.checks),
+    }
+
+
+# --- plugins -------------------------------------------------------------------------------------
+
+
+def plugins(found: Plugins) -> Data:
+    """What is installed, and every fault of it."""
+    return {
+        "plugins": [_plugin(info) for info in found.infos],
+        "ambiguous": [fault for duplicate in found.registry.duplicates() for fault in errors(duplicate)],
+    }
+
+
+def _plugin(info: PluginInfo) -> Data:
+    return {
+        **_provenance(info.provenance),
+        "status": info.status,
+        "errors": [] if info.error is None else errors(info.error),
+        "registers": registered(info.entries),
+    }
+
+
+def registered(entries: Iterable[Entry]) -> dict[str, list[str]]:
+    """Names by kind."""
+    names: dict[str, list[str]] = {}
+    for entry in entries:
+        names.setdefault(entry.kind, []).append(entry.name)
+    return names
+
+
+def _provenance(origin: Provenance) -> dict[str, str]:
+    return {"plugin": origin.plugin, "distribution": origin.distribution, "version": origin.version}

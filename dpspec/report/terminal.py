@@ -1,0 +1,104 @@
+"""What the text output is drawn with: a page of limited width, and a progress bar that only long work shows."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+import threading
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+NARROWEST, WIDEST, PIPED = 60, 120, 100
+"""Columns: the range used on a terminal, and the width when the output is not one."""
+
+PATIENCE = 2.0
+"""Seconds after which work gets a progress bar."""
+
+GOOD, BAD, OPEN, FAINT = "green", "bold red", "yellow", "dim"
+
+MARKS = {"verified": ("holds", GOOD), "refuted": ("FAILS", BAD), "undecided": ("undecided", OPEN)}
+
+
+def width() -> int:
+    """The columns to write for."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return PIPED
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
+
+
+def drawn(*parts: RenderableType) -> str:
+    """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set."""
+    page = io.StringIO()
+    coloured = sys.stdout.isatty()
+    console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
+    for part in parts:
+        console.print(part)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def grid(*, indent: int = 0) -> Table:
+    """Two columns without lines: labels, and texts that wrap under themselves."""
+    table = Table.grid(padding=(0, 2 if indent == 0 else 1, 0, 0))
+    if indent:
+        table.add_column(width=indent - 1)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
+class Work(AbstractContextManager["Work"]):
+    """Work in progress; on a terminal it shows a bar on stderr once it has taken more than two seconds."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._lock = title, threading.Lock()
+        self._bar: Progress | None = None
+        self._task: Any = None
+        self._done, self._total = 0, 0
+        self._timer = threading.Timer(PATIENCE, self._show) if sys.stderr.isatty() else None
+
+    def __enter__(self) -> Work:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Tell how far the work is."""
+        with self._lock:
+            self._done, self._total = done, total
+            if self._bar is not None:
+                self._bar.update(self._task, completed=done, total=total)
+
+    def entitle(self, title: str) -> None:
+        """Tell what is being worked on."""
+        with self._lock:
+            self._title, self._done, self._total = title, 0, 0
+            if self._bar is not None:
+                self._bar.update(self._task, description=title, completed=0, total=None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._timer = None
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._timer is None:
+                return
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
+            self._bar.start()

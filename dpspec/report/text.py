@@ -1,0 +1,171 @@
+"""Results as text: checked and verified files, verdicts, plugins, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.errors import DpspecError
+from dpspec.extension.loader import PluginInfo, Plugins
+from dpspec.params import each
+from dpspec.report.json import registered
+from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid
+from dpspec.report.words import bracket_in_words, count, number_in_words, pair_in_words, probability_in_words, value_text
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.document import SpecDocument
+from dpspec.verify.document import FileReport, Obligation
+from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+
+Line = tuple[str, str]
+"""A label and what stands behind it."""
+
+
+def error_lines(fault: DpspecError, path: str | None = None) -> str:
+    """Every single fault on a line of its own, behind its file and line; `path` stands in for an unknown file."""
+    return "\n".join(f"{path}: {single}" if path and single.file is None else str(single) for single in each(fault))
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def checked(path: str, document: SpecDocument) -> str:
+    """A file that was read without fault."""
+    return drawn(Text.assemble((path, "bold"), ": ", ("valid", GOOD), f"  {document.title}"))
+
+
+def failed(path: str, outcome: str, fault: DpspecError) -> str:
+    """A file that could not be judged; its faults go to stderr."""
+    words = {"plugin": "a plugin failed", "undecided": "undecided"}.get(outcome, "invalid")
+    return drawn(Text.assemble((path, "bold"), ": ", (words, BAD), f"  {count(len(each(fault)), 'fault')}"))
+
+
+def file_report(path: str, report: FileReport) -> str:
+    """A verified file: its outcome, then every obligation."""
+    mark, style = MARKS[report.outcome.value]
+    head = Text.assemble((path, "bold"), ": ", (mark, style))
+    rows = grid(indent=2)
+    rows.add_row("", Text(report.document.id, FAINT), Text(report.document.title, FAINT))
+    for obligation in report.obligations:
+        mark, style = MARKS[obligation.outcome.value]
+        rows.add_row("", Text(mark, style), obligation.name)
+        for label, text in _finding(obligation, report.document):
+            rows.add_row("", "", _labelled(label, text))
+    rows.add_row("", Text("scope", FAINT), Text(report.scope, FAINT))
+    return drawn(head, rows)
+
+
+def _labelled(label: str, text: str) -> Table:
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(width=8, no_wrap=True, style=FAINT)
+    line.add_column(overflow="fold")
+    line.add_row(label, text)
+    return line
+
+
+def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
+    if obligation.verdict is None:
+        yield "", obligation.detail
+        return
+    recorded = document.claim.verdict if document.claim is not None else "verified"
+    found = obligation.verdict.outcome.value
+    if recorded != found:
+        found += f", but the file records {recorded}"
+    elif found != "verified":
+        found += ", as the file records"
+    yield "verdict", found
+    yield from verdict_lines(obligation.verdict, _spec_of(obligation, document))
+
+
+def _spec_of(obligation: Obligation, document: SpecDocument) -> PrivacySpec:
+    """The specification that an obligation is about: that of the miniature it names, else the document's."""
+    for miniature in document.miniatures:
+        if obligation.name.endswith(miniature.title):
+            return miniature.spec
+    return document.spec
+
+
+def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:
+    """How a verdict was reached, its constant against the budget, and its witness."""
+    if verdict.reason:
+        yield "reason", verdict.reason
+    if verdict.universes:
+        yield "method", f"{verdict.method}: {verdict.scope}"
+        yield "constant", _constant(verdict)
+    if verdict.vacuous:
+        yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
+    if verdict.witness is not None:
+        yield from _witness(verdict.witness, spec)
+
+
+def _constant(verdict: Verdict) -> str:
+    best = verdict.tightest
+    bounds = {result.bound for result in verdict.universes}
+    if best is None:
+        return bracket_in_words(verdict.constant)
+    if len(bounds) > 1:
+        tight = sum(result.is_tight for result in verdict.universes)
+        over = sum(result.outcome is Outcome.REFUTED for result in verdict.universes)
+        parts = [f"at most {bracket_in_words(verdict.constant)}; the budget differs by universe"]
+        parts += [f"{count(tight, 'universe')} at the bound exactly"] if tight else []
+        parts += [f"{count(over, 'universe')} above it"] if over else []
+        return ", ".join(parts)
+    return f"{bracket_in_words(verdict.constant)}, allowed {number_in_words(best.bound)}{_closeness(best)}"
+
+
+def _closeness(result: UniverseResult) -> str:
+    if result.is_tight:
+        return ": tight"
+    if result.outcome is Outcome.VERIFIED and not result.bound.is_infinite:
+        return f": slack {result.slack()}"
+    return ""
+
+
+def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
+    left, right = pair_in_words(witness.left, witness.right, spec.space)
+    yield "witness", f"x  = {left}"
+    yield "", f"x' = {right}"
+    yield "", (
+        f"d_X = {number_in_words(witness.distance)}, d_Pr = {bracket_in_words(witness.divergence)}, allowed {witness.allowed}"
+    )
+    if witness.event is not None:
+        at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)
+        yield "event", f"{value_text(witness.event.text, 200)} has probability {at_left} at x and {at_right} at x'"
+
+
+def summary(outcomes: Sequence[str]) -> str:
+    """How many files ended how."""
+    names = {
+        "valid": ("valid", GOOD), "verified": ("hold", GOOD), "refuted": ("FAIL", BAD), "undecided": ("undecided", OPEN),
+        "invalid": ("invalid", BAD), "plugin": ("need a plugin that failed", BAD),
+    }  # fmt: skip
+    parts = [Text(f"{outcomes.count(key):,} {words}", style) for key, (words, style) in names.items() if key in outcomes]
+    return drawn(Text.assemble(count(len(outcomes), "file"), ": ", Text(", ").join(parts)))
+
+
+# --- plugins -------------------------------------------------------------------------------------
+
+
+def plugins(found: Plugins) -> str:
+    """Every plugin with its distribution, its state, and what it registers."""
+    blocks = [_plugin(info) for info in found.infos]
+    ambiguous = found.registry.duplicates()
+    if ambiguous:
+        lines = Table.grid(padding=(0, 2, 0, 0))
+        for fault in ambiguous:
+            lines.add_row(Text("ambiguous", BAD), str(fault))
+        blocks.append(drawn(lines))
+    return "\n\n".join(blocks)
+
+
+def _plugin(info: PluginInfo) -> str:
+    style = {"loaded": GOOD, "failed": BAD}.get(info.status, OPEN)
+    origin = info.provenance
+    head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
+    rows = grid(indent=2)
+    if info.error is not None:
+        rows.add_row("", Text("fault", BAD), str(info.error))
+    for kind, names in registered(info.entries).items():
+        rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
+    return drawn(head, rows) if rows.row_count else drawn(head)

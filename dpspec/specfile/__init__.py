@@ -10,9 +10,12 @@ from dpspec.specfile.document import (
     SpecDocument,
 )
 from dpspec.specfile.reader import check_ids, read, read_text, spec_files
+from dpspec.specfile.schema import language_schema
+from dpspec.specfile.template import new_spec
 from dpspec.specfile.text import SUFFIX
+from dpspec.specfile.writer import to_toml
 
 __all__ = [
     "SCHEMA", "SUFFIX", "Expectation", "Ledger", "LedgerPart", "Miniature", "RecordedClaim", "SpecDocument", "check_ids",
-    "read", "read_text", "spec_files",
+    "language_schema", "new_spec", "read", "read_text", "spec_files", "to_toml",
 ]  # fmt: skip

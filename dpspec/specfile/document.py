@@ -20,7 +20,7 @@ SCHEMA = 1
 QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
 """The names under which a privacy number may be printed; a number always says which one it is."""
 
-VERDICTS = ("verified", "refuted")
+VERDICTS = ("verified", "refuted", "undecided")
 
 
 @attrs.frozen(kw_only=True)
@@ -29,7 +29,7 @@ class RecordedClaim:
 
     Args:
         verdict: "verified" when the mechanism is said to satisfy the specification, "refuted" when a published claim
-            is filed as wrong.
+            is filed as wrong, "undecided" when no engine is expected to settle it.
         because: the reason in words.
         source: where the statement is printed.
     """

@@ -110,6 +110,11 @@ def check_ids(documents: tuple[SpecDocument, ...]) -> None:
     raise_all(faults)
 
 
+def is_id(name: str) -> bool:
+    """Whether a name is lower-kebab, as the id of a specification must be."""
+    return _KEBAB.fullmatch(name) is not None
+
+
 def _check_schema(data: dict[str, Any]) -> None:
     advice = f"write schema = {SCHEMA} at the top"
     if "schema" not in data:
@@ -150,7 +155,7 @@ class _Reader:
 
     def _id(self) -> str:
         identity = self.records.text(self.data, "id", "")
-        if identity and not _KEBAB.fullmatch(identity):
+        if identity and not is_id(identity):
             fault = ParameterError("id", "must be lower-kebab", "such as my-release-2020", value=identity)
             self.log.add(fault, "id")
         return identity

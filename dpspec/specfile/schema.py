@@ -1,0 +1,112 @@
+"""The JSON schema (draft 2020-12) of specification files, generated from the declared parameters of the registry.
+
+It serves editors, which complete and check a file with it while it is written. It says what each table may hold;
+what JSON schema cannot say (blocks that fit together, sums, exact ranges of quoted numbers) the reader alone checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from dpspec.domains import NUMBER_SCHEMA
+from dpspec.extension import KINDS, Entry, Registry
+from dpspec.params import object_schema, parameters
+from dpspec.specfile.blocks import BLOCK_KINDS
+from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+FILE = f"spec-{SCHEMA}.schema.json"
+"""The checked-in schema of the core and first-party language, beside this module."""
+
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+
+
+def language_schema(registry: Registry) -> dict[str, Any]:
+    """The schema of everything that the registry lets a file say.
+
+    >>> from dpspec.extension import load_plugins
+    >>> language_schema(load_plugins(names=[]).registry)["properties"]["schema"]
+    {'const': 1}
+    """
+    blocks: dict[str, Any] = {block: {"$ref": f"#/$defs/{kind}-table"} for block, kind in BLOCK_KINDS.items()}
+    blocks["multiverse"] = {"anyOf": [blocks["multiverse"], _invariants_only()]}
+    blocks["budget"] = {"anyOf": [{"$ref": "#/$defs/amount"}, {"$ref": "#/$defs/budget-by-universe"}, blocks["budget"]]}
+    blocks["mechanism"] = {"$ref": "#/$defs/mechanisms-table"}
+    required = [block for block in BLOCK_KINDS if block != "multiverse"]
+    properties = {
+        "schema": {"const": SCHEMA},
+        "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
+        "title": _TEXT,
+        **blocks,
+        "claim": _object({"verdict": {"enum": list(VERDICTS)}, "because": _TEXT, "source": _TEXT}, ["verdict", "because"]),
+        "ledger": _object({"parts": _list({"$ref": "#/$defs/ledger-part"})}, ["parts"]),
+        "miniature": _list(_object({"title": _TEXT, **blocks}, ["title", "space"])),
+        "expect": _list({"$ref": "#/$defs/expectation"}),
+        "source": {"type": "object", "additionalProperties": {"type": "string"}},
+    }
+    return {
+        "$schema": DRAFT,
+        "title": f"dpspec specification, schema version {SCHEMA}",
+        **_object(properties, ["schema", "id", "title", *required]),
+        "$defs": {**_kinds(registry), **_records(registry)},
+    }
+
+
+def _kinds(registry: Registry) -> dict[str, Any]:
+    """For every kind: the table of one of its things, and what may stand for it inside another table."""
+    defined: dict[str, Any] = {}
+    for kind in KINDS:
+        entries = [entry for entry in registry if entry.kind == kind]
+        defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}
+        bare = [name for entry in entries if not _required(entry) for name in (entry.name, entry.qualified_name)]
+        inside: list[dict[str, Any]] = [{"$ref": f"#/$defs/{kind}-table"}]
+        defined[kind] = {"anyOf": [*inside, {"enum": bare}] if bare else inside}
+    return defined
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    own = object_schema(entry.cls) if attrs.has(entry.cls) else _object({}, [])
+    named = {"type": {"enum": [entry.name, entry.qualified_name]}}
+    text = next((line.strip() for line in (entry.cls.__doc__ or "").splitlines() if line.strip()), "")
+    return {
+        "title": entry.name,
+        "description": text,
+        **_object({**named, **own["properties"]}, ["type", *own["required"]]),
+    }
+
+
+def _required(entry: Entry) -> bool:
+    return attrs.has(entry.cls) and any(p.required for p in parameters(entry.cls))
+
+
+def _records(registry: Registry) -> dict[str, Any]:
+    names = registry.names("output_divergences")
+    quantities = sorted({q for name in names for q in registry.get("output_divergences", name).budget_parameters})
+    labelled = [_object({"label": {}, q: NUMBER_SCHEMA}, ["label", q]) for q in quantities]
+    expectation = {"what": _TEXT, "tolerance": NUMBER_SCHEMA, "because": _TEXT, "route": {"$ref": "#/$defs/routes"}}
+    return {
+        "amount": _one_of(_object({q: NUMBER_SCHEMA}, [q]) for q in quantities),
+        "budget-by-universe": _object({"universe": _list(_one_of(labelled))}, ["universe"]),
+        "ledger-part": _one_of(_object({"id": _TEXT, q: NUMBER_SCHEMA}, ["id", q]) for q in quantities),
+        "expectation": _one_of(_object({**expectation, q: NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES),
+    }
+
+
+def _invariants_only() -> dict[str, Any]:
+    return _object({"invariants": _list({"$ref": "#/$defs/invariants"})}, ["invariants"])
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _one_of(choices: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    listed = list(choices)
+    return {"oneOf": listed} if listed else {"not": {}}

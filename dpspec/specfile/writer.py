@@ -1,0 +1,204 @@
+"""Writing a specification as a file that reads back to an equal object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.errors import NotWritableError
+from dpspec.exact import Number
+from dpspec.extension import Registry
+from dpspec.mechanism import Mechanism
+from dpspec.params import parameters
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.blocks import BLOCK_KINDS
+from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
+
+_WIDTH = 110
+
+
+def to_toml(thing: SpecDocument | PrivacySpec, registry: Registry, *, id: str = "unnamed", title: str = "") -> str:
+    """The text of a specification file.
+
+    Args:
+        thing: a document, or just a specification, which then needs
+        id, title: its name and one line for people.
+        registry: the names of the classes.
+
+    Raises:
+        NotWritableError: a block has no form in a file, such as an invariant given as a Python function.
+    """
+    document = thing if isinstance(thing, SpecDocument) else SpecDocument(id=id, title=title or id, spec=thing)
+    return "\n".join(_Writer(registry).document(document)) + "\n"
+
+
+class _Writer:
+    def __init__(self, registry: Registry) -> None:
+        self.names = {entry.cls: entry for entry in registry}
+        self.registry = registry
+
+    # -- tables -----------------------------------------------------------------------------------
+
+    def document(self, document: SpecDocument) -> Iterator[str]:
+        yield f"schema = {SCHEMA}"
+        yield f"id = {_text(document.id)}"
+        yield f"title = {_text(document.title)}"
+        yield from self.blocks(document.spec, document.mechanism, "", None)
+        if document.claim is not None:
+            yield from _table("claim", self.claim(document.claim))
+        if document.ledger is not None:
+            yield from _table("ledger", {"parts": self.parts(document.ledger)})
+        for miniature in document.miniatures:
+            yield from self.miniature(miniature, document)
+        for expectation in document.expectations:
+            yield from _table("expect", self.expectation(expectation), array=True)
+        if document.source:
+            yield from _table("source", {_key(key): _text(value) for key, value in document.source})
+
+    def blocks(
+        self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
+    ) -> Iterator[str]:
+        """The block tables; for a miniature only those that differ from the document's."""
+        for block in BLOCK_KINDS:
+            value = getattr(spec, block)
+            if inherited is not None and block != "space" and value == getattr(inherited.spec, block):
+                continue
+            if isinstance(value, BudgetTable):
+                yield from self.budget_table(value, f"{prefix}{block}.universe")
+            else:
+                yield from _table(prefix + block, self.block(value))
+        if mechanism is not None and (inherited is None or mechanism != inherited.mechanism):
+            yield from _table(f"{prefix}mechanism", self.fields(mechanism))
+
+    def block(self, value: Any) -> dict[str, str]:
+        if isinstance(value, UniformBudget):
+            return {value.parameter: _number(value.value)}
+        if isinstance(value, (Trivial, LevelSets)):
+            return {"invariants": self.plain(value.invariants)}
+        if not isinstance(value, (Multiverse, Budget)) and not attrs.has(type(value)):
+            raise _unwritable(value)
+        return self.fields(value)
+
+    def budget_table(self, budget: BudgetTable, path: str) -> Iterator[str]:
+        for label, amount in budget.values:
+            yield from _table(path, {"label": self.plain(label), budget.parameter: _number(amount)}, array=True)
+
+    def miniature(self, miniature: Miniature, document: SpecDocument) -> Iterator[str]:
+        if miniature.mechanism is None and document.mechanism is not None:
+            raise NotWritableError("miniature", "drops the mechanism of its document", "give it one", value=miniature.title)
+        yield from _table("miniature", {"title": _text(miniature.title)}, array=True)
+        yield from self.blocks(miniature.spec, miniature.mechanism, "miniature.", document)
+
+    def claim(self, claim: RecordedClaim) -> dict[str, str]:
+        written = {"verdict": _text(claim.verdict), "because": _text(claim.because)}
+        return written | ({"source": _text(claim.source)} if claim.source else {})
+
+    def parts(self, ledger: Ledger) -> str:
+        rows = [_inline({"id": _text(part.id), ledger.parameter: _number(part.amount)}) for part in ledger.parts]
+        return _list(rows)
+
+    def expectation(self, expectation: Expectation) -> dict[str, str]:
+        return {
+            "what": _text(expectation.what),
+            expectation.parameter: _number(expectation.printed),
+            "tolerance": _ratio(expectation.tolerance),
+            "because": _text(expectation.because),
+            "route": _inline(self.fields(expectation.route)),
+        }
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def fields(self, thing: Any) -> dict[str, str]:
+        """The type of a registered object and its parameters that differ from their defaults."""
+        entry = self.names.get(type(thing))
+        if entry is None:
+            raise _unwritable(thing)
+        ambiguous = sum(other.kind == entry.kind and other.name == entry.name for other in self.registry) > 1
+        return {"type": _text(entry.qualified_name if ambiguous else entry.name), **self.parameters(thing)}
+
+    def parameters(self, thing: Any) -> dict[str, str]:
+        given = {p.name: (getattr(thing, p.name), p) for p in parameters(type(thing))}
+        return {
+            name: self.plain(value)
+            for name, (value, parameter) in given.items()
+            if parameter.required or value != parameter.default
+        }
+
+    def plain(self, value: Any) -> str:
+        """Any value that a declared parameter can hold."""
+        for kind, write in _SCALARS.items():
+            if isinstance(value, kind):
+                return write(value)
+        if isinstance(value, tuple):
+            return _list([self.plain(entry) for entry in value])
+        if type(value) in self.names:
+            return _inline(self.fields(value))
+        if attrs.has(type(value)) and parameters(type(value)):
+            return _inline(self.parameters(value))
+        raise _unwritable(value)
+
+
+def _table(path: str, rows: Mapping[str, str], *, array: bool = False) -> Iterator[str]:
+    yield ""
+    yield f"[[{path}]]" if array else f"[{path}]"
+    for key, value in rows.items():
+        yield f"{key} = {value}"
+
+
+def _unwritable(value: Any) -> NotWritableError:
+    advice = "register its class, or build the specification in Python"
+    return NotWritableError(str(value) or type(value).__name__, "has no form in a specification file", advice)
+
+
+def _text(value: str) -> str:
+    written = json.dumps(value, ensure_ascii=False)
+    return written.replace("\x7f", "\\u007f")
+
+
+def _key(key: str) -> str:
+    return key if key and all(c.isascii() and (c.isalnum() or c in "_-") for c in key) else _text(key)
+
+
+def _inline(rows: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{key} = {value}" for key, value in rows.items()) + " }" if rows else "{}"
+
+
+def _list(entries: list[str]) -> str:
+    line = "[" + ", ".join(entries) + "]"
+    if len(line) <= _WIDTH and not any(entry.startswith("{") for entry in entries):
+        return line
+    return "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]" if entries else "[]"
+
+
+def _number(value: Number) -> str:
+    return _ratio(value.as_fraction()) if value.is_rational else _text(str(value))
+
+
+def _ratio(value: Fraction) -> str:
+    """A decimal where one of few digits is exact, else a ratio; quoted either way.
+
+    >>> _ratio(Fraction(263, 100)), _ratio(Fraction(1, 3)), _ratio(Fraction(5))
+    ('"2.63"', '"1/3"', '"5"')
+    """
+    for digits in range(1, 9):
+        scaled = value * 10**digits
+        if value.denominator > 1 and scaled.denominator == 1:
+            sign, whole = "-" if scaled < 0 else "", str(abs(scaled.numerator)).rjust(digits + 1, "0")
+            return f'"{sign}{whole[:-digits]}.{whole[-digits:]}"'
+    return f'"{value}"'
+
+
+_SCALARS: dict[type, Callable[[Any], str]] = {
+    bool: lambda value: "true" if value else "false",
+    int: str,
+    str: _text,
+    Number: _number,
+    Fraction: _ratio,
+}
+"""How plain values are written; bool stands before int, which it is a kind of."""

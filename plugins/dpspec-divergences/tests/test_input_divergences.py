@@ -7,13 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
-from dpspec.blocks.households import Households
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
-from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.exact import INFINITY, number
-
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -26,6 +19,13 @@ from dpspec_divergences import (
     UserMetric,
     UserRelation,
 )
+
+from dpspec.blocks.households import Households
+from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.space import Attribute, DatasetSpace
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.exact import INFINITY, number
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))
@@ -176,7 +176,7 @@ def test_the_distance_is_taken_in_the_space_not_in_the_universe():
 
 def test_a_path_in_too_large_a_space_teaches():
     relation = UserRelation(function=lambda x, y: True, label="anything")
-    with pytest.raises(NotEnumerableError, match="infinitely many: .*symmetric-difference"):
+    with pytest.raises(NotEnumerableError, match=r"infinitely many: .*symmetric-difference"):
         Path(relation=relation).distance((0,), (1,), IntegerCounts())
     with pytest.raises(NotEnumerableError, match="4096"):
         Path(relation=relation).distance((0,) * 12, (1,) * 12, BitVectors(length=12))
@@ -194,7 +194,7 @@ def test_a_missing_unit_is_refused(divergence):
 
 @pytest.mark.parametrize("divergence", [HammingOrdered(), Path(relation=DifferInOnePosition())])
 def test_a_space_without_positions_is_refused(divergence):
-    with pytest.raises(IncompatibleBlocksError, match="needs datasets with positions.*use (hamming|replace-one)"):
+    with pytest.raises(IncompatibleBlocksError, match=r"needs datasets with positions.*use (hamming|replace-one)"):
         divergence.check(UnorderedRecords(attributes=(SEX,)))
     with pytest.raises(IncompatibleBlocksError, match="it has no units"):
         Hamming().check(IntegerCounts())
@@ -212,7 +212,8 @@ def test_a_one_sided_user_relation_counts_both_ways():
 
 def test_a_user_metric_is_not_trusted():
     signed = UserMetric(function=lambda x, y: sum(x) - sum(y), label="signed")
-    assert not UserMetric.is_metric and not UserMetric.is_symmetric
+    assert not UserMetric.is_metric
+    assert not UserMetric.is_symmetric
     assert signed.distance((1, 1), (0, 1), BitVectors(length=2)) == 1
     with pytest.raises(ParameterError, match="must not be negative"):
         signed.distance((0, 0), (0, 1), BitVectors(length=2))

@@ -36,6 +36,12 @@ def _enclosed(formula: Callable[[], arb]) -> Bracket:
         return Bracket.around(formula(), least=0)
 
 
+def _log1p_scaled(fraction: Fraction, size: arb) -> Bracket:
+    """ln(1 + fraction (e^size - 1))."""
+    with ctx.workprec(PRECISION):
+        return Bracket.around((1 + ball(fraction) * size.expm1()).log(), least=0)
+
+
 @define
 class ZcdpToApproximate(Route):
     """From concentrated to approximate privacy: epsilon = rho + 2 sqrt(rho ln(1/delta)) (B-X5, B-O13).
@@ -224,7 +230,7 @@ class Amplification(Route):
         if ratio is not None:
             return Bracket.exactly(ln(1 + self.fraction * (ratio - 1)))
         size = epsilon.enclose(PRECISION)
-        return _enclosed(lambda: (1 + ball(self.fraction) * size.expm1()).log())
+        return _log1p_scaled(self.fraction, size)
 
 
 @define

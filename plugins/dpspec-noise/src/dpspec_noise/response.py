@@ -1,0 +1,143 @@
+"""Randomised response: every person's bit is reported truthfully or flipped, independently (B-A1, B-A2)."""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
+
+from dpspec_divergences import HammingOrdered, Mult
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.exact import Number, ln
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.mechanism import Claim, Mechanism
+from dpspec.params import Rational, define
+from dpspec.spec import PrivacySpec
+
+if TYPE_CHECKING:
+    from dpspec.randomness import Randomness
+    from dpspec.table import Table
+
+
+class _Response(Mechanism):
+    """What the two descriptions of randomised response share."""
+
+    @abstractmethod
+    def truth(self) -> Fraction:
+        """The probability that one reported bit is the true one."""
+
+    def check(self, space: DatasetSpace) -> None:
+        if not isinstance(space, BitVectors):
+            raise IncompatibleBlocksError(
+                f"mechanism {self.name}", "answers for one bit per unit", "use the space bit-vectors", value=space.name
+            )
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
+        self.check(space)
+        bits = cast("tuple[int, ...]", dataset)
+        kept, flipped = self.truth().numerator, self.truth().denominator - self.truth().numerator
+        weights = {}
+        for reported in itertools.product((0, 1), repeat=len(bits)):
+            agreements = sum(a == b for a, b in zip(bits, reported, strict=True))
+            weights[reported] = kept**agreements * flipped ** (len(bits) - agreements)
+        return FiniteLaw.from_weights(weights)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """Each bit of the table, flipped with probability exactly 1 - p."""
+        self.check(space)
+        column = table.attribute("bit").name
+        flips = source.bernoulli(1 - self.truth(), len(table))
+        return table.replace({column: table.codes[column] ^ flips})
+
+    def estimate(self, fraction: Fraction) -> Fraction:
+        """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (B-T3, B-N6)."""
+        self._check_informative()
+        return (fraction + self.truth() - 1) / (2 * self.truth() - 1)
+
+    def expected(self, share: Fraction) -> Fraction:
+        """The expected share of reported ones when the true share is `share`: p share + (1-p)(1-share) (B-T3)."""
+        return self.truth() * share + (1 - self.truth()) * (1 - share)
+
+    def variance(self, reported: Fraction, count: int) -> Fraction:
+        """The variance of the estimate: reported (1 - reported) / (n (2p-1)^2), for n answers (B-T3)."""
+        self._check_informative()
+        return reported * (1 - reported) / (count * (2 * self.truth() - 1) ** 2)
+
+    def variance_bound(self, count: int) -> Fraction:
+        """An upper bound for every share: 1 / (16 n (p - 1/2)^2) (B-T3)."""
+        self._check_informative()
+        return 1 / (16 * count * (self.truth() - Fraction(1, 2)) ** 2)
+
+    def _check_informative(self) -> None:
+        if self.truth() == Fraction(1, 2):
+            raise ParameterError("keep_probability", "of 1/2 reports pure noise, from which nothing can be estimated")
+
+    def _claim(self, label: str, source: str, space: DatasetSpace, epsilon: Number) -> Claim:
+        self.check(space)
+        spec = PrivacySpec(
+            space=space,
+            multiverse=Trivial(),
+            input_divergence=HammingOrdered(unit=space.units[0]),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=epsilon),
+        )
+        return Claim(label=label, source=source, spec=spec)
+
+
+@define
+class RandomisedResponse(_Response):
+    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (B-A1).
+
+    P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (B-T2, B-X12).
+
+    Args:
+        keep_probability: p, in (0, 1).
+
+    >>> mechanism = RandomisedResponse(keep_probability="3/4")
+    >>> str(mechanism.law((1,), BitVectors(length=1)))
+    'FiniteLaw({(0,): 1/4, (1,): 3/4})'
+    >>> str(mechanism.claims(BitVectors(length=3))[0].spec.budget), str(mechanism.estimate(Fraction(9, 20)))
+    ('epsilon = ln(3)', '2/5')
+    """
+
+    name: ClassVar[str] = "randomised-response"
+
+    keep_probability: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
+
+    def truth(self) -> Fraction:
+        return self.keep_probability
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T2: epsilon = logit(p), printed for p > 1/2; below that its absolute value (B-X12)."""
+        p = self.keep_probability
+        if p > Fraction(1, 2):
+            return (self._claim("randomised response is logit(p)-DP", "B-T2", space, ln(p / (1 - p))),)
+        return (self._claim("randomised response is |logit(p)|-DP", "B-X12", space, ln((1 - p) / p)),)
+
+
+@define
+class LectureRandomisedResponse(_Response):
+    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (B-A2).
+
+    The same law as `RandomisedResponse` with p = 3/4, and so epsilon = ln 3.
+
+    >>> LectureRandomisedResponse().law((1,), BitVectors(length=1)).probability((0,))
+    Fraction(1, 4)
+    """
+
+    name: ClassVar[str] = "lecture-randomised-response"
+
+    def truth(self) -> Fraction:
+        return Fraction(1, 2) + Fraction(1, 4)
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-A2: ln(3)-DP, for one answer replaced (which is what its proof does, B-X8b)."""
+        return (self._claim("lecture randomised response is ln(3)-DP", "B-A2", space, ln(3)),)

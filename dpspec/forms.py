@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpz
 
 START_PRECISION = 64
 """The precision, in bits, at which a comparison starts."""
@@ -34,12 +34,22 @@ def dyadic(value: arb) -> Fraction:
 
 
 def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:
-    """Arguments above 1, equal arguments merged, zero coefficients dropped, sorted."""
+    """Arguments above 1, equal arguments merged, zero coefficients dropped, 1/2 ln(81) written as ln(9); sorted."""
     merged: dict[Fraction, Fraction] = {}
     for argument, coefficient in logs:
         above, signed = (argument, coefficient) if argument >= 1 else (1 / argument, -coefficient)
         merged[above] = merged.get(above, Fraction(0)) + signed
-    return tuple(sorted((r, c) for r, c in merged.items() if c and r != 1))
+    return tuple(sorted(_without_root(r, c) for r, c in merged.items() if c and r != 1))
+
+
+def _without_root(argument: Fraction, coefficient: Fraction) -> tuple[Fraction, Fraction]:
+    """c ln(r) with the denominator of c taken out of r where r is such a power."""
+    degree = coefficient.denominator
+    if degree > 1:
+        top, bottom = (int(fmpz(part).root(degree)) for part in (argument.numerator, argument.denominator))
+        if top**degree == argument.numerator and bottom**degree == argument.denominator:
+            return Fraction(top, bottom), coefficient * degree
+    return argument, coefficient
 
 
 def enclose(constant: Fraction, logs: Logs, precision: int) -> arb:

@@ -14,6 +14,7 @@ import attrs
 from flint import arb, ctx, fmpq
 
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
+from dpspec.laws.balls import Cell, Cells
 from dpspec.laws.cumulant import AtomSum, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
 from dpspec.laws.numeric import exponential, positive, rational_exponential
@@ -76,7 +77,7 @@ class FiniteDichotomy(Dichotomy):
                 ratio = (p // common, q // common)
                 p_before, q_before = merged.get(ratio, (0, 0))
                 merged[ratio] = (p_before + p, q_before + q)
-        return tuple(sorted(merged.values(), key=cmp_to_key(lambda one, two: two[0] * one[1] - one[0] * two[1])))
+        return tuple(sorted(merged.values(), key=cmp_to_key(_by_falling_ratio)))
 
     def product(self, other: FiniteDichotomy) -> FiniteDichotomy:
         """The pair of product laws; atoms of equal ratio are merged, so that n equal factors stay small."""
@@ -90,6 +91,10 @@ class FiniteDichotomy(Dichotomy):
         return attrs.evolve(
             joint, p_weights=tuple(p for p, _ in joint.by_ratio), q_weights=tuple(q for _, q in joint.by_ratio)
         )
+
+    def cells(self, precision: int) -> Cells:
+        with ctx.workprec(precision + 32):
+            return tuple(Cell.atom(arb(p) / self.p_total, arb(q) / self.q_total) for p, q in self.by_ratio)
 
     # -- functionals ------------------------------------------------------------------------------
 
@@ -187,6 +192,10 @@ class FiniteDichotomy(Dichotomy):
             return INFINITE
         found = supremum(self._sum, top=top.upper, precision=precision)
         return Bracket.exactly(self.relative_entropy) if found is None else found
+
+
+def _by_falling_ratio(one: tuple[int, int], two: tuple[int, int]) -> int:
+    return two[0] * one[1] - one[0] * two[1]
 
 
 IDENTICAL = FiniteDichotomy((1,), (1,), 1, 1)

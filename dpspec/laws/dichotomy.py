@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
+
+if TYPE_CHECKING:
+    from dpspec.laws.balls import Cell
 
 NOTHING = Bracket.exactly(ZERO)
 INFINITE = Bracket.exactly(INFINITY)
@@ -102,6 +106,13 @@ class Dichotomy(ABC):
         True for shifts of a Gaussian and integer shifts of a discrete one; sups of such factors add exactly (B-S14).
         """
         return False
+
+    def cells(self, precision: int) -> tuple[Cell, ...]:
+        """A partition of the outcomes into cells with enclosed masses and an enclosed range of ln(dP/dQ) in each.
+
+        Products are evaluated through them when nothing better is known.
+        """
+        raise NoRouteError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
 
     # -- what a subclass provides -----------------------------------------------------------------
 

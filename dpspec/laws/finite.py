@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any, ClassVar
 
 import attrs
+from flint import arb, ctx
 
-from dpspec.exact import NumberLike, rational
+from dpspec.exact import NumberLike, ball, rational
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law, NotALaw
+from dpspec.laws.route import AtomicLaw, Kind
 
 Outcome = Hashable
 
 
 @attrs.frozen(eq=False, repr=False)
-class FiniteLaw(Law):
+class FiniteLaw(AtomicLaw):
     """A law on finitely many outcomes, stored as positive integer weights over their common total.
 
     The weights have no common factor, so that equal laws are stored equally. Use `of`, `from_weights`, `point` or
@@ -29,6 +32,8 @@ class FiniteLaw(Law):
 
     weights: Mapping[Outcome, int]
     total: int
+
+    kind: ClassVar[Kind] = Kind.ATOMS
 
     # -- making one -------------------------------------------------------------------------------
 
@@ -98,6 +103,17 @@ class FiniteLaw(Law):
         """The outcomes of positive probability, in the order in which they were given."""
         return tuple(self.weights)
 
+    def probabilities(self) -> Iterator[tuple[Outcome, Fraction]]:
+        """Every outcome of the support with its probability."""
+        return ((outcome, Fraction(weight, self.total)) for outcome, weight in self.weights.items())
+
+    def window(self, precision: int) -> tuple[Outcome, ...]:
+        return self.support
+
+    def mass(self, outcome: Outcome, precision: int = 64) -> arb:
+        with ctx.workprec(precision + 32):
+            return ball(self.probability(outcome))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FiniteLaw):
             return NotImplemented
@@ -110,11 +126,42 @@ class FiniteLaw(Law):
         shown = ", ".join(f"{outcome!r}: {Fraction(weight, self.total)}" for outcome, weight in self.weights.items())
         return f"FiniteLaw({{{shown}}})"
 
+    # -- making others ----------------------------------------------------------------------------
+
+    def push_forward(self, function: Callable[[Any], Outcome]) -> FiniteLaw:
+        """The law of function(X).
+
+        >>> FiniteLaw.uniform([-1, 0, 1]).push_forward(abs)
+        FiniteLaw({1: 2/3, 0: 1/3})
+        """
+        merged: dict[Outcome, int] = {}
+        for outcome, weight in self.weights.items():
+            image = function(outcome)
+            merged[image] = merged.get(image, 0) + weight
+        return FiniteLaw.from_weights(merged)
+
+    @staticmethod
+    def product(laws: Sequence[FiniteLaw]) -> FiniteLaw:
+        """The law of independent draws; its outcomes are tuples."""
+        weights: dict[tuple[Outcome, ...], int] = {(): 1}
+        for law in laws:
+            weights = {(*head, last): a * b for head, a in weights.items() for last, b in law.weights.items()}
+        return FiniteLaw.from_weights(weights)
+
+    @staticmethod
+    def mixture(weights: Sequence[NumberLike], laws: Sequence[FiniteLaw]) -> FiniteLaw:
+        """The law that draws from laws[i] with probability weights[i]."""
+        merged: dict[Outcome, Fraction] = {}
+        for weight, law in zip(weights, laws, strict=True):
+            for outcome, probability in law.probabilities():
+                merged[outcome] = merged.get(outcome, Fraction(0)) + rational(weight, "weight") * probability
+        return FiniteLaw.of(merged)
+
     # -- comparing it -----------------------------------------------------------------------------
 
     def against(self, other: Law) -> Dichotomy:
         if not isinstance(other, FiniteLaw):
-            return other.against(self).reverse()
+            return AtomicLaw.against(self, other)
         mine, theirs = self.weights, other.weights
         if mine.keys() == theirs.keys():
             return FiniteDichotomy(tuple(mine.values()), tuple(map(theirs.__getitem__, mine)), self.total, other.total)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import numbers
 from fractions import Fraction
 
 from flint import arb
 
-from dpspec.exact import Bracket, Number
+from dpspec.exact import Number
 
 _LARGEST_EXPONENT = 1 << 12
 _LARGEST_ROOT = 64
@@ -57,6 +58,17 @@ def exponential(value: Number, precision: int) -> arb:
     return value.enclose(precision).exp()
 
 
+def whole_number(value: object) -> int | None:
+    """The integer that an outcome is equal to (1, 1.0 and Fraction(1) are one outcome), if any.
+
+    >>> whole_number(1.0), whole_number(Fraction(1, 2)), whole_number("1")
+    (1, None, None)
+    """
+    if not isinstance(value, numbers.Real) or not math.isfinite(value):
+        return None
+    return math.floor(value) if value == math.floor(value) else None
+
+
 def positive(value: arb) -> arb:
     """max(0, value) of every number in the ball."""
     return value.max(arb(0))
@@ -66,9 +78,3 @@ def hull(low: arb, high: arb) -> arb:
     """A ball around all numbers between two finite ones."""
     return low.union(high)
 
-
-def larger(left: Bracket, right: Bracket) -> Bracket:
-    """Both brackets hold the same value: the larger of the lower ends, the smaller of the upper ends."""
-    lower = left.lower if left.lower >= right.lower else right.lower
-    upper = left.upper if left.upper <= right.upper else right.upper
-    return Bracket(lower=lower, upper=upper)

@@ -1,0 +1,317 @@
+"""Closed forms: one noise law at two centers, the pairs of additive-noise mechanisms.
+
+Every pair here is symmetric (turning it round gives an equal dichotomy) except two Gaussians of unequal variance.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+from flint import arb, arb_series, ctx
+
+from dpspec.errors import NumericalError
+from dpspec.exact import Bracket, Number, ball, ln, number
+from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
+from dpspec.laws.balls import BallDichotomy, Cell, Cells
+from dpspec.laws.continuous import Gaussian
+from dpspec.laws.cumulant import Cumulant, enclosed_limit, supremum
+from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.integers import DiscreteGaussian, theta_log_ratio
+from dpspec.laws.numeric import exponential, rational_exponential
+from dpspec.laws.sandwich import Sandwich
+from dpspec.laws.tails import LocationSandwich
+
+_MOST_EXACT = 256
+_MOST_ATOMS = 2048
+_BINS_PER_BIT = 8
+
+
+def geometric_shift(shift: int, decay: Number) -> Dichotomy:
+    """Two-sided geometric noise at centers `shift` >= 0 apart: the likelihood ratio takes shift + 1 values.
+
+    Below both centers ln(dP/dQ) is decay x shift, above both minus that, and between them it falls by 2 x decay from
+    one integer to the next. With P centered at 0 and Q at the shift, P(X <= 0) = 1/(1+r) and P(X >= k) = r^k/(1+r).
+
+    >>> str(geometric_shift(2, ln(2)).max_log_ratio())
+    'ln(4)'
+    """
+    if shift == 0:
+        return IDENTICAL
+    r = rational_exponential(-decay) if decay.root == 1 else None
+    if r is not None and shift <= _MOST_EXACT:
+        tails = [1 / (1 + r), r**shift / (1 + r)]
+        inner = [(1 - r) / (1 + r) * r**k for k in range(1, shift)]
+        p = [tails[0], *inner, tails[1]]
+        return FiniteDichotomy.of(zip(p, reversed(p), strict=True))
+    top = Bracket.exactly(decay * shift)
+
+    def cells_at(precision: int) -> Cells:
+        return _geometric_cells(shift, decay.enclose(precision + 32))
+
+    if shift <= _MOST_ATOMS:
+        return BallDichotomy(cells_at, top, top)
+    return Sandwich.of(cells_at, top, top)
+
+
+def _geometric_cells(shift: int, decay: arb) -> Cells:
+    """Atoms, or runs of them when there are many."""
+    whole = 1 + (-decay).exp()
+    step = -(-shift // _MOST_ATOMS)
+    cells = [_constant((1 / whole), (-decay * shift).exp() / whole, decay * shift)]
+    for first in range(1, shift, step):
+        last = min(first + step, shift) - 1
+        p = ((-decay * first).exp() - (-decay * (last + 1)).exp()) / whole
+        q = ((-decay * (shift - last)).exp() - (-decay * (shift - first + 1)).exp()) / whole
+        cells.append(Cell(p, q, (decay * (shift - 2 * last)).lower(), (decay * (shift - 2 * first)).upper()))
+    return (*cells, cells[0].turned())
+
+
+def _constant(p: arb, q: arb, log_ratio: arb) -> Cell:
+    return Cell(p, q, log_ratio.lower(), log_ratio.upper())
+
+
+@attrs.frozen
+class GaussianShift(Dichotomy):
+    """Two Gaussians of one variance whose means are mu standard deviations apart.
+
+    D_alpha = alpha mu^2 / 2; the hockey stick is Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
+
+    Args:
+        mu_squared: mu^2 > 0, exactly.
+
+    >>> str(GaussianShift(number("1/4")).renyi(3))
+    '3/8'
+    """
+
+    mu_squared: Number
+
+    def reverse(self) -> GaussianShift:
+        return self
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return True
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return INFINITE
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(0)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        working = precision + 64
+        with ctx.workprec(working):
+            mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
+            near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
+            return Bracket.around(_normal_cdf(near) - exponential(epsilon, working) * _normal_cdf(far), least=0)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        return Bracket.exactly(self.mu_squared * (order / 2))
+
+    def _concentration(self, precision: int) -> Bracket:
+        return Bracket.exactly(self.mu_squared / 2)
+
+    def cells(self, precision: int) -> Cells:
+        accuracy = self.mu_squared
+        near, far = Gaussian.with_accuracy(0, accuracy), Gaussian.with_accuracy(1, accuracy)
+        return LocationSandwich.of_parts(near.parts(), far.parts()).cells(precision)
+
+
+def _normal_cdf(x: arb) -> arb:
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
+@attrs.frozen(eq=False)
+class UnequalGaussians(LocationSandwich):
+    """Two Gaussians of different variance: Renyi divergences in closed form, the rest by cells.
+
+    With s2 = (1 - alpha) var_p + alpha var_q, D_alpha = alpha shift^2 / (2 s2) + ln(s2 / (var_p^(1-alpha) var_q^alpha))
+    / (2 (1 - alpha)), infinite when s2 <= 0.
+    """
+
+    p: Gaussian
+    q: Gaussian
+
+    @classmethod
+    def of(cls, p: Gaussian, q: Gaussian) -> UnequalGaussians:
+        base = LocationSandwich.of_parts(p.parts(), q.parts())
+        return cls(base.lowers, base.uppers, base.raw, base.p_parts, base.q_parts, p, q)
+
+    def reverse(self) -> UnequalGaussians:
+        return UnequalGaussians.of(self.q, self.p)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        # In terms of 1/variance: s2 > 0 exactly when order / var_p > (order - 1) / var_q.
+        if self.p.accuracy * order <= self.q.accuracy * (order - 1):
+            return INFINITE
+        shift = ball((self.p.center - self.q.center) ** 2)
+        with ctx.workprec(precision + 64):
+            p_variance = 1 / self.p.accuracy.enclose(precision + 64)
+            q_variance = 1 / self.q.accuracy.enclose(precision + 64)
+            if order == 1:
+                ratio = p_variance / q_variance
+                return Bracket.around((ratio + shift / q_variance - 1 - ratio.log()) / 2, least=0)
+            alpha = ball(order)
+            mixed = (1 - alpha) * p_variance + alpha * q_variance
+            logs = mixed.log() - (1 - alpha) * p_variance.log() - alpha * q_variance.log()
+            return Bracket.around(alpha * shift / (2 * mixed) + logs / (2 * (1 - alpha)), least=0)
+
+
+@attrs.frozen
+class DiscreteGaussianShift(Dichotomy):
+    """Two discrete Gaussians of one variance at integer centers `shift` apart.
+
+    D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
+    displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
+    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1 (B-S14).
+
+    >>> str(DiscreteGaussianShift(3, Fraction(4)).concentration())
+    '9/8'
+    """
+
+    shift: int
+    variance: Fraction
+
+    def reverse(self) -> DiscreteGaussianShift:
+        return self
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return True
+
+    @property
+    def _rate(self) -> Fraction:
+        return self.shift**2 / (2 * self.variance)
+
+    @property
+    def _picture(self) -> LocationSandwich:
+        near, far = DiscreteGaussian(0, self.variance), DiscreteGaussian(abs(self.shift), self.variance)
+        return LocationSandwich.of_parts(near.parts(), far.parts())
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return INFINITE
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(0)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        return self._picture.hockey_stick(epsilon, precision=precision)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        return self._picture.epsilon_at(delta, precision=precision)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        offset = (order - 1) * self.shift
+        if offset.denominator == 1:
+            return Bracket.exactly(order * self._rate)
+        working = 2 * precision + 64
+        with ctx.workprec(working):
+            value = ball(order * self._rate) + theta_log_ratio(self.variance, offset, working) / ball(order - 1)
+            bracket = Bracket.around(value, least=0)
+        return Bracket(lower=bracket.lower, upper=min(bracket.upper, number(order * self._rate)))
+
+    def _concentration(self, precision: int) -> Bracket:
+        return Bracket.exactly(self._rate)
+
+    def cells(self, precision: int) -> Cells:
+        return self._picture.cells(precision)
+
+
+@attrs.frozen
+class LaplaceShift(Dichotomy):
+    """Two Laplace laws of one scale whose centers are t scales apart.
+
+    max_log_ratio = t; hockey stick 1 - e^((eps - t)/2) for |eps| <= t;
+    D_alpha = ln( alpha/(2 alpha - 1) e^((alpha-1) t) + (alpha-1)/(2 alpha - 1) e^(-alpha t) ) / (alpha - 1).
+
+    >>> str(LaplaceShift(number(1)).epsilon_at("1/10"))
+    '1 - 2*ln(10/9)'
+    """
+
+    t: Number
+
+    def reverse(self) -> LaplaceShift:
+        return self
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(self.t)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        if epsilon + self.t <= 0:
+            whole = rational_exponential(epsilon)
+            if whole is not None:
+                return Bracket.exactly(1 - whole)
+            with ctx.workprec(precision + 32):
+                return Bracket.around(1 - exponential(epsilon, precision + 32), least=0)
+        root = _rational_decay(epsilon, self.t)
+        if root is not None:
+            return Bracket.exactly(1 - root)
+        with ctx.workprec(precision + 32):
+            gap = epsilon.enclose(precision + 32) - self.t.enclose(precision + 32)
+            return Bracket.around(-(gap / 2).expm1(), least=0)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        if self.t.root == 2:
+            return Dichotomy._epsilon_at(self, delta, precision)
+        return Bracket.exactly(max(number(0), self.t + ln(1 - delta) * 2))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        factor = rational_exponential(self.t) if self.t.root == 1 else None
+        if order == 1 and factor is not None:
+            return Bracket.exactly(self.t + (1 / factor - 1))
+        if order.denominator == 1 and factor is not None:
+            n = int(order)
+            mean = (n * factor ** (n - 1) + (n - 1) / factor**n) / (2 * n - 1)
+            return Bracket.exactly(ln(mean) / (n - 1))
+        working = 2 * precision + 64
+        with ctx.workprec(working):
+            cumulant = self._cumulant(working)
+            if order == 1:
+                return enclosed_limit(cumulant)
+            return Bracket.around(cumulant.value(ball(order - 1)) / ball(order - 1), least=0)
+
+    def _concentration(self, precision: int) -> Bracket:
+        found = supremum(self._cumulant, top=self.t, precision=precision)
+        return self.renyi(1, precision=precision) if found is None else found
+
+    def _cumulant(self, precision: int) -> Cumulant:
+        return _LaplaceCumulant(self.t.enclose(precision))
+
+    def cells(self, precision: int) -> Cells:
+        """The two outer parts, where the ratio is constant, and bins between the centers."""
+        t, bins = self.t.enclose(precision + 32), _BINS_PER_BIT * precision
+        outer = _constant(arb(1) / 2, (-t).exp() / 2, t)
+        cells = [outer]
+        for i in range(bins):
+            a, b = t * i / bins, t * (i + 1) / bins
+            p = ((-a).exp() - (-b).exp()) / 2
+            q = ((b - t).exp() - (a - t).exp()) / 2
+            cells.append(Cell(p, q, (t - 2 * b).lower(), (t - 2 * a).upper()))
+        return (*cells, outer.turned())
+
+
+def _rational_decay(epsilon: Number, t: Number) -> Fraction | None:
+    """e^((epsilon - t)/2) when it is rational."""
+    try:
+        return rational_exponential((epsilon - t) / 2)
+    except NumericalError:
+        return None
+
+
+@attrs.frozen
+class _LaplaceCumulant(Cumulant):
+    """K(s) = ln( (1 + s) e^(s t) + s e^(-(1 + s) t) ) - ln(1 + 2 s)."""
+
+    t: arb
+
+    def value(self, s: arb) -> arb:
+        return ((1 + s) * (s * self.t).exp() + s * (-(1 + s) * self.t).exp()).log() - (1 + 2 * s).log()
+
+    def derivatives(self, s: arb) -> tuple[arb, arb, arb]:
+        order = 4
+        x = arb_series([s, 1], prec=order)
+        rising = arb_series([s * self.t, self.t], prec=order).exp()
+        falling = arb_series([-(1 + s) * self.t, -self.t], prec=order).exp()
+        series = ((1 + x) * rising + x * falling).log() - (1 + 2 * x).log()
+        return series[1], 2 * series[2], 6 * series[3]

@@ -1,93 +1,23 @@
 """The command line: `dpspec check | verify | compare | release | explain | plugins | new | schema`.
 
 No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
-and progress to stderr. Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided;
-4 a needed plugin failed. Beyond those: 70 a fault of dpspec itself, 130 interrupted, 141 nobody reads the output.
+and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import traceback
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.errors import DpspecError, Faults
+from dpspec.errors import DpspecError
+from dpspec.face import Face, formatted, worst
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.extension import Registry
-
-_FORMAT = "dpspec.format"
-_SEVEREST_FIRST = (4, 2, 1, 3, 0)
-_BUG, _INTERRUPTED, _UNREAD = 70, 130, 141
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class Face(click.Group):
-    """The group of commands; turns every error into a message and an exit code."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            code = super().invoke(ctx)
-            sys.stdout.flush()
-        except DpspecError as fault:
-            code = _report(ctx, fault)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush at exit
-            code = _UNREAD
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            code = _INTERRUPTED
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
-            raise
-        except Exception:
-            traceback.print_exc()
-            click.echo("This is a fault of dpspec, not of your input: please report it with the lines above.", err=True)
-            code = _BUG
-        ctx.exit(code if isinstance(code, int) else 0)
-
-
-def _report(ctx: click.Context, fault: DpspecError) -> int:
-    """The error on stderr, and for --format json as a document on stdout."""
-    faults = fault.faults if isinstance(fault, Faults) else (fault,)
-    for single in faults:
-        click.echo(str(single), err=True)
-    code = _worst(single.exit_code for single in faults)
-    if ctx.meta.get(_FORMAT) == "json":
-        from dpspec.report import json
-
-        click.echo(json.document("error", code, {"errors": json.errors(fault)}))
-    return code
-
-
-def _worst(codes: Iterable[int]) -> int:
-    """What cannot be used comes before what is refuted, and that before what is undecided."""
-    found = set(codes)
-    return next((code for code in _SEVEREST_FIRST if code in found), 0)
-
-
-def formatted(command: Command) -> Command:
-    """Add ``--format``; the choice also decides how an error is told."""
-
-    def remember(ctx: click.Context, _: click.Parameter, value: str) -> bool:
-        ctx.meta[_FORMAT] = value
-        return value == "json"
-
-    option = click.option(
-        "--format", "as_json", type=click.Choice(["text", "json"]), default="text", show_default=True,
-        callback=remember, is_eager=True, help="How to print the result; JSON has a schema, see `dpspec schema`.",
-    )  # fmt: skip
-    return option(command)
-
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="dpspec", prog_name="dpspec")
@@ -176,7 +106,7 @@ def _each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Calla
         try:
             tell(call())
         except DpspecError as fault:
-            code = _worst(single["exit_code"] for single in json.errors(fault))
+            code = worst(single["exit_code"] for single in json.errors(fault))
             outcome = {4: "plugin", 3: "undecided"}.get(code, "invalid")
             tell((code, outcome, json.failed(str(path), outcome, fault), text.failed(str(path), outcome, fault)))
             click.echo(text.error_lines(fault, str(path)), err=True)
@@ -189,7 +119,7 @@ def _each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Calla
             continue
         for file in files:
             attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
-    code = _worst(codes)
+    code = worst(codes)
     if as_json:
         click.echo(json.document(command, code, {"files": results}))
     elif len(outcomes) > 1:
@@ -251,3 +181,148 @@ def plugins(as_json: bool) -> int:
     code = 4 if found.faults() else 0
     click.echo(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
     return code
+
+
+@main.command(short_help="Draw one release of a real table.")
+@click.argument("spec", type=click.Path())
+@click.argument("table", type=click.Path())
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where released.csv and report.json are written.")
+@click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
+@formatted
+def release(spec: str, table: str, out: str, seed: int | None, as_json: bool) -> int:
+    """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
+
+    TABLE is a CSV file with a header, or a registered table such as massachusetts-1940. Random bits come from
+    the operating system. Both files are written whole or not at all.
+
+    \b
+    Example:
+      dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
+                     massachusetts-1940 --out out
+    """
+    import signal
+    from pathlib import Path
+
+    from dpspec import release as engine
+    from dpspec.api import read_spec
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    document = read_spec(spec)
+    with Work("releasing"):
+        drawn = engine.draw(document, table, installed().registry, seed)
+        data = engine.write(drawn, Path(out))
+    click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
+    if seed is not None:
+        click.echo(engine.UNFIT, err=True)
+    return 0
+
+
+@main.command(short_help="Say what a name, an error code or a file means.")
+@click.argument("name", metavar="NAME_OR_FILE")
+@formatted
+def explain(name: str, as_json: bool) -> int:
+    """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
+
+    \b
+    Examples:
+      dpspec explain hamming
+      dpspec explain unknown-key
+      dpspec explain specs/randomised-response.dpspec.toml
+    """
+    from pathlib import Path
+
+    from dpspec.api import read_spec
+    from dpspec.extension import installed
+    from dpspec.report import explain as words
+    from dpspec.report import json
+
+    if Path(name).is_file() or name.endswith(".toml"):
+        data = words.document(read_spec(name))
+        click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
+        return 0
+    found = words.explain(name, installed().registry)
+    click.echo(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))
+    return 0
+
+
+@main.group(short_help="Begin a specification or a plugin.")
+def new() -> None:
+    """Begin a specification or a plugin from a commented template.
+
+    Example: dpspec new spec my-release
+    """
+
+
+_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Where to write it.")
+
+
+@new.command("spec", short_help="Write a commented specification.")
+@click.argument("name")
+@_DIR
+@formatted
+def new_spec(name: str, directory: str, as_json: bool) -> int:
+    """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
+
+    Example: dpspec new spec my-release
+    """
+    from pathlib import Path
+
+    from dpspec.scaffold import write_spec
+    from dpspec.specfile.template import new_spec as template
+
+    path = Path(directory) / f"{name}.dpspec.toml"
+    write_spec(template(name), path)
+    return _begun([path], f"dpspec check {path}", as_json)
+
+
+@new.command("plugin", short_help="Write a small complete plugin.")
+@click.argument("name")
+@_DIR
+@formatted
+def new_plugin(name: str, directory: str, as_json: bool) -> int:
+    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+
+    Example: dpspec new plugin hello
+    """
+    from pathlib import Path
+
+    from dpspec.scaffold import write_plugin
+
+    folder = write_plugin(name, Path(directory))
+    written = sorted(path for path in folder.rglob("*") if path.is_file())
+    return _begun(written, f"pip install -e {folder} && dpspec verify {folder}", as_json)
+
+
+def _begun(written: list[Path], then: str, as_json: bool) -> int:
+    from dpspec.report import json
+
+    if as_json:
+        click.echo(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
+    else:
+        click.echo("\n".join(f"wrote {path}" for path in written))
+        click.echo(f"next: {then}", err=True)
+    return 0
+
+
+@main.command(short_help="Print the JSON schema of spec files or of results.")
+@click.argument("of", type=click.Choice(["spec", "output"]), default="spec")
+@formatted
+def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in either format
+    """Print a JSON schema: of specification files with the installed plugins, or of the results of `--format json`.
+
+    A schema is JSON in either format.
+
+    Example: dpspec schema output
+    """
+    import json as stdlib
+
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.specfile.schema import language_schema
+
+    found = language_schema(installed().registry) if of == "spec" else json.output_schema()
+    click.echo(stdlib.dumps(found, indent=2))
+    return 0

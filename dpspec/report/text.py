@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -45,15 +47,15 @@ def file_report(path: str, report: FileReport) -> str:
     """A verified file: its outcome, then every obligation."""
     mark, style = MARKS[report.outcome.value]
     head = Text.assemble((path, "bold"), ": ", (mark, style))
+    title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
-    rows.add_row("", Text(report.document.id, FAINT), Text(report.document.title, FAINT))
     for obligation in report.obligations:
         mark, style = MARKS[obligation.outcome.value]
-        rows.add_row("", Text(mark, style), obligation.name)
+        detail = "" if obligation.verdict is not None else f": {obligation.detail}"
+        rows.add_row("", Text(mark, style), obligation.name + detail)
         for label, text in _finding(obligation, report.document):
             rows.add_row("", "", _labelled(label, text))
-    rows.add_row("", Text("scope", FAINT), Text(report.scope, FAINT))
-    return drawn(head, rows)
+    return drawn(head, title, rows)
 
 
 def _labelled(label: str, text: str) -> Table:
@@ -66,7 +68,6 @@ def _labelled(label: str, text: str) -> Table:
 
 def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     if obligation.verdict is None:
-        yield "", obligation.detail
         return
     recorded = document.claim.verdict if document.claim is not None else "verified"
     found = obligation.verdict.outcome.value
@@ -142,6 +143,24 @@ def summary(outcomes: Sequence[str]) -> str:
     }  # fmt: skip
     parts = [Text(f"{outcomes.count(key):,} {words}", style) for key, (words, style) in names.items() if key in outcomes]
     return drawn(Text.assemble(count(len(outcomes), "file"), ": ", Text(", ").join(parts)))
+
+
+# --- releases ------------------------------------------------------------------------------------
+
+
+def released(data: Mapping[str, Any], directory: str) -> str:
+    """What was drawn, from what, and what it holds."""
+    rows = grid()
+    rows.add_row(Text("released", FAINT), Text(f"{directory}/{data['released']['file']}", "bold"))
+    rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
+    rows.add_row(Text("spec", FAINT), data["specification"]["id"])
+    rows.add_row(Text("random", FAINT), data["randomness"])
+    for held in data["invariants"]:
+        cells = held["cells"]
+        told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
+        rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
+    rows.add_row(Text("sha256", FAINT), data["released"]["sha256"])
+    return drawn(rows)
 
 
 # --- plugins -------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class FileReport:
     @property
     def scope(self) -> str:
         """How far the claim itself was examined."""
-        if not any(obligation.verdict for obligation in self.obligations):
+        if all(obligation.verdict is None for obligation in self.obligations):
             return "printed numbers only"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 

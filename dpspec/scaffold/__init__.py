@@ -1,0 +1,91 @@
+"""`dpspec new plugin`: a small complete distribution with one mechanism, one output divergence, a specification and a test.
+
+The files beside this module are its templates; in them @NAME@ is the plugin's name (hello), @MODULE@ its module
+(dpspec_hello) and @CLASS@ the beginning of its class names (Hello).
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import shutil
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from dpspec.errors import ParameterError, ReleaseError
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+_FILES = {
+    "README.md.in": "README.md",
+    "pyproject.toml.in": "pyproject.toml",
+    "plugin.py.in": "src/@MODULE@/__init__.py",
+    "py.typed.in": "src/@MODULE@/py.typed",
+    "claim.dpspec.toml.in": "@NAME@.dpspec.toml",
+    "test_plugin.py.in": "tests/test_@MODULE@.py",
+}
+
+
+def plugin_files(name: str) -> dict[str, str]:
+    """The files of a new plugin: path inside its folder to text.
+
+    Raises:
+        ParameterError: the name is not lower-kebab, or is a word of Python.
+
+    >>> sorted(plugin_files("hello"))[0]
+    'README.md'
+    """
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        raise ParameterError("name", "must be lower-kebab", "such as my-mechanisms", value=name)
+    words = {"@NAME@": name, "@MODULE@": f"dpspec_{name.replace('-', '_')}", "@CLASS@": name.title().replace("-", "")}
+    found = {}
+    for template, path in _FILES.items():
+        text = files("dpspec.scaffold").joinpath(template).read_text(encoding="utf-8")
+        found[_filled(path, words)] = _filled(text, words)
+    return found
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for mark, word in words.items():
+        text = text.replace(mark, word)
+    return text
+
+
+def write_plugin(name: str, directory: Path) -> Path:
+    """Write a new plugin into ``directory/dpspec-NAME``; the folder appears with all its files or not at all.
+
+    Raises:
+        ReleaseError: the folder exists already, or cannot be written.
+    """
+    texts = plugin_files(name)
+    target = directory / f"dpspec-{name}"
+    if target.exists():
+        raise ReleaseError("folder", "exists already", "choose another name or --dir", value=str(target))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        begun = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=directory))
+        try:
+            for path, text in texts.items():
+                file = begun / target.name / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            (begun / target.name).rename(target)
+        finally:
+            shutil.rmtree(begun, ignore_errors=True)
+    except OSError as problem:
+        rule = f"cannot be written ({problem.strerror})"
+        raise ReleaseError("folder", rule, "choose another --dir", value=str(target)) from None
+    return target
+
+
+def write_spec(text: str, path: Path) -> None:
+    """Write a new specification; an existing file is never overwritten."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as handle:
+            handle.write(text)
+    except FileExistsError:
+        raise ReleaseError("file", "exists already", "choose another name or --dir", value=str(path)) from None
+    except OSError as problem:
+        raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another --dir", value=str(path)) from None

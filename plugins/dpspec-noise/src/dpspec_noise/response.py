@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
+from collections.abc import Hashable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
@@ -44,7 +45,7 @@ class _Response(Mechanism):
         self.check(space)
         bits = cast("tuple[int, ...]", dataset)
         kept, flipped = self.truth().numerator, self.truth().denominator - self.truth().numerator
-        weights = {}
+        weights: dict[Hashable, int] = {}
         for reported in itertools.product((0, 1), repeat=len(bits)):
             agreements = sum(a == b for a, b in zip(bits, reported, strict=True))
             weights[reported] = kept**agreements * flipped ** (len(bits) - agreements)
@@ -52,9 +53,11 @@ class _Response(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""
+        from dpspec_noise.samplers import rational_coins
+
         self.check(space)
         column = table.attribute("bit").name
-        flips = source.bernoulli(1 - self.truth(), len(table))
+        flips = rational_coins(source, 1 - self.truth(), len(table))
         return table.replace({column: table.codes[column] ^ flips})
 
     def estimate(self, fraction: Fraction) -> Fraction:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from dpspec.errors import ReleaseError
+
 if TYPE_CHECKING:
     from dpspec.randomness import Randomness
 
@@ -35,7 +37,7 @@ def two_sided_geometric(source: Randomness, count: int, *, ratio: Fraction) -> I
     """
 
     def tries(size: int) -> Integers:
-        return _successes(lambda active: source.bernoulli(ratio, active), size)
+        return _successes(lambda active: rational_coins(source, ratio, active), size)
 
     return _two_sided(source, count, tries)
 
@@ -51,6 +53,7 @@ def discrete_laplace(source: Randomness, count: int, *, scale: Fraction) -> Inte
     5
     """
     top, bottom = scale.numerator, scale.denominator
+    _check_range(top)
 
     def magnitudes(size: int) -> Integers:
         def low_part(active: int) -> tuple[Integers, Flags]:
@@ -136,6 +139,12 @@ def coins(source: Randomness, numerators: AnyIntegers, denominator: int) -> Flag
     return result
 
 
+def rational_coins(source: Randomness, probability: Fraction, count: int) -> Flags:
+    """`count` coins, each True with exactly this rational probability, whatever its denominator."""
+    kind: Any = np.int64 if probability.denominator < _SMALL else object
+    return coins(source, np.full(count, probability.numerator, dtype=kind), probability.denominator)
+
+
 def _successes(coin: Callable[[int], Flags], count: int) -> Integers:
     """How often each of `count` coins falls True before the first False."""
     total = np.zeros(count, dtype=np.int64)
@@ -170,4 +179,4 @@ def _two_sided(source: Randomness, count: int, magnitudes: Callable[[int], Integ
 
 def _check_range(largest: int) -> None:
     if largest >= _SMALL:
-        raise OverflowError(f"noise of magnitude {largest} leaves the 64-bit range")
+        raise ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)

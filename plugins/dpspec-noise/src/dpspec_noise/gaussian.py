@@ -1,0 +1,149 @@
+"""Gaussian noise: on the line with the lecture's variance and the standard one, and on the integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from dpspec_divergences import DNor, MultDelta
+from flint import ctx
+
+from dpspec.blocks.space import DatasetSpace
+from dpspec.errors import ParameterError
+from dpspec.exact import Number, dyadic, ln, number
+from dpspec.laws.continuous import Gaussian as GaussianLaw
+from dpspec.laws.integers import DiscreteGaussian as DiscreteGaussianLaw
+from dpspec.laws.law import Law
+from dpspec.mechanism import Claim
+from dpspec.params import Exact, Items, Rational, Text, define
+from dpspec_noise.additive import AdditiveNoise
+
+if TYPE_CHECKING:
+    from dpspec.randomness import Randomness
+    from dpspec_noise.samplers import Integers
+
+_PRECISION = 64
+
+
+@define
+class Gaussian(AdditiveNoise):
+    """The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon, delta).
+
+    Calibrations, s the L2 sensitivity:
+      * ``lecture``: sigma^2 = (s/epsilon)^2 ln(1/delta), as printed in B-T19. The claim printed with it is *false*, for
+        instance at epsilon = 0.5, delta = 1e-6, where the true delta is 4.16e-6 (B-X8f, B-O33);
+      * ``standard``: sigma^2 = (s/epsilon)^2 2 ln(1.25/delta) (Dwork and Roth 2014, Theorem A.1; B-O34).
+    A calibrated variance is rounded up in its 64th bit, so that it is a rational number.
+
+    Args:
+        queries, neighbours, unit: as in `AdditiveNoise`.
+        sensitivity: s, the largest L2 change of all answers together between neighbours, in counts (B-D29).
+        calibration: the formula of the variance, with
+        epsilon, delta: the claimed approximate budget; or
+        variance: sigma^2 itself, in counts squared.
+
+    >>> from dpspec.blocks.invariant import LinearMap
+    >>> total = LinearMap(rows=((1, 1, 1),), label="sum")
+    >>> for calibration in ("lecture", "standard"):
+    ...     mechanism = Gaussian(queries=(total,), epsilon="0.5", delta="1e-6", calibration=calibration)
+    ...     print(number(mechanism.sigma_squared()).decimal())
+    55.262
+    112.309
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    sensitivity: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = number(1)
+    calibration: Annotated[str, Text(("lecture", "standard"))] | None = None
+    epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+    delta: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)] | None = None
+    variance: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if (self.calibration is None) == (self.variance is None):
+            raise ParameterError("gaussian", "needs either a calibration or a variance", 'write calibration = "standard"')
+        if (self.calibration is None) != (self.epsilon is None) or (self.epsilon is None) != (self.delta is None):
+            raise ParameterError("gaussian", "takes epsilon and delta with a calibration, and not with a variance")
+        _square(self.sensitivity, "sensitivity")
+
+    def sigma_squared(self) -> Fraction:
+        """The variance of the noise."""
+        if self.variance is not None:
+            return self.variance
+        assert self.epsilon is not None  # noqa: S101 - checked when made
+        assert self.delta is not None  # noqa: S101
+        log = ln(1 / self.delta) if self.calibration == "lecture" else ln(Fraction(5, 4) / self.delta) * 2
+        with ctx.workprec(_PRECISION):
+            ratio = self.sensitivity.enclose(_PRECISION) / self.epsilon.enclose(_PRECISION)
+            return dyadic((ratio**2 * log.enclose(_PRECISION)).upper())
+
+    def noise(self, center: int) -> Law:
+        return GaussianLaw(center, self.sigma_squared())
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """For epsilon < 1 the calibration's theorem as printed, for neighbours; and rho-zCDP, which is true."""
+        rho = number(_square(self.sensitivity, "sensitivity") / (2 * self.sigma_squared()))
+        concentrated = self._claims(
+            "Gaussian noise is rho-zCDP", "Bun and Steinke 2016, Proposition 1.6", space, DNor(), ("rho", rho)
+        )
+        if self.epsilon is None or self.delta is None or self.epsilon >= 1:
+            return concentrated
+        source = "B-T19" if self.calibration == "lecture" else "Dwork and Roth 2014, Theorem A.1"
+        label = f"the Gaussian mechanism ({self.calibration}) is (epsilon, delta)-DP"
+        return self._claims(label, source, space, MultDelta(delta=self.delta), ("epsilon", self.epsilon)) + concentrated
+
+
+@define
+class DiscreteGaussian(AdditiveNoise):
+    """Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (B-T15).
+
+    It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q (B-O35, B-O54).
+
+    Args:
+        queries, neighbours, unit: as in `AdditiveNoise`.
+        sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record (B-S16).
+        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller).
+
+    >>> from dpspec.blocks.invariant import LinearMap
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> total = LinearMap(rows=((1, 1, 1),), label="sum")
+    >>> mechanism = DiscreteGaussian(queries=(total,), variance=4, sensitivities=(1,), neighbours="differ-in-one-position")
+    >>> str(mechanism.claims(BitVectors(length=3))[0].spec.budget)
+    'rho = 1/8'
+    """
+
+    name: ClassVar[str] = "discrete-gaussian"
+
+    sensitivities: Annotated[tuple[Number, ...], Items(Exact(0, "inf", open_high=True), least=1)]
+    variance: Annotated[Fraction, Rational(0, open_low=True)]
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.sensitivities) != len(self.queries):
+            raise ParameterError(
+                "sensitivities", f"must be as many as the {len(self.queries)} queries", value=len(self.sensitivities)
+            )
+        self.rho()
+
+    def rho(self) -> Fraction:
+        """The concentrated budget: the sum of the squared sensitivities over twice the variance."""
+        squares = (_square(s, "sensitivities") for s in self.sensitivities)
+        return sum(squares, Fraction(0)) / (2 * self.variance)
+
+    def noise(self, center: int) -> Law:
+        return DiscreteGaussianLaw(center, self.variance)
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T15: rho-zCDP, stated for all pairs."""
+        return self._claims("discrete Gaussian noise is rho-zCDP", "B-T15", space, DNor(), ("rho", number(self.rho())))
+
+    def draw(self, count: int, source: Randomness) -> Integers:
+        from dpspec_noise.samplers import discrete_gaussian
+
+        return discrete_gaussian(source, count, variance=self.variance)
+
+
+def _square(value: Number, subject: str) -> Fraction:
+    """The square of a sensitivity, which must be rational."""
+    if value.logs or value.is_infinite:
+        raise ParameterError(subject, "must be rational or the square root of a rational", value=str(value))
+    return value.squared().as_fraction()

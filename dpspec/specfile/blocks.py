@@ -150,14 +150,13 @@ class BlockReader:
             advice = f"write one of {', '.join(known)}"
             missing = MissingKeyError(path, "names no number", advice)
             many = WrongShapeError(path, f"names {len(table)} numbers ({', '.join(table)})", "a budget is one number")
-            unknown = [key for key in table if key not in known]
-            if unknown:
+            if any(key not in known for key in table):
                 self.maker.known_keys(table, known, path)
             else:
                 self.log.add(many if table else missing, path)
             return None
         key, written = next(iter(table.items()))
-        if key not in known:
+        if key not in known and not self.maker.registry.failed:  # a failed plugin may be what knows the name
             advice = did_you_mean(key, known) or f"write one of {', '.join(known)}"
             self.log.add(UnknownKeyError(f"{path}.{key}", "is no name of a budget", advice), path)
             return None

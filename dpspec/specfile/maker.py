@@ -185,7 +185,8 @@ class Maker:
     def _parameter(self, parameter: Parameter, table: Mapping[str, Any], path: str) -> Any:
         key = f"{path}.{parameter.name}"
         if parameter.name not in table:
-            return self._fail(MissingKeyError(key, "is missing", f"give a {parameter.domain.describe()}"), path)
+            advice = f"write {parameter.name} = <{parameter.domain.describe()}>"
+            return self._fail(MissingKeyError(key, "is missing", advice), path)
         return self.value(parameter.domain, table[parameter.name], key)
 
     def _prepared(self, domain: Domain, value: Any, path: str) -> Any:

@@ -31,7 +31,7 @@ class Positions:
 
     Args:
         lines: dotted path to line (1-based).
-        leaves: dotted path to the written form of each plain value.
+        leaves: dotted path to the written form of each plain value and of each list.
 
     >>> Positions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
     2
@@ -67,7 +67,7 @@ class Positions:
         return self.lines.get(path, 1)
 
     def _mention(self, fault: DpspecError, path: str) -> str | None:
-        if isinstance(fault.value, (str, int)):
+        if isinstance(fault.value, (str, tuple)):
             for leaf, written in self.leaves.items():
                 if _below(leaf, path) and written == str(fault.value):
                     return leaf
@@ -87,6 +87,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         for key, entry in value.items():
             yield from _leaves(entry, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
+        yield path, str(tuple(value))
         for place, entry in enumerate(value):
             yield from _leaves(entry, f"{path}[{place}]")
     else:

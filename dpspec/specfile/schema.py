@@ -6,7 +6,9 @@ what JSON schema cannot say (blocks that fit together, sums, exact ranges of quo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -53,6 +55,11 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         **_object(properties, ["schema", "id", "title", *required]),
         "$defs": {**_kinds(registry), **_records(registry)},
     }
+
+
+def schema_text(registry: Registry) -> str:
+    """The schema as it is kept in the repository."""
+    return json.dumps(language_schema(registry), indent=1, ensure_ascii=False) + "\n"
 
 
 def _kinds(registry: Registry) -> dict[str, Any]:
@@ -110,3 +117,9 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 def _one_of(choices: Iterable[dict[str, Any]]) -> dict[str, Any]:
     listed = list(choices)
     return {"oneOf": listed} if listed else {"not": {}}
+
+
+if __name__ == "__main__":
+    from dpspec.extension import installed
+
+    Path(__file__).with_name(FILE).write_text(schema_text(installed().registry), encoding="utf-8")

@@ -16,12 +16,17 @@ SIZE_LIMIT = 1_000_000
 DEPTH_LIMIT = 32
 """The deepest nesting of lists, tables and dotted keys that is read."""
 
+LONGEST_WORD = 2000
+"""The longest bare key or number; a longer integer could not even be shown."""
+
 SUFFIX = ".dpspec.toml"
 
 _MARK = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}.=,\n]',
+    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}.=,\n]'
+    r"|[0-9A-Za-z_+-]{2000,}",
     re.DOTALL,
 )
+_ADVICE = "a specification holds parameters, not data"
 _LINE = re.compile(r"at line (\d+)")
 
 
@@ -77,7 +82,7 @@ def parse(text: str) -> dict[str, Any]:
         found = _LINE.search(str(problem))
         rule = re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip(".")
         rule = rule if len(rule) <= 200 else rule[:197] + "..."
-        fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], "quote every text; mend the line")
+        fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], "texts are quoted, a key stands once in its table")
         fault.line = int(found[1]) if found else len(text.splitlines())
         raise fault from None
 
@@ -89,21 +94,26 @@ def _read_float(written: str) -> Any:
 
 
 def _check_depth(text: str) -> None:
-    """Brackets, and the steps of dotted keys, counted outside strings and comments without recursion."""
+    """Brackets and the steps of dotted keys, counted outside strings and comments without recursion; endless words."""
     depth = dots = 0
     for found in _MARK.finditer(text):
         mark = found[0]
+        if len(mark) >= LONGEST_WORD and mark[0] not in "\"'#":
+            raise _too_large_at("word", f"is longer than {LONGEST_WORD} characters", text, found.start())
         if mark in "[{":
             depth += 1
         elif mark in "]}":
             depth -= 1
         dots = dots + 1 if mark == "." else 0 if mark in "[{=,\n" else dots
         if depth + dots > DEPTH_LIMIT:
-            fault = _too_large(f"is nested deeper than {DEPTH_LIMIT}")
-            fault.line = text.count("\n", 0, found.start()) + 1
-            raise fault
+            raise _too_large_at("nesting", f"is deeper than {DEPTH_LIMIT}", text, found.start())
 
 
-def _too_large(rule: str, size: int | None = None) -> SpecTooLargeError:
-    advice = "a specification holds parameters, not data"
-    return SpecTooLargeError("size", rule, advice, value=size) if size is not None else SpecTooLargeError("nesting", rule, advice)
+def _too_large(rule: str, size: int) -> SpecTooLargeError:
+    return SpecTooLargeError("size", rule, _ADVICE, value=size)
+
+
+def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLargeError:
+    fault = SpecTooLargeError(subject, rule, _ADVICE)
+    fault.line = text.count("\n", 0, place) + 1
+    return fault

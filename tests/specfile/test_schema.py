@@ -1,0 +1,49 @@
+"""The JSON schema: valid in itself, kept in the repository, and satisfied by every specification."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dpspec import specfile
+from dpspec.extension import installed
+from dpspec.specfile import language_schema, new_spec, spec_files
+from dpspec.specfile.schema import FILE, schema_text
+
+SPECS = Path(__file__).parents[2] / "specs"
+CHECKED_IN = Path(specfile.__file__).with_name(FILE)
+VALIDATOR = jsonschema.Draft202012Validator(language_schema(installed().registry))
+
+
+def plain(text: str) -> Any:
+    return json.loads(json.dumps(tomllib.loads(text), default=str))
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
+
+
+def test_the_checked_in_schema_is_the_current_one() -> None:
+    """Mend with: python -m dpspec.specfile.schema"""
+    assert CHECKED_IN.read_text(encoding="utf-8") == schema_text(installed().registry)
+
+
+@pytest.mark.parametrize("path", spec_files(SPECS), ids=lambda path: path.name.split(".")[0])
+def test_specifications_satisfy_the_schema(path: Path) -> None:
+    assert [error.message for error in VALIDATOR.iter_errors(plain(path.read_text()))] == []
+
+
+def test_the_template_satisfies_the_schema() -> None:
+    assert [error.message for error in VALIDATOR.iter_errors(plain(new_spec("my-release")))] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in spec_files(SPECS / "bad") if p.name.startswith(("unknown-", "missing-", "wrong-shape", "schema-version"))],
+    ids=lambda path: path.name.split(".")[0],
+)
+def test_faults_of_form_break_the_schema(path: Path) -> None:
+    assert not VALIDATOR.is_valid(plain(path.read_text()))

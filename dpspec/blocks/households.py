@@ -104,6 +104,9 @@ class Households(Multisets):
                 for place in all_records(self.household):
                     yield place, members
 
+    def most_within(self, inner: str, outer: str) -> int | None:
+        return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
+
     def count_kinds(self) -> int | None:
         compositions = self._compositions()
         return None if compositions is None else compositions * count_records(self.household)

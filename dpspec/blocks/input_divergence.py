@@ -50,6 +50,10 @@ class InputDivergence(ABC):
         """A positive m with d(x, x') >= m for all different x, x' of the space; None when none is known."""
         return None
 
+    def counted_unit(self) -> str | None:
+        """A unit u such that |q(x) - q(x')| <= d(x, x') for every count q of the records of u with some property."""
+        return None
+
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
         """A constant c with d(x, x') <= c other(x, x') for all x, x' of the space, and the reason; None when unknown.
 

@@ -147,6 +147,12 @@ class Multisets(DatasetSpace):
     def magnitude(self, dataset: Dataset) -> int:
         return len(self.cells_of(dataset))
 
+    def fixes_size(self, unit: str) -> bool:
+        return unit == self.units[0] and self.least == self.most
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == self.units[0]
+
     def cells(self) -> tuple[Hashable, ...] | None:
         kinds = self.count_kinds()
         return None if kinds is None or kinds > CELLS_LISTED else tuple(self.kinds())
@@ -243,6 +249,12 @@ class OrderedRecords(DatasetSpace):
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
         return cast("tuple[Any, ...]", dataset)
+
+    def fixes_size(self, unit: str) -> bool:
+        return unit == self.unit and self.least == self.most
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == self.unit
 
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         if self.least > records:

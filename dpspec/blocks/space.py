@@ -124,6 +124,18 @@ class DatasetSpace(ABC):
         self.check_unit(unit)
         raise IncompatibleBlocksError(f"space {self.name}", "has no records", value=unit)
 
+    def fixes_size(self, unit: str) -> bool:
+        """Whether all datasets are known to have equally many records of the unit."""
+        return False
+
+    def is_told_by(self, unit: str) -> bool:
+        """Whether the records of the unit (in order, for an ordered space) are known to determine the dataset."""
+        return False
+
+    def most_within(self, inner: str, outer: str) -> int | None:
+        """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
+        return 1 if inner == outer and inner in self.units else None
+
     def cells(self) -> tuple[Hashable, ...] | None:
         """The coordinates in which `vector` counts; None when there are none, or too many to list."""
         return None

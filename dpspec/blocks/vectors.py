@@ -75,6 +75,12 @@ class BitVectors(DatasetSpace):
         self.check_unit(unit)
         return tuple((str(bit),) for bit in self._bits(dataset))
 
+    def fixes_size(self, unit: str) -> bool:
+        return unit == self.unit
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == self.unit
+
     def cells(self) -> tuple[Hashable, ...]:
         return tuple(range(self.length))
 

@@ -4,31 +4,38 @@ Two families are tried. (1) Releasing the invariants of S exactly: its law is co
 it has budget 0 there for any divergences, and it breaks S' at any two datasets of one universe of S' whose
 invariants differ, when d_Pr' is infinite for laws that never agree (B-T10, B-S11, B-S12). (2) Asking a question about
 one dataset: P_x = A, and P_z = B for every z != x. With d >= m on all pairs it satisfies S when d_Pr(A, B) <= eps m,
-and it breaks S' at a pair with d_Pr'(A, B) > eps' d'(x, z).
+and it breaks S' at a pair with d_Pr'(A, B) > eps' d'(x, z). (3) Counting the records of the unit of d that have some
+value, with integer noise: when d bounds such counts and d_Pr obeys the triangle inequality, it satisfies S as soon as
+d_Pr of the noise and the noise shifted by 1 is at most eps.
 Every separation is run through the exact engine on the two datasets before it is believed.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import attrs
 
 from dpspec.blocks.determination import miniatures
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.compare.comparison import Separation
-from dpspec.exact import INFINITY, Bracket, number
+from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian
+from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism, ReleaseInvariants
 from dpspec.spec import PrivacySpec
 
 WALKED = 5_000
 """At most this many datasets of each miniature are looked at."""
+
+CHANGES = 500
+"""At most this many pairs of them are tried for a count that differs."""
 
 Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, Dataset]], tuple[str, str]]
 """Runs the exact engine on two datasets; returns the outcome and a line that describes it."""
@@ -48,11 +55,25 @@ class DatasetQuestion(Mechanism):
         return self.yes if dataset == self.dataset else self.no
 
 
+@attrs.frozen(kw_only=True)
+class NoisyCount(Mechanism):
+    """The number of records of a unit equal to a given one, plus integer noise."""
+
+    name: ClassVar[str] = "noisy-count"
+
+    unit: str
+    record: Record
+    noise: Callable[[int], Law]
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return self.noise(space.records(dataset, self.unit).count(self.record))
+
+
 def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Separation | None:
     """A mechanism that satisfies `premise` and not `conclusion`, or None when none was found."""
     if premise.space != conclusion.space:
         return None
-    for found in itertools.chain(_by_invariants(premise, conclusion), _by_question(premise, conclusion)):
+    for found in itertools.chain(*(family(premise, conclusion) for family in (_by_invariants, _by_question, _by_count))):
         mechanism, pair, words, argument = found
         first, first_line = judge(mechanism, premise, pair)
         second, second_line = judge(mechanism, conclusion, pair)
@@ -96,6 +117,50 @@ def _by_question(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Cand
             argument = f"the divergence of its two answers is at most {limit}, and no two datasets are closer than {least}"
             yield mechanism, pair, f'ask "is the dataset x?" and answer {words}', argument
             return
+
+
+def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
+    unit, given = premise.input_divergence.counted_unit(), premise.budget.uniform()
+    if unit is None or given is None or not premise.output_divergence.is_metric:
+        return
+    limit = premise.output_divergence.lipschitz(premise.budget.parameter, given)
+    changed = (
+        (pair, record)
+        for pair in itertools.islice(_pairs(premise, conclusion), CHANGES)
+        for record in _changed_record(pair, unit, premise.space)
+    )
+    for pair, record in itertools.islice(changed, 8):
+        for noise, words in _noises():
+            if _between(premise, noise(1), noise(0)).upper <= limit:
+                mechanism = NoisyCount(unit=unit, record=record, noise=noise)
+                what = f"count the {unit} records equal to {record}, plus {words}"
+                argument = f"a {unit} changes the count by at most 1, and the noise spends at most {limit} on that"
+                yield mechanism, pair, what, argument
+                break
+
+
+def _changed_record(pair: tuple[Dataset, Dataset], unit: str, space: DatasetSpace) -> Iterator[Record]:
+    """The first record whose count differs between the two datasets."""
+    left, right = (Counter(space.records(x, unit)) for x in pair)
+    yield from sorted((record for record in left | right if left[record] != right[record]), key=repr)[:1]
+
+
+def _noises() -> Iterator[tuple[Callable[[int], Law], str]]:
+    """Integer noise from little to much."""
+    for exponent in range(-4, 24):
+        variance = Fraction(2) ** exponent
+        yield partial(_gaussian, variance), f"discrete Gaussian noise of variance {variance}"
+    for exponent in range(-4, 24):
+        decay = number(Fraction(1, 2) ** exponent)
+        yield partial(_geometric, decay), f"two-sided geometric noise of decay {decay}"
+
+
+def _gaussian(variance: Fraction, center: int) -> Law:
+    return DiscreteGaussian(center=center, variance=variance)
+
+
+def _geometric(decay: Number, center: int) -> Law:
+    return TwoSidedGeometric(center=center, decay=decay)
 
 
 def _between(spec: PrivacySpec, yes: Law, no: Law) -> Bracket:

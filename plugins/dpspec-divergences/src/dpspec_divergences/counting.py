@@ -14,11 +14,8 @@ from collections import Counter
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from dpspec.blocks.households import Households
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
 from dpspec.errors import IncompatibleBlocksError
 from dpspec.exact import INFINITY, Number, number
 from dpspec.params import Text, define
@@ -34,15 +31,6 @@ def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> t
     return gone, gone - surplus.total()
 
 
-def has_fixed_size(space: DatasetSpace, unit: str) -> bool:
-    """Whether all datasets of the space have equally many records of the unit, seen from the form of the space."""
-    if isinstance(space, BitVectors):
-        return unit in space.units
-    if isinstance(space, (OrderedRecords, UnorderedRecords, Households)):
-        return unit == space.units[0] and space.least == space.most
-    return False
-
-
 class Minorised(InputDivergence, ABC):
     """An input divergence made from a relation, with a counting divergence that is nowhere larger."""
 
@@ -55,9 +43,18 @@ class Counting(InputDivergence, ABC):
     """Shared by the divergences that count records of one unit."""
 
     unit: str
+    is_ordered: ClassVar[bool] = False
+    """Whether positions count, so that two orders of the same records are apart."""
 
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        told = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
+        return number(1) if told else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
@@ -106,7 +103,7 @@ class Hamming(Counting):
     def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if other == HammingOrdered(unit=self.unit):
             return number(1), "positions that agree cancel in the multiset difference"
-        if other == SymmetricDifference(unit=self.unit) and has_fixed_size(space, self.unit):
+        if other == SymmetricDifference(unit=self.unit) and space.fixes_size(self.unit):
             return number(Fraction(1, 2)), f"every dataset has equally many {self.unit} records, so it is half of it (B-X7)"
         return None
 
@@ -138,13 +135,14 @@ class SymmetricDifference(Counting):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added (B-X7)"
-        if not isinstance(space, Households) or (self.unit, other.unit) != ("person", "household") or space.members is None:
+        most = space.most_within(self.unit, other.unit)
+        if most is None:
             return None
-        members = max(space.members, 1)
-        per_household = f"a household holds at most {space.members} persons (members)"
+        members = max(most, 1)
+        per_household = f"a {other.unit} holds at most {most} {self.unit} records"
         if isinstance(other, SymmetricDifference):
             return number(members), per_household
-        return number(2 * members), f"{per_household}; a replaced household is one removed and one added"
+        return number(2 * members), f"{per_household}; a replaced {other.unit} is one removed and one added"
 
 
 @define
@@ -162,6 +160,7 @@ class HammingOrdered(Counting):
     """
 
     name: ClassVar[str] = "hamming-ordered"
+    is_ordered: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
 

@@ -45,7 +45,7 @@ def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:
 def _without_root(argument: Fraction, coefficient: Fraction) -> tuple[Fraction, Fraction]:
     """c ln(r) with the denominator of c taken out of r where r is such a power."""
     degree = coefficient.denominator
-    if degree > 1:
+    if 1 < degree <= argument.numerator.bit_length():
         top, bottom = (int(fmpz(part).root(degree)) for part in (argument.numerator, argument.denominator))
         if top**degree == argument.numerator and bottom**degree == argument.denominator:
             return Fraction(top, bottom), coefficient * degree

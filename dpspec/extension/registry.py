@@ -78,7 +78,7 @@ class Registry:
         found = [e for e in self.entries if e.kind == kind and name in (e.name, e.qualified_name)]
         if len(found) > 1:
             choices = " or ".join(e.qualified_name for e in found)
-            raise DuplicateNameError(f"{_singular(kind)} {name}", f"is registered by {len(found)} plugins", f"write {choices}")
+            raise DuplicateNameError(f"{singular(kind)} {name}", f"is registered by {len(found)} plugins", f"write {choices}")
         if not found:
             raise self._unknown(kind, name)
         return found[0]
@@ -99,7 +99,7 @@ class Registry:
             seen.setdefault((entry.kind, entry.name), []).append(entry)
         return tuple(
             DuplicateNameError(
-                f"{_singular(kind)} {name}", "is registered by " + " and by ".join(str(e.provenance) for e in same),
+                f"{singular(kind)} {name}", "is registered by " + " and by ".join(str(e.provenance) for e in same),
                 "use the qualified names " + ", ".join(e.qualified_name for e in same),
             )
             for (kind, name), same in seen.items()
@@ -110,15 +110,16 @@ class Registry:
         advice = did_you_mean(name, self.names(kind))
         if not advice:
             advice = "see `dpspec plugins` for what is installed"
-        error = UnknownNameError(_singular(kind), "is not registered", advice, value=name)
+        error = UnknownNameError(singular(kind), "is not registered", advice, value=name)
         if self.failed:
             plugins = "; ".join(f"{plugin} failed to load ({reason})" for plugin, reason in self.failed.items())
-            error = UnknownNameError(_singular(kind), "is not registered", f"{advice}; {plugins}", value=name)
+            error = UnknownNameError(singular(kind), "is not registered", f"{advice}; {plugins}", value=name)
             error.exit_code = 4  # type: ignore[misc]
         return error
 
 
-def _singular(kind: str) -> str:
+def singular(kind: str) -> str:
+    """One thing of a kind: "input divergence" for "input_divergences"."""
     return {"multiverses": "multiverse"}.get(kind, kind.removesuffix("s")).replace("_", " ")
 
 
@@ -136,5 +137,5 @@ class Registrar:
         if not isinstance(chosen, str) or chosen != chosen.lower() or not chosen.replace("-", "").isalnum():
             raise ParameterError("name", "must be lower-kebab, such as my-mechanism", value=chosen)
         if any(entry.name == chosen for entry in self.entries):
-            raise DuplicateNameError(f"{_singular(self._kind)} {chosen}", "is registered twice by one plugin")
+            raise DuplicateNameError(f"{singular(self._kind)} {chosen}", "is registered twice by one plugin")
         self.entries.append(Entry(kind=self._kind, name=chosen, cls=cls, provenance=self._provenance))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rich import box
@@ -95,11 +96,22 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
     marks = {True: Text("holds", GOOD), False: Text("fails", BAD), None: Text("open", OPEN)}
     for step in direction.steps:
         factor = f" (factor {step.factor})" if step.factor != "1" else ""
-        steps.add_row(marks[step.holds], step.block, step.reason + factor)
+        steps.add_row(marks[step.holds], step.block, _reason(step.reason + factor))
     parts: list[RenderableType] = [steps]
     if direction.separation is not None:
         parts += [Text(""), *_separation(direction.separation, premise, conclusion, wanted)]
     return _section(head, parts)
+
+
+_LISTED = re.compile(r"(?P<head>.*?) \((?P<items>.*; .*)\)", re.DOTALL)
+
+
+def _reason(reason: str) -> RenderableType:
+    """A reason; when it closes with a list in brackets, that list item by item."""
+    listed = _LISTED.fullmatch(reason)
+    if listed is None:
+        return Text(reason)
+    return _lines([listed["head"] + ":", *(f"- {item}" for item in listed["items"].split("; "))])
 
 
 def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacySpec) -> Iterator[RenderableType]:
@@ -114,6 +126,7 @@ def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacyS
     left, right = pair_in_words(found.left, found.right, spec.space)
     rows.add_row("on the pair", f"x  = {left}")
     rows.add_row("", f"x' = {right}")
+    rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
     rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
     rows.add_row(f"engine on {conclusion}", _shortened(found.checks[1]))
     yield rows

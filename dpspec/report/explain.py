@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.errors import DpspecError, UnknownNameError
+from dpspec.exact import number
 from dpspec.extension import KINDS, Entry, Registry
+from dpspec.extension.registry import singular
 from dpspec.params import did_you_mean, parameters
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
@@ -57,10 +59,12 @@ def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecErro
 
 def _entry(entry: Entry) -> Data:
     text, described = _docstring(entry.cls)
+    for base in entry.cls.__mro__[1:]:
+        described = {**_docstring(base)[1], **described}
     declared = parameters(entry.cls) if attrs.has(entry.cls) else ()
     return {
         "name": entry.name,
-        "kind": entry.kind.replace("_", " "),
+        "kind": singular(entry.kind),
         "definition": text,
         "parameters": [
             {
@@ -106,7 +110,16 @@ def _docstring(cls: type) -> tuple[str, dict[str, str]]:
             section = ""
         if not section:
             prose.append(line)
-    return "\n".join(prose).strip(), described
+    return _reflowed(prose), described
+
+
+def _reflowed(lines: list[str]) -> str:
+    """Paragraphs on one line each; indented lines and lists stay as they are."""
+    text = ""
+    for line in lines:
+        starts = not line or line.startswith((" ", "*", "-")) or text.endswith("\n")
+        text += ("\n" if starts and text else "" if not text else " ") + line + ("" if line else "\n")
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 def named_text(found: list[Data]) -> str:
@@ -177,7 +190,6 @@ def _numbers(found: SpecDocument) -> Iterator[Data]:
             "parameter": expectation.parameter,
             "printed": str(expectation.printed),
             "recomputed": bracket(value),
-            "shown": value.lower.decimal(6),
             "tolerance": str(expectation.tolerance),
             "because": expectation.because,
             "route": expectation.route.name,
@@ -209,12 +221,16 @@ def document_text(data: Data) -> str:
     return drawn(*parts)
 
 
+def _digits(exact: str) -> str:
+    return number(exact).decimal(6)
+
+
 def _number_table(numbers: list[Data]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for style in ("", "", "", FAINT, FAINT):
         table.add_column(style=style, overflow="fold")
     table.add_row(*(Text(word, FAINT) for word in ("what", "printed", "recomputed", "within", "route")))
     for row in numbers:
-        printed = f"{row['parameter']} {row['printed']}"
-        table.add_row(row["what"], printed, row["shown"], row["tolerance"], row["route"])
+        printed = f"{row['parameter']} {number_in_words(number(row['printed']))}"
+        table.add_row(row["what"], printed, _digits(row["recomputed"]["lower"]), _digits(row["tolerance"]), row["route"])
     return table

@@ -1,0 +1,63 @@
+"""Test set-up for the whole checkout: Hypothesis profiles, long tests, and `pytest --references`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
+
+settings.register_profile("fast", derandomize=True, database=None, deadline=None, max_examples=60)
+settings.register_profile("long", derandomize=True, database=None, deadline=None, max_examples=1000)
+settings.load_profile("fast")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("dpspec")
+    group.addoption("--references", action="store_true", help="print which reference IDs the tests cover, and which they do not")
+    group.addoption("--profile", choices=("fast", "long"), default="fast", help="long: more examples, and the tests marked long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile(config.getoption("--profile"))
+    if config.getoption("--references"):
+        config.option.collectonly = True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--profile") != "long":
+        skip = pytest.mark.skip(reason="runs with --profile long")
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(skip)
+
+
+def covered(items: Iterable[pytest.Item]) -> dict[str, list[str]]:
+    """Reference ID to the tests that name it; parameters of one test are counted once."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        for marker in item.iter_markers("reference"):
+            for name in marker.args:
+                if test not in found[name]:
+                    found[name].append(test)
+    return found
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    if not config.getoption("--references"):
+        return []
+    found = covered(items)
+    known = REFERENCE_IDS.read_text(encoding="utf-8").split()
+    lines = [f"{name:8} {test}" for name in known for test in found.get(name, ())]
+    unknown = sorted(set(found) - set(known))
+    lines += [f"{name:8} (not in tests/reference-ids.txt) {test}" for name in unknown for test in found[name]]
+    missing = [name for name in known if name not in found]
+    lines += [f"{len(known) - len(missing)} of {len(known)} reference IDs are covered; not covered:", " ".join(missing) or "none"]
+    items.clear()
+    return lines

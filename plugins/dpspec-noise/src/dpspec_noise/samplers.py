@@ -134,8 +134,9 @@ def coins(source: Randomness, numerators: AnyIntegers, denominator: int) -> Flag
         shifted = rest * _SMALL
         threshold = shifted // denominator
         result[active] = np.asarray(digit < threshold, dtype=np.bool_)
-        tied = np.asarray(digit == threshold, dtype=np.bool_)
-        rest, active = (shifted - threshold * denominator)[tied], active[tied]
+        rest = shifted - threshold * denominator
+        tied = np.asarray((digit == threshold) & (rest > 0), dtype=np.bool_)
+        rest, active = rest[tied], active[tied]
     return result
 
 

@@ -15,17 +15,21 @@ from dpspec_census.swap_routes import (
 )
 from dpspec_census.swap_scheme import StratumSizes, SwapScheme
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
+from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
 
 __all__ = [
     "DerangementSwapping",
     "LeastSwappingBudgetRoute",
     "Massachusetts1940",
+    "Measurement",
     "PermutationSwapping",
     "StratumSizes",
     "SwapRateForBudgetRoute",
     "SwapScheme",
     "SwappingBudget",
     "SwappingBudgetRoute",
+    "Topdown",
+    "TopdownNoise",
     "least_budget",
     "nominal_budget",
     "swap_rates",
@@ -36,7 +40,7 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping):
+    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise):
         register(mechanism)
 
 

@@ -1,14 +1,19 @@
 """Laws of outputs, P_x, and the dichotomies that output divergences compare."""
 
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
+from dpspec.laws.combine import Mixture, Product, PushForward, mixture, product, push_forward
 from dpspec.laws.continuous import Gaussian, Laplace
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
 from dpspec.laws.law import Law, NotALaw
+from dpspec.laws.products import product_of
+from dpspec.laws.route import AtomicLaw
+from dpspec.laws.sandwich import Sandwich
 
 __all__ = [
     "IDENTICAL",
+    "AtomicLaw",
     "Dichotomy",
     "DiscreteGaussian",
     "FiniteDichotomy",
@@ -16,6 +21,14 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "Law",
+    "Mixture",
     "NotALaw",
+    "Product",
+    "PushForward",
+    "Sandwich",
     "TwoSidedGeometric",
+    "mixture",
+    "product",
+    "product_of",
+    "push_forward",
 ]

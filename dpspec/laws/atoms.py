@@ -6,7 +6,7 @@ Notation: atoms (p_i, q_i); psi(s) = ln sum_i p_i (p_i/q_i)^s = s D_{1+s}(P || Q
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
@@ -15,12 +15,14 @@ from flint import arb, ctx, fmpq
 
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.balls import Cell, Cells
-from dpspec.laws.cumulant import AtomSum, supremum
+from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
 from dpspec.laws.numeric import exponential, positive, rational_exponential
 
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
+
+_MOST_JOINED = 1 << 16
 
 
 @attrs.frozen(eq=False)
@@ -91,6 +93,17 @@ class FiniteDichotomy(Dichotomy):
         return attrs.evolve(
             joint, p_weights=tuple(p for p, _ in joint.by_ratio), q_weights=tuple(q for _, q in joint.by_ratio)
         )
+
+    def joined(self, other: Dichotomy) -> Dichotomy | None:
+        if not isinstance(other, FiniteDichotomy) or len(self.by_ratio) * len(other.by_ratio) > _MOST_JOINED:
+            return None
+        return self.product(other)
+
+    def exact_atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        return tuple((Fraction(p, self.p_total), Fraction(q, self.q_total)) for p, q in self.by_ratio)
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
+        return self._sum if self.by_ratio[0][1] else None
 
     def cells(self, precision: int) -> Cells:
         with ctx.workprec(precision + 32):

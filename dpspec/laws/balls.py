@@ -13,11 +13,12 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, number
-from dpspec.laws.cumulant import AtomSum, enclosed_limit, supremum
+from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.numeric import exponential, hull, positive
 
 _GRID = (1, "65/64", "9/8", "5/4", "3/2", 2, 3, 4, 6, 8, 16, 32, 64)
+_LARGEST_STEP = 1 << 16
 
 
 @attrs.frozen
@@ -121,6 +122,10 @@ class BallDichotomy(Dichotomy):
                 self._known[precision] = tuple(cell for cell in self.cells_at(precision) if not cell.is_empty)
         return self._known[precision]
 
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
+        vague = any(not c.p.is_zero() and not (c.low.is_finite() and c.high.is_finite()) for c in self.cells(precision))
+        return None if vague else self._sum
+
     def reverse(self) -> BallDichotomy:
         return BallDichotomy(lambda precision: tuple(c.turned() for c in self.cells(precision)), self.bottom, self.top)
 
@@ -136,18 +141,50 @@ class BallDichotomy(Dichotomy):
         return Bracket(lower=_end(lower), upper=_end(upper))
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
+        if all(cell.p.is_zero() or cell.q.is_zero() for cell in self.cells(precision)):
+            return Bracket.exactly(1)
         certain, possible = arb(0), arb(0)
         with ctx.workprec(precision + 32):
             for cell in self.cells(precision):
                 certain += cell.p if cell.is_singular else 0
                 possible += cell.p if cell.high == arb.pos_inf() else 0
-            return Bracket.around(hull(certain.lower(), possible.upper()), least=0)
+            return Bracket.around(hull(certain.lower(), possible.upper()).min(arb(1)), least=0)
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         with ctx.workprec(precision + 32):
             threshold, factor = epsilon.enclose(precision + 32), exponential(epsilon, precision + 32)
             total = sum((cell.gain(threshold, factor) for cell in self.cells(precision)), arb(0))
             return Bracket.around(total.min(arb(1)), least=0)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        """From below by the events {dP/dQ >= t} themselves, from above by the hockey stick next to the best of them."""
+        singular = self.singular_mass(precision=precision)
+        if singular.lower > delta:
+            return INFINITE
+        best = self._best_event(delta, precision)
+        top = self.max_log_ratio(precision=precision).upper
+        guess = max(best.upper, ZERO).as_fraction()
+        step = Fraction(1, 1 << precision)
+        while self.hockey_stick(guess + step, precision=precision).upper > delta:
+            step *= 4
+            if step > _LARGEST_STEP:
+                return Bracket(lower=best.lower, upper=top)
+        if guess == 0 and self.hockey_stick(0, precision=precision).upper <= delta:
+            return Bracket.exactly(0)
+        return Bracket(lower=best.lower, upper=min(number(guess + step), top))
+
+    def _best_event(self, delta: Fraction, precision: int) -> Bracket:
+        """max over threshold events S of ln((P(S) - delta) / Q(S)), a lower bound of the epsilon at delta."""
+        ordered = sorted(self.cells(precision), key=lambda cell: -float(cell.low))
+        with ctx.workprec(precision + 32):
+            slack, best = ball(delta), arb(0)
+            p, q = arb(0), arb(0)
+            for cell in ordered:
+                p, q = p + cell.p, q + cell.q
+                if p > slack and q > 0:
+                    value = ((p - slack) / q).log()
+                    best = value if value.lower() > best.lower() else best
+            return Bracket.around(best, least=0)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         cells = self.cells(precision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
@@ -28,17 +29,17 @@ class LineLaw(LocationLaw):
     on_integers: ClassVar[bool] = False
     center: Fraction
 
+    @abstractmethod
     def upper_tail(self, distance: arb, precision: int) -> arb:
         """P(X > center + distance) for a ball of distances of at least 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def spread(self) -> float:
         """The distance by which breakpoints are scaled."""
-        raise NotImplementedError
 
+    @abstractmethod
     def span(self, precision: int) -> float:
         """A multiple of `spread` beyond which about 2^-precision of the mass lies."""
-        raise NotImplementedError
 
     def density(self, point: NumberLike, precision: int = 64) -> arb:
         """A ball around the density at a rational point."""
@@ -86,7 +87,7 @@ def _invertible(value: NumberLike, subject: str) -> Number:
         return number(1) / read
     except NumericalError:
         raise ParameterError(
-            subject, "must be rational or the square root of a rational", "give the inverse with the other constructor", value=read
+            subject, "must be rational or the square root of a rational", "give its inverse to the other constructor", value=read
         ) from None
 
 
@@ -106,13 +107,13 @@ class Laplace(LineLaw):
     decay: Number
 
     def __init__(self, center: NumberLike, scale: NumberLike) -> None:
-        self.__attrs_init__(_center(center), _invertible(scale, "scale"))  # type: ignore[attr-defined]
+        self.__attrs_init__(_center(center), _invertible(scale, "scale"))
 
     @classmethod
     def with_decay(cls, center: NumberLike, decay: NumberLike) -> Laplace:
         """The law with the given decay 1/scale, such as ``ln(3)``."""
         law = cls.__new__(cls)
-        law.__attrs_init__(_center(center), Exact(0, open_low=True).read(decay, "decay"))  # type: ignore[attr-defined]
+        law.__attrs_init__(_center(center), Exact(0, open_low=True).read(decay, "decay"))
         return law
 
     def __repr__(self) -> str:
@@ -162,13 +163,13 @@ class Gaussian(LineLaw):
     accuracy: Number
 
     def __init__(self, center: NumberLike, variance: NumberLike) -> None:
-        self.__attrs_init__(_center(center), _invertible(variance, "variance"))  # type: ignore[attr-defined]
+        self.__attrs_init__(_center(center), _invertible(variance, "variance"))
 
     @classmethod
     def with_accuracy(cls, center: NumberLike, accuracy: NumberLike) -> Gaussian:
         """The law with the given 1/variance."""
         law = cls.__new__(cls)
-        law.__attrs_init__(_center(center), Exact(0, open_low=True).read(accuracy, "accuracy"))  # type: ignore[attr-defined]
+        law.__attrs_init__(_center(center), Exact(0, open_low=True).read(accuracy, "accuracy"))
         return law
 
     def __repr__(self) -> str:
@@ -201,4 +202,4 @@ class Gaussian(LineLaw):
             return None
         if other.accuracy == self.accuracy:
             return GaussianShift(self.accuracy * (self.center - other.center) ** 2)
-        return UnequalGaussians.of(self, other)
+        return UnequalGaussians.of_laws(self, other)

@@ -20,12 +20,19 @@ from flint import arb, ctx
 from dpspec.exact import Bracket, Number
 from dpspec.laws.numeric import hull, positive
 
-_EVALUATIONS = 6000
+_TERMS = 1 << 19
+_FEWEST, _MOST = 256, 4096
+"""The search stops after about _TERMS exponentials: between _FEWEST and _MOST evaluations of the cumulant."""
 _HALVINGS = 40
 
 
 class Cumulant(ABC):
     """K(s) = ln E_P (dP/dQ)^s, at one working precision."""
+
+    @property
+    def size(self) -> int:
+        """About how many exponentials one value takes."""
+        return 1
 
     @abstractmethod
     def value(self, s: arb) -> arb:
@@ -45,6 +52,10 @@ class AtomSum(Cumulant):
     @classmethod
     def of(cls, atoms: Iterable[tuple[arb, arb]]) -> AtomSum:
         return cls(tuple(atoms))
+
+    @property
+    def size(self) -> int:
+        return len(self.atoms)
 
     def value(self, s: arb) -> arb:
         total = arb(0)
@@ -71,6 +82,10 @@ class CumulantSum(Cumulant):
     """The cumulant of a product of independent factors."""
 
     parts: tuple[Cumulant, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
 
     def value(self, s: arb) -> arb:
         return sum((part.value(s) for part in self.parts), arb(0))
@@ -149,8 +164,7 @@ class _Search:
         self.evaluations += 1
         value = self.cumulant.value(s)
         ratio = value / (s * (1 + s))
-        if ratio.lower() > self.best:
-            self.best = ratio.lower()
+        self.best = self.best.max(ratio.lower())
         return value
 
     def settled(self, bound: arb) -> bool:
@@ -161,8 +175,9 @@ class _Search:
 
     def run(self) -> Bracket | None:
         alive = self.cells()
+        allowed = min(max(_TERMS // self.cumulant.size, _FEWEST), _MOST)
         rejected = arb(0)
-        while alive and self.evaluations < _EVALUATIONS:
+        while alive and self.evaluations < allowed:
             pending = []
             for cell in alive:
                 bound = cell.bound()

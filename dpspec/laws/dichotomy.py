@@ -8,6 +8,7 @@ below are the vocabulary from which it is written. Each looks one way, (P || Q);
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, ra
 
 if TYPE_CHECKING:
     from dpspec.laws.balls import Cell
+    from dpspec.laws.cumulant import Cumulant
 
 NOTHING = Bracket.exactly(ZERO)
 INFINITE = Bracket.exactly(INFINITY)
@@ -59,6 +61,8 @@ class Dichotomy(ABC):
             raise ParameterError("epsilon", "must be finite here", "ask max_log_ratio whether P has mass where Q has none")
         if self.max_log_ratio(precision=precision).upper <= threshold:
             return NOTHING
+        if self.singular_mass(precision=precision).lower == 1:
+            return Bracket.exactly(1)
         return self._hockey_stick(threshold, precision)
 
     def total_variation(self, *, precision: int = 64) -> Bracket:
@@ -101,9 +105,9 @@ class Dichotomy(ABC):
 
     @property
     def is_linear_in_order(self) -> bool:
-        """Whether sup over alpha of D_alpha/alpha is approached at alpha = 2, 3, ... and D_alpha <= alpha x that sup.
+        """Whether D_alpha <= c alpha with equality at alpha = 2, 3, ... and in the limit 1, for one constant c.
 
-        True for shifts of a Gaussian and integer shifts of a discrete one; sups of such factors add exactly (B-S14).
+        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly (B-S14).
         """
         return False
 
@@ -113,6 +117,33 @@ class Dichotomy(ABC):
         Products are evaluated through them when nothing better is known.
         """
         raise NoRouteError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
+
+    # -- how it combines --------------------------------------------------------------------------
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether D_alpha is exactly linear in alpha, at every order."""
+        return False
+
+    def joined(self, other: Dichotomy) -> Dichotomy | None:
+        """The product with another independent pair, where it has a simpler form than a product."""
+        return None
+
+    def exact_atoms(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """The atoms with equal ratios merged, for a pair with finitely many rational ones."""
+        return None
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
+        """s -> ln E_P (dP/dQ)^s at a working precision, where it can be evaluated; the largest log-ratio is finite."""
+        return None
+
+    def below(self) -> Dichotomy:
+        """A pair that this one can simulate: itself, unless it is only known between two others."""
+        return self
+
+    def above(self) -> Dichotomy:
+        """A pair that can simulate this one."""
+        return self
 
     # -- what a subclass provides -----------------------------------------------------------------
 
@@ -145,7 +176,7 @@ class Dichotomy(ABC):
         while low + step < high and self.hockey_stick(low + step, precision=precision).upper > delta:
             step *= 2
         upper = number(min(low + step, high))
-        return Bracket(lower=number(low), upper=upper if upper < top else top)
+        return Bracket(lower=number(low), upper=min(top, upper))
 
     def _powers_around(self, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
         """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""

@@ -143,10 +143,10 @@ class FiniteLaw(AtomicLaw):
     @staticmethod
     def product(laws: Sequence[FiniteLaw]) -> FiniteLaw:
         """The law of independent draws; its outcomes are tuples."""
-        weights: dict[tuple[Outcome, ...], int] = {(): 1}
+        joint: dict[Any, int] = {(): 1}
         for law in laws:
-            weights = {(*head, last): a * b for head, a in weights.items() for last, b in law.weights.items()}
-        return FiniteLaw.from_weights(weights)
+            joint = {(*head, last): a * b for head, a in joint.items() for last, b in law.weights.items()}
+        return FiniteLaw.from_weights(joint)
 
     @staticmethod
     def mixture(weights: Sequence[NumberLike], laws: Sequence[FiniteLaw]) -> FiniteLaw:

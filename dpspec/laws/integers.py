@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar
 
 import attrs
 from flint import arb, ctx
@@ -27,7 +27,7 @@ from dpspec.laws.route import AtomicLaw, Kind, Outcome
 from dpspec.params import Exact, Integer, Rational
 
 _MOST_POINTS = 4096
-_MOST_TERMS = 4096
+_DIRECT_VARIANCE = 256
 
 
 class IntegerLaw(LocationLaw, AtomicLaw):
@@ -98,7 +98,7 @@ def _decay(value: NumberLike) -> Number:
 
 
 def _whole(value: Any) -> int:
-    return cast(int, Integer().read(value, "center"))
+    return Integer().read(value, "center")
 
 
 @attrs.frozen
@@ -158,9 +158,10 @@ class TwoSidedGeometric(IntegerLaw):
 
     def clamped(self, low: int, high: int) -> FiniteLaw:
         """The law of min(max(X, low), high), exactly, for a rational ratio (B-O52)."""
-        masses = {k: self.probability(k) for k in range(low + 1, high)}
-        ends = {low: 1 - self.at_least(low + 1), high: self.at_least(high)}
-        return FiniteLaw.of({**masses, **ends}) if low < high else FiniteLaw.point(low)
+        if low >= high:
+            return FiniteLaw.point(low)
+        masses: dict[Outcome, NumberLike] = {k: self.probability(k) for k in range(low + 1, high)}
+        return FiniteLaw.of({**masses, low: 1 - self.at_least(low + 1), high: self.at_least(high)})
 
     def _rational_ratio(self) -> Fraction:
         if self.ratio is None:
@@ -246,12 +247,32 @@ def _log_normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb
 def _gaussian_tail(variance: Fraction, distance: int, precision: int) -> arb:
     """The sum over k >= distance of exp(-k^2 / (2 variance)), for a distance of at least 1."""
     with ctx.workprec(precision + 16):
-        if variance <= _MOST_TERMS:
+        if variance <= _DIRECT_VARIANCE:
             return _half_sum(variance, Fraction(distance), precision)
-        # Too many terms: the sum of a falling function lies between its integral and that plus the first term.
-        root = (2 * ball(variance)).sqrt()
-        integral = (distance / root).erfc() * root * arb.pi().sqrt() / 2
-        return hull(integral, integral + (-(arb(distance) ** 2) / (2 * ball(variance))).exp())
+        return _euler_maclaurin(variance, distance, precision)
+
+
+def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
+    """The sum over k >= start of f(k) = exp(-k^2 / (2 variance)), for a large variance, with few terms.
+
+    int f + f(start)/2 - sum_j B_2j/(2j)! f^(2j-1)(start), with f^(n)(x) = (-sigma)^-n He_n(x/sigma) f(x). The remainder after
+    m corrections is at most 2 zeta(2m) / (2 pi)^2m x int |f^(2m)|, and int |He_n(y)| e^(-y^2/2) dy <= sqrt(2 pi n!).
+    """
+    sigma = ball(variance).sqrt()
+    y = start / sigma
+    height = (-(y**2) / 2).exp()
+    total = (y / arb(2).sqrt()).erfc() * sigma * (arb.pi() / 2).sqrt() + height / 2
+    before, hermite, factorial, n = arb(1), y, 1, 1
+    while True:
+        # Here hermite = He_n(y), n odd, and factorial = (n + 1)!.
+        factorial *= n + 1
+        total += arb.bernoulli(n + 1) / factorial * hermite * height / sigma**n
+        rest = 4 * (2 * arb.pi() * factorial).sqrt() / (2 * arb.pi()) ** (n + 1) / sigma**n
+        if rest < arb(2) ** (-precision) or n > precision:
+            return total + hull(-rest, rest)
+        before, hermite = hermite, y * hermite - n * before
+        before, hermite = hermite, y * hermite - (n + 1) * before
+        factorial, n = factorial * (n + 2), n + 2
 
 
 def _half_sum(variance: Fraction, start: Fraction, precision: int) -> arb:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dpspec.laws.dichotomy import Dichotomy
 
 
-class NotALaw(ParameterError):  # noqa: N818 - read as a sentence: "is not a law"
+class NotALaw(ParameterError):
     """Weights that are no probability distribution: one is negative, or they do not sum to exactly 1."""
 
     code = "not-a-law"

@@ -8,6 +8,7 @@ its limits in the tails and the divergence of its moments are known exactly, not
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -87,7 +88,7 @@ def is_heavier(p: LocationLaw, q: LocationLaw) -> bool:
 
 def ratio_range(p: LocationLaw, q: LocationLaw, low: Point, high: Point, precision: int) -> tuple[arb, arb]:
     """The range of ln(p/q) on an interval that holds no center in its inside."""
-    values = [_end_value(p, q, end, side, precision) for end, side in ((low, -1), (high, 1)) if end is not None]
+    values = [_end_value(p, q, end, precision) for end in (low, high) if end is not None]
     for end, side in ((low, -1), (high, 1)):
         if end is None:
             sign = tail_sign(p, q, side)
@@ -98,7 +99,17 @@ def ratio_range(p: LocationLaw, q: LocationLaw, low: Point, high: Point, precisi
     return _smallest(values), _largest(values)
 
 
-def _end_value(p: LocationLaw, q: LocationLaw, end: Fraction, side: int, precision: int) -> arb:
+def ratio_supremum(p: LocationLaw, q: LocationLaw, precision: int) -> arb:
+    """sup ln(p/q) of two laws on the line, when it is finite: at a center, at a turning point, or constant in a tail."""
+    low, high = sorted((Fraction(p.center), Fraction(q.center)))
+    points = [ball(low), ball(high)]
+    regions = ((None, low), (low, high), (high, None))
+    points += [vertex for a, b in regions if (vertex := _vertex(p, q, a, b, precision)) is not None]
+    values = [p.log_density(point, precision) - q.log_density(point, precision) for point in points]
+    return functools.reduce(arb.max, values)
+
+
+def _end_value(p: LocationLaw, q: LocationLaw, end: Fraction, precision: int) -> arb:
     point = ball(Fraction(end))
     return p.log_density(point, precision) - q.log_density(point, precision)
 

@@ -66,7 +66,8 @@ def whole_number(value: object) -> int | None:
     """
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
         return None
-    return math.floor(value) if value == math.floor(value) else None
+    whole = math.floor(value)
+    return whole if value == whole else None
 
 
 def positive(value: arb) -> arb:

@@ -108,7 +108,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
 def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
     """One cell for every listed outcome, and one for all the others."""
     outcomes = dict.fromkeys(
-        itertools.chain.from_iterable(_atomic(part).window(precision) for _, part in p_parts + q_parts)
+        itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts)
     )
     cells = [Cell.atom(_mass(p_parts, outcome, precision), _mass(q_parts, outcome, precision)) for outcome in outcomes]
     p_rest = _rest(p_parts, [cell.p for cell in cells])
@@ -117,7 +117,7 @@ def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
 
 
 def _mass(parts: Parts, outcome: Outcome, precision: int) -> arb:
-    return sum((ball(weight) * _atomic(part).mass(outcome, precision) for weight, part in parts), arb(0))
+    return sum((ball(weight) * atomic(part).mass(outcome, precision) for weight, part in parts), arb(0))
 
 
 def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
@@ -127,7 +127,8 @@ def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
     return (1 - sum(masses, arb(0))).max(arb(0))
 
 
-def _atomic(part: SimpleLaw) -> AtomicLaw:
+def atomic(part: Law) -> AtomicLaw:
+    """The law as one that lists its atoms."""
     if not isinstance(part, AtomicLaw):
         raise NoRouteError(type(part).__name__, "has no atoms", "compare it with a law on the line")
     return part

@@ -18,8 +18,9 @@ from dpspec.laws.balls import BallDichotomy, Cell, Cells, CellsAt
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.numeric import positive
 
-_ILL_CONDITIONED = 10
-"""A cell is spread only when the masses that result are known to this many bits of the cell."""
+_SPREAD_BITS = 10
+"""A cell is spread only when its two masses are known to this many bits more than the width of its ratio range;
+a narrower one is kept as it is, with the whole range."""
 
 
 def merge(cells: Cells) -> Cells:
@@ -60,7 +61,8 @@ def _pieces(cell: Cell) -> Cells:
         p_high = positive(cell.p - bottom * cell.q)
     else:
         q_high = (cell.p - bottom * cell.q) / (cell.high.exp() - bottom)
-        if not q_high.is_finite() or q_high.rad() * 2**_ILL_CONDITIONED > cell.q.upper():
+        width = (cell.high - cell.low).upper()
+        if not q_high.is_finite() or q_high.rad() * 2**_SPREAD_BITS > cell.q.upper() * width.min(arb(1)):
             return (cell,)
         q_high = positive(q_high).min(cell.q)
         p_high = q_high * cell.high.exp()
@@ -104,6 +106,12 @@ class Between(Dichotomy):
     def _concentration(self, precision: int) -> Bracket:
         return self._meet(lambda pair: pair.concentration(precision=precision))
 
+    def below(self) -> Dichotomy:
+        return self.lowers[0]
+
+    def above(self) -> Dichotomy:
+        return self.uppers[0]
+
 
 @attrs.frozen(eq=False)
 class Sandwich(Between):
@@ -139,3 +147,9 @@ class Sandwich(Between):
 
     def cells(self, precision: int) -> Cells:
         return self.raw.cells(precision)
+
+    def below(self) -> Dichotomy:
+        return self
+
+    def above(self) -> Dichotomy:
+        return self

@@ -5,6 +5,7 @@ Every pair here is symmetric (turning it round gives an equal dichotomy) except 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import attrs
@@ -90,6 +91,18 @@ class GaussianShift(Dichotomy):
         return self
 
     @property
+    def is_gaussian(self) -> bool:
+        return True
+
+    def joined(self, other: Dichotomy) -> Dichotomy | None:
+        if not isinstance(other, GaussianShift):
+            return None
+        try:
+            return GaussianShift(self.mu_squared + other.mu_squared)
+        except NumericalError:
+            return None
+
+    @property
     def is_linear_in_order(self) -> bool:
         return True
 
@@ -134,12 +147,12 @@ class UnequalGaussians(LocationSandwich):
     q: Gaussian
 
     @classmethod
-    def of(cls, p: Gaussian, q: Gaussian) -> UnequalGaussians:
+    def of_laws(cls, p: Gaussian, q: Gaussian) -> UnequalGaussians:
         base = LocationSandwich.of_parts(p.parts(), q.parts())
         return cls(base.lowers, base.uppers, base.raw, base.p_parts, base.q_parts, p, q)
 
     def reverse(self) -> UnequalGaussians:
-        return UnequalGaussians.of(self.q, self.p)
+        return UnequalGaussians.of_laws(self.q, self.p)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         # In terms of 1/variance: s2 > 0 exactly when order / var_p > (order - 1) / var_q.
@@ -156,6 +169,10 @@ class UnequalGaussians(LocationSandwich):
             mixed = (1 - alpha) * p_variance + alpha * q_variance
             logs = mixed.log() - (1 - alpha) * p_variance.log() - alpha * q_variance.log()
             return Bracket.around(alpha * shift / (2 * mixed) + logs / (2 * (1 - alpha)), least=0)
+
+    def _concentration(self, precision: int) -> Bracket:
+        bracket = LocationSandwich._concentration(self, precision)
+        return Bracket(lower=max(bracket.lower, self.renyi(1, precision=precision).lower), upper=bracket.upper)
 
 
 @attrs.frozen
@@ -270,6 +287,9 @@ class LaplaceShift(Dichotomy):
             if order == 1:
                 return enclosed_limit(cumulant)
             return Bracket.around(cumulant.value(ball(order - 1)) / ball(order - 1), least=0)
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant]:
+        return self._cumulant
 
     def _concentration(self, precision: int) -> Bracket:
         found = supremum(self._cumulant, top=self.t, precision=precision)

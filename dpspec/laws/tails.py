@@ -7,13 +7,14 @@ decided exactly.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 import attrs
-from flint import arb
+from flint import arb, ctx
 
 from dpspec.exact import Bracket, ball
 from dpspec.laws.balls import BallDichotomy, Cell, Cells
@@ -25,6 +26,7 @@ from dpspec.laws.location import (
     log_density_range,
     moment_diverges,
     ratio_range,
+    ratio_supremum,
     tail_sign,
 )
 from dpspec.laws.numeric import whole_number
@@ -71,6 +73,14 @@ class LocationSandwich(Sandwich):
     def reverse(self) -> LocationSandwich:
         return LocationSandwich.of_parts(self.q_parts, self.p_parts)
 
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        p, q = _location(self.p_parts, Kind.LINE), _location(self.q_parts, Kind.LINE)
+        alone = len(self.p_parts) == len(p) == 1 and len(self.q_parts) == len(q) == 1
+        if not alone or self.raw.top is not None:
+            return Sandwich.max_log_ratio(self, precision=precision)
+        with ctx.workprec(precision + 32):
+            return Bracket.around(ratio_supremum(p[0][1], q[0][1], precision + 32), least=0)
+
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         if order > 1 and _somewhere(
             self.p_parts, self.q_parts, lambda p, q: moment_diverges(p, q, order)
@@ -98,11 +108,15 @@ def _somewhere(p_parts: Parts, q_parts: Parts, relation: Relation) -> bool:
 
 def _unbounded(p_parts: Parts, q_parts: Parts) -> bool:
     """Whether dP/dQ is proved unbounded in a tail."""
-    return any(_somewhere(p_parts, q_parts, lambda p, q: tail_sign(p, q, side) > 0) for side in (-1, 1))
+    return any(_somewhere(p_parts, q_parts, functools.partial(_grows, side)) for side in (-1, 1))
+
+
+def _grows(side: int, p: LocationLaw, q: LocationLaw) -> bool:
+    return tail_sign(p, q, side) > 0
 
 
 def _location(parts: Parts, kind: Kind) -> tuple[Weighted, ...]:
-    return tuple((weight, cast(LocationLaw, part)) for weight, part in parts if part.kind is kind)
+    return tuple((weight, cast("LocationLaw", part)) for weight, part in parts if part.kind is kind)
 
 
 def location_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
@@ -142,10 +156,10 @@ def _interval_cells(p: Measure, q: Measure, precision: int, *, on_integers: bool
     for outcome in (*p.atoms, *q.atoms):
         points.update((Fraction(outcome), Fraction(outcome + 1)))
     ordered: list[Point] = [None, *sorted(points), None]
-    return [_cell(p, q, low, high, precision, on_integers) for low, high in itertools.pairwise(ordered)]
+    return [_cell(p, q, low, high, precision, on_integers=on_integers) for low, high in itertools.pairwise(ordered)]
 
 
-def _cell(p: Measure, q: Measure, low: Point, high: Point, precision: int, on_integers: bool) -> Cell:
+def _cell(p: Measure, q: Measure, low: Point, high: Point, precision: int, *, on_integers: bool) -> Cell:
     p_mass, q_mass = p.between(low, high, precision), q.between(low, high, precision)
     last = high - 1 if on_integers and high is not None else high
     single = on_integers and low is not None and low == last

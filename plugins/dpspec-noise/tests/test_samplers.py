@@ -87,7 +87,7 @@ def test_discrete_laplace(scale):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("variance", [F(1, 3), F(1), F(5, 2), F(271, 17), F(1_000_000_007, 90_000_000), F(2 * 10**20 + 1, 10**19)])
+@pytest.mark.parametrize("variance", [F(1, 3), F(1), F(5, 2), F(271, 17), F(10**9 + 7, 9 * 10**7), F(2 * 10**20 + 1, 10**19)])
 def test_discrete_gaussian(variance):
     """Wrong scales: the variance 5 % smaller and 5 % larger. The last two need integers beyond 64 bits."""
     draws = discrete_gaussian(SeededRandomness(33), N, variance=variance)

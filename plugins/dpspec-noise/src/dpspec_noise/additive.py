@@ -25,6 +25,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import IncompatibleBlocksError, ReleaseError
 from dpspec.exact import Number
+from dpspec.laws.combine import product
 from dpspec.laws.law import Law
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Items, Registered, Text, collect, define
@@ -75,11 +76,7 @@ class AdditiveNoise(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product of the noise laws centred at the answers; the law of a number when there is one answer."""
         factors = tuple(self.noise(answer) for answer in self.answers(dataset, space))
-        if len(factors) == 1:
-            return factors[0]
-        from dpspec.laws.product import Product
-
-        return Product(factors)
+        return factors[0] if len(factors) == 1 else product(factors)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import abstractmethod
-from collections.abc import Hashable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
@@ -16,6 +14,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import Number, ln
+from dpspec.laws.combine import product
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
 from dpspec.mechanism import Claim, Mechanism
@@ -44,12 +43,7 @@ class _Response(Mechanism):
         """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
         self.check(space)
         bits = cast("tuple[int, ...]", dataset)
-        kept, flipped = self.truth().numerator, self.truth().denominator - self.truth().numerator
-        weights: dict[Hashable, int] = {}
-        for reported in itertools.product((0, 1), repeat=len(bits)):
-            agreements = sum(a == b for a, b in zip(bits, reported, strict=True))
-            weights[reported] = kept**agreements * flipped ** (len(bits) - agreements)
-        return FiniteLaw.from_weights(weights)
+        return product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""
@@ -106,7 +100,7 @@ class RandomisedResponse(_Response):
 
     >>> mechanism = RandomisedResponse(keep_probability="3/4")
     >>> str(mechanism.law((1,), BitVectors(length=1)))
-    'FiniteLaw({(0,): 1/4, (1,): 3/4})'
+    'FiniteLaw({(1,): 3/4, (0,): 1/4})'
     >>> str(mechanism.claims(BitVectors(length=3))[0].spec.budget), str(mechanism.estimate(Fraction(9, 20)))
     ('epsilon = ln(3)', '2/5')
     """

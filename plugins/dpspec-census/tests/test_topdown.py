@@ -185,6 +185,31 @@ def test_dropping_an_invariant_from_the_universes_leaves_no_finite_budget():
     assert STATES.value(z, SPACE) != STATES.value(w, SPACE)
 
 
+@pytest.mark.reference("B-T16")
+def test_the_law_agrees_with_the_enumerated_image_of_noise_and_invariants():
+    # The general construction: one common function (c, t) -> (fit(c, t), t) of the independent pair (c(x), t).
+    from dpspec.laws.combine import Product, PushForward
+    from dpspec.laws.finite import FiniteLaw
+
+    mechanism = Topdown(measurements=[{"query": ADULTS, "variance": "1/2"}], invariants=[STATES])
+
+    def outcome(pair):
+        return mechanism.fit(pair[0], pair[1:], SPACE), pair[1:]
+
+    def image(x):
+        noise = mechanism.noise_law(x, SPACE)
+        return PushForward(Product((FiniteLaw.point(mechanism.fixed(x, SPACE)), *noise.laws)), outcome)
+
+    x, y, outside = people("a1 yes", "b1 no"), people("a2 no", "b1 no"), people("a1 yes", "a1 no")
+    found, enumerated = d_nor(mechanism, x, y), DNor().between(image(x), image(y), precision=16)
+    assert found.is_exact
+    assert enumerated.lower <= found.lower == number(2).sqrt() <= enumerated.upper
+    inside, beyond = (set(image(z).window(16)) for z in (x, outside))
+    assert {t for _, t in inside} & {t for _, t in beyond}
+    assert not inside & beyond
+    assert d_nor(mechanism, x, outside).lower == INFINITY
+
+
 def test_laws_of_different_mechanisms_are_not_compared():
     x = people("a1 yes")
     with pytest.raises(NoRouteError):

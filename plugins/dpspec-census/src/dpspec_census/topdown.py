@@ -85,8 +85,7 @@ class TopdownNoise(Mechanism):
 
     def noise_law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The law of t: independent discrete Gaussians around the true answers."""
-        from dpspec.laws.product import Product
-
+        from dpspec.laws.combine import Product
         from dpspec.laws.integers import DiscreteGaussian
 
         pairs = zip(self.answers(dataset, space), self.variances(space), strict=True)

@@ -19,6 +19,7 @@ from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.errors import IncompatibleBlocksError, ParameterError, ReleaseError, TableError
 from dpspec.exact import ln, number, sqrt
 from dpspec.extension import installed
+from dpspec.laws.combine import push_forward
 from dpspec.laws.integers import TwoSidedGeometric
 from dpspec.randomness import SeededRandomness
 from dpspec.table import Table
@@ -93,6 +94,53 @@ def test_clamping_a_noisy_count_keeps_its_constant():
     clamped = [TwoSidedGeometric.with_ratio(count, "1/2").clamped(0, 3) for count in range(4)]
     values = {abs(i - j): Mult().between(clamped[i], clamped[j]) for i, j in itertools.combinations(range(4), 2)}
     assert all(value.is_exact and value.lower == ln(2) * distance for distance, value in values.items())
+
+
+@pytest.mark.reference("B-O52")
+@pytest.mark.reference("B-T14")
+def test_clamping_as_post_processing_of_the_mechanism():
+    mechanism = Geometric(queries=(TOTAL,), ratio="1/2")
+
+    def clamp(count):
+        return min(max(count, 0), 3)
+
+    laws = {x: push_forward(mechanism.law(x, RECORDS), clamp) for x in RECORDS.datasets()}
+    values = [
+        Mult().between(laws[x], laws[y]).scaled(1 / SymmetricDifference().distance(x, y, RECORDS).as_fraction())
+        for x, y in itertools.combinations(laws, 2)
+    ]
+    low, high = max(v.lower for v in values), max(v.upper for v in values)
+    assert low <= ln(2) <= high
+    assert float(high) - float(low) < 1e-6
+
+
+@pytest.mark.reference("B-S4")
+def test_the_constant_may_be_attained_away_from_the_nearest_pairs():
+    """Three datasets at distances 2, 3, 3 with the answers 0, 4, 12: the constant belongs to the pair at distance 3."""
+    space, mechanism = BitVectors(length=4), Geometric(queries=(LinearMap(rows=((6, 3, 3, 1),)),), ratio="1/2")
+    universe = ((0, 0, 0, 0), (0, 0, 1, 1), (1, 1, 1, 0))
+    ratios = {}
+    for x, y in itertools.combinations(universe, 2):
+        distance = HammingOrdered().distance(x, y, space).as_fraction()
+        ratios[x, y] = Mult().between(mechanism.law(x, space), mechanism.law(y, space)).lower * (1 / distance)
+    assert ratios == {
+        (universe[0], universe[1]): ln(2) * 2,
+        (universe[0], universe[2]): ln(2) * 4,
+        (universe[1], universe[2]): ln(2) * F(8, 3),
+    }
+
+
+@pytest.mark.reference("B-S16")
+@pytest.mark.parametrize("mechanism", [
+    Laplace(queries=(HISTOGRAM,), epsilon="2/3", neighbours="replace-one"),
+    Geometric(queries=(TOTAL, HISTOGRAM), epsilon="2/3"),
+    DiscreteGaussian(queries=(HISTOGRAM,), variance="5/2", sensitivities=(1,), neighbours="replace-one"),
+    Gaussian(queries=(HISTOGRAM,), variance="5/2", sensitivity=1, neighbours="replace-one"),
+], ids=lambda m: m.name)  # fmt: skip
+def test_too_small_a_sensitivity_is_refuted(mechanism):
+    """Broken toys: the sensitivity of a histogram for replaced records, or of two queries at once, understated as 1."""
+    (claim,) = mechanism.claims(RECORDS)
+    assert outcome(claim, mechanism) is False
 
 
 @pytest.mark.reference("B-T17")

@@ -51,6 +51,13 @@ def test_the_law_is_the_product_of_the_bits(p):
         assert law.probability(t) == expected
 
 
+def test_the_law_of_many_bits_is_not_written_out():
+    space, mechanism = BitVectors(length=40), RandomisedResponse(keep_probability="3/4")
+    value = Mult().between(mechanism.law((0,) * 40, space), mechanism.law((1,) * 30 + (0,) * 10, space))
+    assert value.lower <= ln(3) * 30 <= value.upper
+    assert float(value.upper) - float(value.lower) < 1e-9
+
+
 @pytest.mark.reference("B-A2")
 @pytest.mark.reference("B-O24")
 @pytest.mark.reference("B-X8")

@@ -1,0 +1,85 @@
+"""Running the command line inside the test process, and reading its JSON against the published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from dpspec.cli import main
+from dpspec.report.json import output_schema
+
+ROOT = Path(__file__).parents[2]
+
+
+@attrs.frozen
+class Ran:
+    """What one call of the command line gave."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self, kind: str) -> dict[str, Any]:
+        """The output as JSON, valid under one definition of the published schema."""
+        schema = output_schema()
+        data: dict[str, Any] = json.loads(self.out)
+        jsonschema.validate(data, {**schema, "oneOf": [{"$ref": f"#/$defs/{kind}"}]})
+        assert data["exit_code"] == self.code
+        return data
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run() -> Run:
+    def call(*arguments: object, **environment: str) -> Ran:
+        result = CliRunner().invoke(main, list(map(str, arguments)), env=environment, prog_name="dpspec")
+        assert "Traceback" not in result.stderr, result.stderr
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return call
+
+
+@pytest.fixture
+def specs() -> Path:
+    return ROOT / "specs"
+
+
+RESPONSE = """\
+schema = 1
+id = "response"
+title = "Randomised response"
+[space]
+type = "bit-vectors"
+length = {length}
+[input_divergence]
+type = "hamming-ordered"
+unit = "person"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "{epsilon}"
+[mechanism]
+type = "randomised-response"
+keep_probability = "3/4"
+"""
+
+
+@pytest.fixture
+def response(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a specification of randomised response: truthful with probability 3/4, so ln 3 is its exact budget."""
+
+    def write(*, length: int = 2, epsilon: str = "ln(3)", extra: str = "") -> Path:
+        path = tmp_path / "response.dpspec.toml"
+        path.write_text(RESPONSE.format(length=length, epsilon=epsilon) + extra, encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,251 @@
+"""`dpspec release`: real tables, invariants asked independently, files that are whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpspec import installed, read_spec
+from dpspec import release as engine
+from dpspec.errors import PluginContractError, ReleaseError
+from dpspec.mechanism import Mechanism
+
+SPEC = """\
+schema = 1
+id = "swap"
+title = "Counties swapped between households of equal tenure"
+[space]
+type = "records"
+unit = "household"
+attributes = [
+  { name = "tenure", categories = ["owned", "rented"] },
+  { name = "county", categories = ["a", "b", "c"] },
+  { name = "persons", categories = ["1", "2", "3"] },
+]
+[multiverse]
+invariants = [
+  { type = "marginal", unit = "household", attributes = ["tenure", "county"] },
+  { type = "marginal", unit = "household", attributes = ["tenure", "persons"] },
+  { type = "marginal", unit = "household", attributes = ["county"], where = { tenure = ["rented"] } },
+]
+[input_divergence]
+type = "hamming"
+unit = "household"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "permutation-swapping"
+match = ["tenure"]
+swap = ["county"]
+swap_rate = "1/2"
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "swap.dpspec.toml"
+    path.write_text(SPEC, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "in.csv"
+    rows = [(i, "owned" if i % 3 else "rented", "abc"[i % 7 % 3], str(1 + i % 5 % 3)) for i in range(300)]
+    path.write_text("persons,tenure,county\n" + "".join(f"{p},{t},{c}\n" for _, t, c, p in rows), encoding="utf-8")
+    return path
+
+
+def records(path):
+    with path.open(encoding="utf-8") as handle:
+        return [tuple(row[name] for name in ("tenure", "county", "persons")) for row in csv.DictReader(handle)]
+
+
+def test_a_release_holds_its_invariants_and_changes_the_rest(run, spec, table, tmp_path):
+    ran = run("release", spec, table, "--out", tmp_path / "out")
+    assert ran.code == 0
+    before, after = records(table), records(tmp_path / "out" / "released.csv")
+    for kept in ((0, 1), (0, 2)):
+        assert Counter(tuple(r[i] for i in kept) for r in before) == Counter(tuple(r[i] for i in kept) for r in after)
+    assert Counter(before) != Counter(after)
+    assert "holds in all 6 cells" in ran.out
+    assert "holds in all 3 cells" in ran.out
+
+
+def test_the_report_describes_the_release(run, spec, table, tmp_path):
+    data = run("release", spec, table, "--out", tmp_path / "out", "--format", "json").json("release")
+    released = (tmp_path / "out" / "released.csv").read_bytes()
+    assert data["released"]["sha256"] == hashlib.sha256(released).hexdigest()
+    assert data["fit_for_publication"]
+    assert data["records"] == 300
+    written = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert written == {key: value for key, value in data.items() if key not in ("command", "exit_code")}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["released.csv", "report.json"]
+
+
+def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, table, tmp_path):
+    first = run("release", spec, table, "--out", tmp_path / "1", "--seed", 7, "--format", "json").json("release")
+    second = run("release", spec, table, "--out", tmp_path / "2", "--seed", 7, "--format", "json").json("release")
+    other = run("release", spec, table, "--out", tmp_path / "3", "--seed", 8, "--format", "json").json("release")
+    assert first["released"] == second["released"] != other["released"]
+    assert not first["fit_for_publication"]
+    assert "NOT FIT FOR PUBLICATION" in first["warning"]
+    marker = tmp_path / "1" / engine.WARNING
+    assert "NOT FIT FOR PUBLICATION" in marker.read_text(encoding="utf-8")
+    assert "NOT FIT FOR PUBLICATION" in run("release", spec, table, "--out", tmp_path / "1", "--seed", 7).err
+    run("release", spec, table, "--out", tmp_path / "1")
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("persons,tenure\n1,owned\n", "county"),
+        ("persons,tenure,county,extra\n1,owned,a,x\n", "extra"),
+        ("persons,tenure,county\n1,owned,\n", "is missing"),
+        ("persons,tenure,county\n-1,owned,a\n", "-1"),
+        ("persons,tenure,county\n1,ownd,a\n", "did you mean owned"),
+        ("persons,tenure,county\n1,owned\n", "line 2"),
+        ("persons,tenure,county\n", "no records"),
+        ("", "empty"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(run, spec, tmp_path, text, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(text, encoding="utf-8")
+    ran = run("release", spec, path, "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert message in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_table_suggests(run, spec, tmp_path):
+    ran = run("release", spec, "massachusets-1940", "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert "did you mean massachusetts-1940" in ran.err
+
+
+def test_a_registered_table_of_other_columns_is_refused(run, spec, tmp_path):
+    ran = run("release", spec, "massachusetts-1940", "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert "other columns or categories" in ran.err
+
+
+def test_a_mechanism_without_a_sampler_is_refused(run, tmp_path):
+    path = tmp_path / "publish.dpspec.toml"
+    head, _, _ = SPEC.partition("[mechanism]")
+    invariant = '{ type = "marginal", unit = "household", attributes = ["county"] }'
+    path.write_text(f'{head}[mechanism]\ntype = "release-invariants"\ninvariants = [{invariant}]\n', encoding="utf-8")
+    table = tmp_path / "in.csv"
+    table.write_text("persons,tenure,county\n1,owned,a\n", encoding="utf-8")
+    ran = run("release", path, table, "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert "no exact sampler" in ran.err
+
+
+# --- a mechanism that breaks its promise ---------------------------------------------------------
+
+
+class Breaking(Mechanism):
+    """Changes one record's county."""
+
+    name = "breaking"
+    unit = "household"
+
+    def law(self, dataset, space):
+        raise NotImplementedError
+
+    def release(self, table, space, source):
+        county = table.codes["county"].copy()
+        county[0] = (county[0] + 1) % 3
+        return table.replace({"county": county})
+
+
+class Raising(Breaking):
+    """Fails while it draws."""
+
+    def release(self, table, space, source):
+        raise ZeroDivisionError("of its own")
+
+
+class Wrong(Breaking):
+    """Returns something else than a table."""
+
+    def release(self, table, space, source):
+        return np.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"), [(Breaking, "does not hold the invariant"), (Raising, "ZeroDivisionError"), (Wrong, "return a Table")]
+)
+def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, cls, message):
+    import attrs
+
+    document = attrs.evolve(read_spec(spec), mechanism=cls())
+    with pytest.raises(PluginContractError, match=message) as raised:
+        engine.draw(document, str(table), installed().registry)
+    assert "breaking" in str(raised.value)
+    assert raised.value.exit_code == 4
+
+
+# --- interruptions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tmp_path, problem):
+    release = engine.draw(read_spec(spec), str(table), installed().registry)
+    engine.write(release, tmp_path / "out")
+    old = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+
+    def half(table, path):
+        path.write_text("persons,ten", encoding="utf-8")
+        raise problem
+
+    monkeypatch.setattr(engine, "write_csv", half)
+    with pytest.raises((KeyboardInterrupt, ReleaseError)):
+        engine.write(release, tmp_path / "out")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == old
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_a_killed_release_leaves_the_old_file_or_a_whole_new_one(specs, tmp_path, how):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "released.csv").write_text("old\n", encoding="utf-8")
+    command = ["release", str(specs / "swapping-1940-massachusetts.dpspec.toml"), "massachusetts-1940", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "dpspec", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    waiting = threading.Event()
+    while process.poll() is None and not any(map(begun, parts(out))):
+        waiting.wait(0.001)
+    process.send_signal(how)
+    _, err = process.communicate()
+    released = (out / "released.csv").read_text(encoding="utf-8")
+    assert released == "old\n" or released.count("\n") == 1_144_425
+    if how is not signal.SIGKILL:
+        assert process.returncode in (0, 130), err
+        assert not parts(out)
+        assert "Traceback" not in err
+
+
+def parts(directory: Path) -> list[Path]:
+    return [directory / name for name in os.listdir(directory) if name.startswith(".released.csv") and (directory / name).exists()]
+
+
+def begun(part: Path) -> bool:
+    try:
+        return part.stat().st_size > 0
+    except FileNotFoundError:
+        return False

@@ -283,6 +283,17 @@ def test_households_move_with_all_their_members(mechanism):
     assert set(law.support) == {dataset, exchanged}
 
 
+@pytest.mark.reference("B-O47")
+@pytest.mark.parametrize(
+    ("kinds", "tables"),
+    [(("00", "01", "10"), 2), (("00", "11", "22"), 6), (("00", "01", "10", "11"), 3)],
+)
+def test_how_many_tables_a_swap_can_make_from_one(kinds, tables):
+    space = space_of(attributes=[{"name": "rest", "count": 3}, {"name": "swap", "count": 3}])
+    law = DerangementSwapping(swap=["swap"], swap_rate="1/3").law(space.dataset([tuple(kind) for kind in kinds]), space)
+    assert len(law.support) == tables
+
+
 # --- spaces on which it makes no sense -----------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import ClassVar
@@ -107,16 +107,17 @@ def _by_question(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Cand
     bound = conclusion.output_divergence.lipschitz(conclusion.budget.parameter, allowed)
     if bound.is_infinite:
         return
-    for pair in itertools.islice(_pairs(premise, conclusion), 8):
-        for yes, no, words in _answers():
-            if _between(premise, yes, no).upper > limit:
-                continue
-            if _between(conclusion, yes, no).lower <= bound * conclusion.distance(*pair):
-                continue
-            mechanism = DatasetQuestion(dataset=pair[0], yes=yes, no=no)
-            argument = f"the divergence of its two answers is at most {limit}, and no two datasets are closer than {least}"
-            yield mechanism, pair, f'ask "is the dataset x?" and answer {words}', argument
-            return
+    pairs = list(itertools.islice(_pairs(premise, conclusion), 8))
+    for yes, no, words in _answers():
+        if _between(premise, yes, no).upper > limit:
+            continue
+        reached = _between(conclusion, yes, no).lower
+        for pair in pairs:
+            if reached > bound * conclusion.distance(*pair):
+                mechanism = DatasetQuestion(dataset=pair[0], yes=yes, no=no)
+                argument = f"the divergence of its two answers is at most {limit}, and no two datasets are closer than {least}"
+                yield mechanism, pair, f'ask "is the dataset x?" and answer {words}', argument
+                return
 
 
 def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
@@ -124,19 +125,20 @@ def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candida
     if unit is None or given is None or not premise.output_divergence.is_metric:
         return
     limit = premise.output_divergence.lipschitz(premise.budget.parameter, given)
+    noises = [_least_noise(family, premise, limit) for family in _noises()]
     changed = (
         (pair, record)
         for pair in itertools.islice(_pairs(premise, conclusion), CHANGES)
         for record in _changed_record(pair, unit, premise.space)
     )
     for pair, record in itertools.islice(changed, 8):
-        for noise, words in _noises():
-            if _between(premise, noise(1), noise(0)).upper <= limit:
+        for found in noises:
+            if found is not None:
+                noise, words = found
                 mechanism = NoisyCount(unit=unit, record=record, noise=noise)
                 what = f"count the {unit} records equal to {record}, plus {words}"
                 argument = f"a {unit} changes the count by at most 1, and the noise spends at most {limit} on that"
                 yield mechanism, pair, what, argument
-                break
 
 
 def _changed_record(pair: tuple[Dataset, Dataset], unit: str, space: DatasetSpace) -> Iterator[Record]:
@@ -145,14 +147,19 @@ def _changed_record(pair: tuple[Dataset, Dataset], unit: str, space: DatasetSpac
     yield from sorted((record for record in left | right if left[record] != right[record]), key=repr)[:1]
 
 
-def _noises() -> Iterator[tuple[Callable[[int], Law], str]]:
-    """Integer noise from little to much."""
-    for exponent in range(-4, 24):
-        variance = Fraction(2) ** exponent
-        yield partial(_gaussian, variance), f"discrete Gaussian noise of variance {variance}"
-    for exponent in range(-4, 24):
-        decay = number(Fraction(1, 2) ** exponent)
-        yield partial(_geometric, decay), f"two-sided geometric noise of decay {decay}"
+Noise = Callable[[int], Law]
+
+
+def _least_noise(family: Iterable[tuple[Noise, str]], premise: PrivacySpec, limit: Number) -> tuple[Noise, str] | None:
+    """The first noise of a family, from little to much, with which a count changed by 1 stays within the limit."""
+    return next((found for found in family if _between(premise, found[0](1), found[0](0)).upper <= limit), None)
+
+
+def _noises() -> Iterator[Iterator[tuple[Noise, str]]]:
+    """Families of integer noise, each from little to much."""
+    powers = [Fraction(2) ** exponent for exponent in range(-4, 12)]
+    yield ((partial(_gaussian, v), f"discrete Gaussian noise of variance {v}") for v in powers)
+    yield ((partial(_geometric, number(1 / v)), f"two-sided geometric noise of decay {1 / v}") for v in powers)
 
 
 def _gaussian(variance: Fraction, center: int) -> Law:
@@ -165,7 +172,8 @@ def _geometric(decay: Number, center: int) -> Law:
 
 def _between(spec: PrivacySpec, yes: Law, no: Law) -> Bracket:
     """d_Pr of two laws, the larger of both directions."""
-    return spec.output_divergence.between(yes, no) | spec.output_divergence.between(no, yes)
+    forward = spec.output_divergence.between(yes, no)
+    return forward if spec.output_divergence.is_symmetric else forward | spec.output_divergence.between(no, yes)
 
 
 def _answers() -> Iterator[tuple[Law, Law, str]]:
@@ -174,7 +182,7 @@ def _answers() -> Iterator[tuple[Law, Law, str]]:
         odds = Fraction(100 + 2 * step * step, 100)
         a, b = odds / (1 + odds), 1 / (1 + odds)
         yield FiniteLaw.bernoulli(a), FiniteLaw.bernoulli(b), f"yes with probability {a} if so, {b} if not"
-    for exponent in range(20, -8, -2):
+    for exponent in range(10, -8, -2):
         variance = Fraction(2) ** exponent
         noise = f"1 if so, 0 if not, plus discrete Gaussian noise of variance {variance}"
         yield DiscreteGaussian(center=1, variance=variance), DiscreteGaussian(center=0, variance=variance), noise

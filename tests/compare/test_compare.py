@@ -1,0 +1,114 @@
+"""Comparison: derived, separated or unknown, each direction with its reasons."""
+
+import pytest
+
+from dpspec.api import compare_specs
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import LevelSets, Trivial
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.compare.comparison import Answer, Relation
+from dpspec.spec import PrivacySpec
+from tests.verify.toys import bits_spec, block
+
+SEX = Attribute(name="sex", categories=("f", "m"))
+AGE = Attribute(name="age", categories=("young", "old"))
+
+
+def records(**blocks: object) -> PrivacySpec:
+    base = bits_spec().replace(
+        space=UnorderedRecords(attributes=(SEX, AGE), most=3), input_divergence=block("input_divergences", "hamming")
+    )
+    return base.replace(**blocks)
+
+
+def epsilon(value: object) -> UniformBudget:
+    return UniformBudget(parameter="epsilon", value=value)  # type: ignore[arg-type]
+
+
+def test_a_specification_is_equivalent_to_itself() -> None:
+    assert compare_specs(bits_spec(), bits_spec()).relation is Relation.EQUIVALENT
+
+
+@pytest.mark.parametrize(("small", "large"), [("ln(2)", "ln(3)"), ("1", "ln(3)"), ("ln(3)", "1.0986123")])
+def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -> None:
+    found = compare_specs(bits_spec(epsilon=small), bits_spec(epsilon=large))
+    assert found.forward.answer is Answer.IMPLIES
+    assert found.backward.answer in (Answer.SEPARATED, Answer.UNKNOWN)
+    wide = compare_specs(bits_spec(epsilon="ln(2)"), bits_spec(epsilon="ln(3)"))
+    assert wide.relation is Relation.IMPLIES
+    assert wide.backward.separation is not None
+    assert "refuted" in wide.backward.separation.checks[1]
+
+
+@pytest.mark.reference("B-T10", "B-T22", "B-D5")
+def test_more_invariants_are_implied_and_separated_by_releasing_them() -> None:
+    held = LevelSets(invariants=(Marginal(attributes=("sex",)),))
+    found = compare_specs(records(), records(multiverse=held))
+    assert found.relation is Relation.IMPLIES
+    separation = found.backward.separation
+    assert separation is not None
+    assert separation.mechanism == "publish exactly: person by sex"
+    assert separation.checks[0].startswith("verified")
+    assert separation.checks[1].startswith("refuted")
+    assert any(note.startswith("multiverse") for note in found.notes)
+
+
+@pytest.mark.reference("B-S12")
+def test_under_total_variation_releasing_invariants_does_not_separate() -> None:
+    tv = {
+        "output_divergence": block("output_divergences", "total-variation"),
+        "budget": UniformBudget(parameter="distance", value=1),
+    }
+    held = LevelSets(invariants=(Marginal(attributes=("sex",)),))
+    found = compare_specs(records(**tv), records(multiverse=held, **tv))
+    assert found.backward.answer is not Answer.SEPARATED
+
+
+@pytest.mark.reference("B-X7", "B-T22")
+def test_units_and_halves_change_the_budget_that_is_implied() -> None:
+    symmetric = block("input_divergences", "symmetric-difference")
+    assert (
+        compare_specs(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon(2))).forward.answer
+        is Answer.IMPLIES
+    )
+    short = compare_specs(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon("1.9")))
+    assert short.forward.answer is not Answer.IMPLIES
+
+
+@pytest.mark.reference("B-T22", "B-D15", "B-D18")
+def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
+    concentrated = {"output_divergence": block("output_divergences", "d-nor")}
+    rho = UniformBudget(parameter="rho", value="1/2")
+    found = compare_specs(records(budget=epsilon(1)), records(budget=rho, **concentrated))
+    assert found.forward.answer is Answer.IMPLIES
+    assert found.backward.answer is Answer.SEPARATED
+    assert found.backward.separation is not None
+    assert "Gaussian" in found.backward.separation.mechanism
+
+
+def test_two_spaces_without_a_map_are_unknown() -> None:
+    found = compare_specs(bits_spec(length=2), bits_spec(length=3))
+    assert found.relation is Relation.UNKNOWN
+
+
+def test_a_comparison_is_no_truth_value() -> None:
+    found = compare_specs(bits_spec(), bits_spec())
+    for thing in (found, found.forward.answer):
+        with pytest.raises(TypeError):
+            bool(thing)
+
+
+def test_every_separation_was_run_by_the_engine() -> None:
+    specs = [
+        records(),
+        records(multiverse=LevelSets(invariants=(Marginal(attributes=("age",)),))),
+        records(multiverse=Trivial(), budget=epsilon(5)),
+    ]
+    for left in specs:
+        for right in specs:
+            for direction in (compare_specs(left, right).forward, compare_specs(left, right).backward):
+                if direction.separation is not None:
+                    assert direction.separation.checks[0].startswith("verified")
+                    assert direction.separation.checks[1].startswith("refuted")

@@ -34,7 +34,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.route import Route
 
-_BASES: dict[str, type] = {
+BASES: dict[str, type] = {
     "spaces": DatasetSpace,
     "multiverses": Multiverse,
     "invariants": Invariant,
@@ -198,7 +198,7 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
     manager.register(module, name=provenance.plugin)
     entries: list[Entry] = []
     for kind in KINDS:
-        registrar = Registrar(kind, provenance, _BASES[kind])
+        registrar = Registrar(kind, provenance, BASES[kind])
         getattr(manager.hook, PREFIX + kind)(register=registrar)
         entries += registrar.entries
     return tuple(entries)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.blocks.records import Multisets
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
@@ -20,8 +21,8 @@ from dpspec.specfile.document import SpecDocument
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {
     Relation.EQUIVALENT: "Every mechanism that satisfies the one satisfies the other.",
-    Relation.IMPLIES: "Every mechanism that satisfies A satisfies B; the converse is not shown.",
-    Relation.IMPLIED_BY: "Every mechanism that satisfies B satisfies A; the converse is not shown.",
+    Relation.IMPLIES: "Every mechanism that satisfies A satisfies B",
+    Relation.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Relation.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
     Relation.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
@@ -34,7 +35,7 @@ def text(found: Comparison, left: SpecDocument, right: SpecDocument) -> str:
     parts += [_direction("B", "A", found.backward, found.left)]
     if found.notes:
         parts.append(_section("Beware", [_bullet(note) for note in found.notes]))
-    parts += [_budgets(found), _relation(found.relation)]
+    parts += [_budgets(found), _relation(found)]
     return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
 
 
@@ -126,7 +127,8 @@ def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacyS
     left, right = pair_in_words(found.left, found.right, spec.space)
     rows.add_row("on the pair", f"x  = {left}")
     rows.add_row("", f"x' = {right}")
-    rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
+    if isinstance(spec.space, Multisets):
+        rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
     rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
     rows.add_row(f"engine on {conclusion}", _shortened(found.checks[1]))
     yield rows
@@ -149,10 +151,17 @@ def _budgets(found: Comparison) -> Group:
     return _section("Budgets", [rows])
 
 
-def _relation(relation: Relation) -> Group:
+def _relation(found: Comparison) -> Group:
+    relation, answers = found.relation, {found.forward.answer, found.backward.answer}
     style = {Relation.INCOMPARABLE: BAD, Relation.UNKNOWN: OPEN}.get(relation, GOOD)
     words = {
         Relation.IMPLIES: "A implies B", Relation.IMPLIED_BY: "A is implied by B", Relation.EQUIVALENT: "A and B are equivalent",
         Relation.INCOMPARABLE: "A and B are incomparable", Relation.UNKNOWN: "unknown",
     }[relation]  # fmt: skip
-    return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(_SENTENCES[relation]))
+    sentence = _SENTENCES[relation]
+    if relation in (Relation.IMPLIES, Relation.IMPLIED_BY):
+        sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
+    elif relation is Relation.UNKNOWN and Answer.SEPARATED in answers:
+        premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
+        sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
+    return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))

@@ -72,7 +72,7 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     recorded = document.claim.verdict if document.claim is not None else "verified"
     found = obligation.verdict.outcome.value
     if recorded != found:
-        found += f", but the file records {recorded}"
+        found += f", but the file records {recorded}" if document.claim is not None else ""
     elif found != "verified":
         found += ", as the file records"
     yield "verdict", found

@@ -1,0 +1,109 @@
+"""Clean environments: distributions built and installed with pip, without a network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FIRST_PARTY = (ROOT, *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml")))
+NOT_LINKED = ("dpspec", "__editable__", "_virtualenv", "distutils-precedence")
+"""What is left out of the links to the environment that runs the tests: dpspec comes from the checkout alone."""
+
+
+@attrs.frozen
+class Done:
+    """What a program gave back."""
+
+    code: int
+    out: str
+    err: str
+
+
+@attrs.define
+class Clean:
+    """A virtual environment of its own.
+
+    Args:
+        home: its folder.
+        work: the directory that programs run in.
+        laid_beside: further folders with distributions in them.
+    """
+
+    home: Path
+    work: Path
+    laid_beside: tuple[Path, ...] = ()
+
+    def run(self, *command: str, **environment: str) -> Done:
+        """A program of the environment; `dpspec` and `python` are its own."""
+        program = str(self.home / "bin" / command[0])
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("DPSPEC_", "PYTHON"))}
+        inherited["PYTHONPATH"] = os.pathsep.join(map(str, self.laid_beside))
+        done = subprocess.run(
+            [program, *command[1:]], cwd=self.work, env={**inherited, **environment}, capture_output=True, text=True, check=False
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def install(self, *sources: Path) -> None:
+        """Build and install distributions from source, with nothing taken from an index."""
+        options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+        subprocess.run(
+            [sys.executable, "-m", "pip", "--python", str(self.home), "install", *options, *map(str, sources)],
+            check=True, capture_output=True, cwd=self.work,
+        )  # fmt: skip
+
+    def uninstall(self, *names: str) -> None:
+        subprocess.run(
+            [sys.executable, "-m", "pip", "--python", str(self.home), "uninstall", "--quiet", "--yes", *names],
+            check=True, capture_output=True, cwd=self.work,
+        )  # fmt: skip
+
+
+def sources(folder: Path, target: Path) -> Path:
+    """A copy of one distribution's sources, so that building leaves nothing in the checkout."""
+    ignored = shutil.ignore_patterns("__pycache__", ".*", "tests", "plugins", "docs", "specs", "benchmarks", "out")
+    shutil.copytree(folder, target, ignore=ignored)
+    return target
+
+
+@pytest.fixture(scope="session")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
+    """dpspec and its first-party plugins, built and installed; third-party libraries are linked in, one by one."""
+    home, work = tmp_path_factory.mktemp("clean"), tmp_path_factory.mktemp("work")
+    venv.create(home, symlinks=True, with_pip=False)
+    environment = Clean(home, work)
+    inside = next((home / "lib").glob("python*/site-packages"))
+    outside = Path(sys.modules["attrs"].__file__ or "").parents[1]
+    for library in outside.iterdir():
+        if not library.name.startswith(NOT_LINKED) and library.suffix != ".pth":
+            (inside / library.name).symlink_to(library)
+    built = tmp_path_factory.mktemp("sources")
+    environment.install(*(sources(folder, built / folder.name) for folder in FIRST_PARTY))
+    yield environment
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def third_party(clean: Clean, tmp_path: Path) -> Iterator[object]:
+    """Lays a distribution with one plugin module beside the environment, as pip would unpack it; takes it away afterwards."""
+    folder = tmp_path / "beside"
+
+    def install(distribution: str, plugin: str, text: str) -> None:
+        module = distribution.replace("-", "_")
+        info = folder / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(f"[dpspec]\n{plugin} = {module}\n", encoding="utf-8")
+        (folder / f"{module}.py").write_text(text, encoding="utf-8")
+
+    clean.laid_beside = (folder,)
+    yield install
+    clean.laid_beside = ()

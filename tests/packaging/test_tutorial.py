@@ -1,0 +1,81 @@
+"""The tutorial, run as it is written, in a clean environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_tutorial_runs(clean, tmp_path, monkeypatch):
+    monkeypatch.setattr(clean, "work", tmp_path)
+    blocks = FENCE.findall(TUTORIAL.read_text(encoding="utf-8"))
+    printed = ""
+    ran = 0
+    for language, text in blocks:
+        if language == "toml":
+            name = re.match(r"# file: (\S+)\n", text)
+            assert name, "a file of the tutorial begins with its name"
+            (tmp_path / name[1]).write_text(text, encoding="utf-8")
+        elif language == "sh":
+            printed = shell(clean, text)
+            ran += 1
+        elif language == "python":
+            (tmp_path / "snippet.py").write_text(text, encoding="utf-8")
+            done = clean.run("python", "snippet.py")
+            assert done.code == 0, done.err
+            ran += 1
+        else:
+            assert language == "text"
+            assert alike(printed, text), f"the tutorial says\n{text}\nbut this was printed:\n{printed}"
+    assert ran >= 10
+    clean.uninstall("dpspec-hello")
+
+
+def shell(clean, text: str) -> str:
+    """Run a block; `pip install -e` becomes an install from the folder without a network."""
+    lines = text.splitlines()
+    for line in [line for line in lines if line.startswith("pip install")]:
+        *_, folder = shlex.split(line)
+        clean.install(clean.work / folder)
+        lines.remove(line)
+    path = f"{clean.home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("DPSPEC_", "PYTHON"))}
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], cwd=clean.work, env={**inherited, "PATH": path}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    return done.stdout
+
+
+def alike(printed: str, told: str) -> bool:
+    """Line by line; a line `...` stands for any lines, `...` at the end of a line for its rest."""
+    parts = []
+    for line in told.splitlines():
+        if line == "...":
+            parts.append(r"(?:.*\n)*?")
+        else:
+            head, dots, _ = line.partition("...")
+            parts.append(re.escape(head) + (".*" if dots else "") + r"\n")
+    return re.fullmatch("".join(parts), printed if printed.endswith("\n") else printed + "\n") is not None
+
+
+@pytest.mark.parametrize(
+    ("printed", "told", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\nb\n", "a\n...\n", True),
+        ("a\nb\nc\n", "...\nc\n", True),
+        ("ab\n", "a...\n", True),
+        ("a\nb\n", "b\n", False),
+    ],
+)
+def test_what_counts_as_alike(printed, told, same):
+    assert alike(printed, told) is same

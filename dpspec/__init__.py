@@ -2,7 +2,7 @@
 
     from dpspec import read_spec, verify_file, compare_specs
 
-    report = verify_file("specs/randomised-response-warner.dpspec.toml")
+    report = verify_file("specs/randomised-response.dpspec.toml")
 
 Names are loaded when they are first used, so that ``import dpspec`` stays fast.
 """

@@ -1,0 +1,92 @@
+"""The pages say what the program does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from dpspec import Outcome, installed, read_spec, verify_claim
+from dpspec.extension import KINDS
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def maker():
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["errors.md", "hooks.md", "cli.md"])
+def test_a_generated_page_is_up_to_date(page):
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
+    assert text == maker().PAGES[page](), "run: python docs/make_reference.py"
+
+
+def test_the_pages_name_every_error_hook_and_command():
+    from dpspec.cli import main
+    from dpspec.report.explain import error_classes
+
+    folder = ROOT / "docs" / "reference"
+    pages = {name: (folder / name).read_text(encoding="utf-8") for name in ("errors.md", "hooks.md", "cli.md")}
+    for cls in error_classes():
+        if cls.__module__.partition(".")[0] == "dpspec":
+            assert f"| `{cls.code}` | {cls.exit_code} |" in pages["errors.md"]
+    for kind in KINDS:
+        assert f"\n## `dpspec_register_{kind}(" in pages["hooks.md"]
+    for name, command in main.commands.items():
+        assert f"\n## `dpspec {name}`\n" in pages["cli.md"]
+        if isinstance(command, click.Group):
+            assert all(f"\n## `dpspec {name} {inner}`\n" in pages["cli.md"] for inner in command.commands)
+
+
+def test_error_codes_are_told_apart():
+    from dpspec.report.explain import error_classes
+
+    codes = [cls.code for cls in error_classes() if cls.__module__.partition(".")[0] == "dpspec"]
+    inherited = {"spec", "plugin", "dpspec-error"}
+    assert len(codes) == len(set(codes)), sorted(code for code in codes if codes.count(code) > 1)
+    assert inherited <= set(codes)
+
+
+# --- README --------------------------------------------------------------------------------------
+
+
+def test_the_readme_has_the_two_commands():
+    assert re.findall(r"^pip install .*$", README, re.MULTILINE) == [
+        "pip install -r requirements.txt && "
+        "dpspec compare specs/topdown-2020-pl.dpspec.toml specs/swapping-2020-county-tract.dpspec.toml",
+        "pip install -r requirements-test.txt && pytest",
+    ]
+
+
+@pytest.mark.parametrize(("budget", "outcome"), [('"ln(3)"', Outcome.VERIFIED), ("1", Outcome.REFUTED)])
+def test_the_specification_in_the_readme_holds(tmp_path, budget, outcome):
+    (text,) = re.findall(r"^```toml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(text.replace('"ln(3)"', budget), encoding="utf-8")
+    document = read_spec(path, installed().registry)
+    assert verify_claim(document.mechanism, document.spec).outcome is outcome
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))])
+def test_links_lead_somewhere(page):
+    here = (ROOT / page).parent
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+        assert "://" in target or (here / target).exists(), f"{page} links to {target}"
+
+
+def test_the_module_docstring_of_dpspec_is_true():
+    import dpspec
+
+    code = "\n".join(line[4:] for line in dpspec.__doc__.splitlines() if line.startswith("    ")) + "\nprint(report.outcome)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "Outcome.VERIFIED"

@@ -1,0 +1,161 @@
+"""The house plan as a test: a file imports only from floors below its own, and no circle exists."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "dpspec"
+
+FLOORS = [
+    ("dpspec.errors",),
+    ("dpspec.randomness",),
+    ("dpspec.forms",),
+    ("dpspec.number",),
+    ("dpspec.bracket",),
+    ("dpspec.exact",),
+    ("dpspec.domains",),
+    ("dpspec.params",),
+    ("dpspec.laws",),
+    ("dpspec.blocks",),
+    ("dpspec.table",),
+    ("dpspec.spec",),
+    ("dpspec.mechanism", "dpspec.route", "dpspec.builder"),
+    ("dpspec.extension",),
+    ("dpspec.specfile",),
+    ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),
+    ("dpspec.api",),
+    ("dpspec.report", "dpspec.scaffold", "dpspec.testing"),
+    ("dpspec.face",),
+    ("dpspec.cli", "dpspec.pytest_plugin"),
+    ("dpspec", "dpspec.__main__"),
+]
+"""From the ground up. Modules on one line are apart: none of them imports another, except inside one package."""
+
+INDEPENDENT = ("dpspec.verify", "dpspec.compare", "dpspec.risk")
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(CORE.rglob("*.py"))}
+
+
+def component(module: str) -> str:
+    """The line entry of FLOORS that a module belongs to."""
+    if module in ("dpspec", "dpspec.__main__"):
+        return module
+    return ".".join(module.split(".")[:2])
+
+
+def floor(module: str) -> int:
+    for height, names in enumerate(FLOORS):
+        if component(module) in names:
+            return height
+    raise AssertionError(f"{module} stands on no floor: add it to FLOORS")
+
+
+def imported(path: Path, *, while_typing: bool = True) -> Iterator[str]:
+    """The core modules that a file imports anywhere in it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not while_typing:
+            skipped |= set(ast.walk(node))
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            assert node.level == 0, "imports are absolute"
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in MODULES else node.module for name in inner)
+
+
+def arrows(*, while_typing: bool) -> dict[str, set[str]]:
+    return {name: set(imported(path, while_typing=while_typing)) - {name} for name, path in MODULES.items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down(module):
+    for target in arrows(while_typing=True)[module]:
+        same = component(module) == component(target)
+        assert same or floor(target) < floor(module), f"{module} imports {target}, which is not below it"
+
+
+def test_there_is_no_circle():
+    graphlib.TopologicalSorter(arrows(while_typing=False)).prepare()
+
+
+@pytest.mark.parametrize("engine", INDEPENDENT)
+def test_no_engine_knows_another(engine):
+    others = set(INDEPENDENT) - {engine}
+    for module, targets in arrows(while_typing=True).items():
+        if component(module) == engine:
+            assert not {component(target) for target in targets} & others
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_core_names_no_plugin(module):
+    text = MODULES[module].read_text(encoding="utf-8")
+    plugins = [path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")]
+    for plugin in plugins:
+        assert plugin not in text
+        assert plugin.replace("-", "_") not in text
+
+
+def test_plugins_use_the_public_interface_only():
+    for path in (ROOT / "plugins").glob("*/src/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "dpspec":
+                private = [alias.name for alias in node.names if alias.name.startswith("_")]
+                assert not private, f"{path.name} imports {private} from {node.module}"
+                above = ("dpspec.cli", "dpspec.report", "dpspec.verify", "dpspec.compare", "dpspec.api")
+                is_command = "__main__" in path.read_text(encoding="utf-8")
+                assert is_command or not (node.module or "").startswith(above), f"{path.name} imports {node.module}"
+
+
+# --- the checkout --------------------------------------------------------------------------------
+
+TEXTS = [
+    path
+    for pattern in ("*.md", "*.toml", "*.txt", "dpspec/**/*", "plugins/**/*", "docs/**/*", "specs/**/*.toml", ".ci/*")
+    for path in ROOT.glob(pattern)
+    if path.is_file() and path.suffix in {"", ".md", ".toml", ".txt", ".py", ".json", ".in"} and "__pycache__" not in path.parts
+]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_names_a_machine(path):
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r"(?<![\w.!])/(?:home|root|work|opt|tmp|Users|usr)/|pypi\.|pythonhosted|files\.python", text)
+    assert found is None, f"line {text.count(chr(10), 0, found.start()) + 1 if found else 0}"
+
+
+def test_every_requirement_has_one_exact_version():
+    constrained = dict(line.split("==") for line in _lines("constraints.txt"))
+    constrained = {name.lower().replace("_", "-"): version for name, version in constrained.items()}
+    wanted = [line for file in ("requirements.txt", "requirements-test.txt", "requirements-lint.txt") for line in _lines(file)]
+    for line in wanted:
+        if not line.startswith("-"):
+            assert line.lower().replace("_", "-") in constrained, line
+    declared = re.findall(r'"([a-z-]+)>=', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert {name for name in declared if name not in constrained} == set()
+
+
+def test_every_first_party_plugin_is_installed_by_the_requirements():
+    listed = [line.removeprefix("-e ") for line in _lines("requirements.txt") if line.startswith("-e plugins/")]
+    assert sorted(listed) == sorted(f"plugins/{path.parent.name}" for path in (ROOT / "plugins").glob("*/pyproject.toml"))
+
+
+def _lines(file: str) -> list[str]:
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]

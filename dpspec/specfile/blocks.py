@@ -167,7 +167,7 @@ class BlockReader:
         """``[[budget.universe]]``: a label and a number for each universe."""
         self.maker.known_keys(table, {"universe": None}, path)
         rows = self.rows(table, "universe", path)
-        before = len(self.log.faults)
+        before = self.log.found
         values: list[tuple[Any, Number]] = []
         names: set[str] = set()
         for place, row in rows:
@@ -183,7 +183,7 @@ class BlockReader:
         if len(names) > 1:
             fault = WrongShapeError(f"{path}.universe", f"mixes {' and '.join(sorted(names))}", "state one number everywhere")
             self.log.add(fault, path)
-        if len(self.log.faults) > before or not names:
+        if self.log.found > before or not names:
             return FAILED
         return BudgetTable(parameter=names.pop(), values=tuple(values))
 
@@ -211,6 +211,6 @@ class BlockReader:
 
     def _fits(self, path: str, block: Any, space: DatasetSpace) -> bool:
         """Whether a block says that it fits the space; its faults are recorded at its own table."""
-        before = len(self.log.faults)
+        before = self.log.found
         self.log.attempt(path, lambda: block.check(space))
-        return len(self.log.faults) == before
+        return self.log.found == before

@@ -15,6 +15,7 @@ from dpspec.errors import (
     MissingKeyError,
     ParameterError,
     PluginContractError,
+    SpecError,
     UnknownKeyError,
     WrongShapeError,
 )
@@ -39,6 +40,8 @@ Result = TypeVar("Result")
 
 UNKNOWN_KEYS_SHOWN = 20
 """So many unknown keys of one table are reported one by one."""
+FAULTS_SHOWN = 100
+"""So many faults of one file are shown; the others are counted."""
 DIGITS = 2000
 """No privacy number has more digits, or a decimal exponent of more than four digits."""
 
@@ -62,11 +65,15 @@ class Log:
     def __init__(self, file: str, positions: Positions) -> None:
         self.file, self.positions = file, positions
         self.faults: list[DpspecError] = []
+        self.found = 0
 
     def add(self, fault: DpspecError, path: str) -> None:
         """Record a fault that was met while `path` was read; a group of faults is taken apart."""
         for single in each(fault):
-            if single.file is None:
+            if single.file is not None:
+                continue
+            self.found += 1
+            if self.found <= FAULTS_SHOWN:
                 single.file, single.line = self.file, self.positions.of_fault(single, path)
                 self.faults.append(single)
 
@@ -81,7 +88,12 @@ class Log:
     def in_line_order(self) -> list[DpspecError]:
         """Every different fault once, from the top of the file to its end."""
         once = {str(fault): fault for fault in self.faults}
-        return sorted(once.values(), key=lambda fault: fault.line or 0)
+        listed = sorted(once.values(), key=lambda fault: fault.line or 0)
+        if self.found > FAULTS_SHOWN:
+            rest = SpecError("file", f"has {self.found:,} faults", f"the first {FAULTS_SHOWN} that were found are shown")
+            rest.file = self.file
+            listed.append(rest)
+        return listed
 
 
 def shape_of(value: object) -> str:
@@ -154,9 +166,9 @@ class Maker:
         prepared = self._prepared(domain, value, path)
         if prepared is FAILED:
             return FAILED
-        before = len(self.log.faults)
+        before = self.log.found
         read = self.log.attempt(path, lambda: domain.read(prepared, path))
-        return FAILED if len(self.log.faults) > before else read
+        return FAILED if self.log.found > before else read
 
     def table(self, value: Any, path: str) -> Mapping[str, Any] | None:
         """The value as a table; a fault otherwise."""

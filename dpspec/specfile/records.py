@@ -74,9 +74,9 @@ class RecordReader:
         if table is None:
             return None
         self.maker.known_keys(table, {"parts": None}, "ledger")
-        before = len(self.log.faults)
+        before = self.log.found
         rows = blocks.rows(table, "parts", "ledger")
-        if not rows and len(self.log.faults) == before:
+        if not rows and self.log.found == before:
             self.log.add(MissingKeyError("ledger.parts", "is missing", 'write parts = [{ id = "...", <number> }]'), "ledger")
         if not isinstance(budget, UniformBudget):
             if budget is not None:
@@ -84,7 +84,7 @@ class RecordReader:
             return None
         parts = [self._part(row, f"ledger.parts[{place}]", budget.parameter) for place, row in rows]
         self._check_distinct(rows)
-        if len(self.log.faults) > before:
+        if self.log.found > before:
             return None
         ledger = Ledger(parameter=budget.parameter, parts=tuple(part for part in parts if part is not None))
         self._check_sum(ledger, budget)
@@ -126,7 +126,7 @@ class RecordReader:
         return tuple(expectation for expectation in made if expectation is not None)
 
     def _expectation(self, row: Mapping[str, Any], path: str) -> Expectation | None:
-        before = len(self.log.faults)
+        before = self.log.found
         self.maker.known_keys(row, dict.fromkeys(("what", *QUANTITIES, "tolerance", "because", "route")), path)
         what, because = self.text(row, "what", path), self.text(row, "because", path)
         named = [key for key in QUANTITIES if key in row]
@@ -140,7 +140,7 @@ class RecordReader:
         route = self._required(row, "route", path, 'name the formula: route = { type = "...", ... }')
         if route is not FAILED:
             route = self.maker.registered("routes", route, f"{path}.route")
-        if len(self.log.faults) > before:
+        if self.log.found > before:
             return None
         return Expectation(
             what=what, parameter=named[0], printed=printed[0], tolerance=Fraction(tolerance), because=because, route=route

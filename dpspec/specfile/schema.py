@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from dpspec.domains import NUMBER_SCHEMA
-from dpspec.extension import KINDS, Entry, Registry
+from dpspec.extension import KINDS, Entry, Registry, load_plugins
 from dpspec.params import object_schema, parameters
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
@@ -22,6 +22,9 @@ from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 FILE = f"spec-{SCHEMA}.schema.json"
 """The checked-in schema of the core and first-party language, beside this module."""
+
+FIRST_PARTY = ("attackers", "census", "divergences", "noise")
+"""The plugins of this repository, whose language the checked-in schema describes together with the core's."""
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 
@@ -57,8 +60,9 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     }
 
 
-def schema_text(registry: Registry) -> str:
-    """The schema as it is kept in the repository."""
+def first_party_schema() -> str:
+    """The text of the checked-in schema, whatever else is installed."""
+    registry = load_plugins(names=FIRST_PARTY).registry
     return json.dumps(language_schema(registry), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -120,6 +124,4 @@ def _one_of(choices: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from dpspec.extension import installed
-
-    Path(__file__).with_name(FILE).write_text(schema_text(installed().registry), encoding="utf-8")
+    Path(__file__).with_name(FILE).write_text(first_party_schema(), encoding="utf-8")

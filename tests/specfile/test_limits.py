@@ -105,6 +105,14 @@ def test_many_unknown_keys_are_answered_briefly() -> None:
     assert len(each(caught.value)) < 40
 
 
+def test_many_faults_are_counted_and_the_first_are_shown() -> None:
+    with pytest.raises(Faults) as caught:
+        read_text(HEAD + '[[expect]]\nroute = "rule-of-thumb"\n' * 20_000, REGISTRY)
+    faults = each(caught.value)
+    assert len(faults) == 101
+    assert "faults: the first 100" in str(faults[-1])
+
+
 @pytest.mark.parametrize("number", ["1e99999", "-1e-99999", '"1e99999"', '"ln(1e99999)"', '"' + "9" * 5000 + '"'])
 def test_numbers_that_would_fill_the_memory(number: str) -> None:
     text = HEAD + f'[space]\ntype = "bit-vectors"\nlength = {number}\n[budget]\nepsilon = {number}\n'

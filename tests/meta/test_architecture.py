@@ -63,12 +63,13 @@ def floor(module: str) -> int:
     raise AssertionError(f"{module} stands on no floor: add it to FLOORS")
 
 
-def imported(path: Path, *, while_typing: bool = True) -> Iterator[str]:
-    """The core modules that a file imports anywhere in it."""
+def imported(path: Path, *, anywhere: bool = True) -> Iterator[str]:
+    """The core modules that a file imports: anywhere in it, or only those it needs in order to be imported itself."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not while_typing:
+        for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not anywhere and (for_types or isinstance(node, ast.FunctionDef)):
             skipped |= set(ast.walk(node))
         if node in skipped:
             continue
@@ -80,25 +81,38 @@ def imported(path: Path, *, while_typing: bool = True) -> Iterator[str]:
             yield from (name if name in MODULES else node.module for name in inner)
 
 
-def arrows(*, while_typing: bool) -> dict[str, set[str]]:
-    return {name: set(imported(path, while_typing=while_typing)) - {name} for name, path in MODULES.items()}
+def arrows(*, anywhere: bool = True) -> dict[str, set[str]]:
+    return {name: set(imported(path, anywhere=anywhere)) - {name} for name, path in MODULES.items()}
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_go_down(module):
-    for target in arrows(while_typing=True)[module]:
+    for target in arrows()[module]:
         same = component(module) == component(target)
         assert same or floor(target) < floor(module), f"{module} imports {target}, which is not below it"
 
 
-def test_there_is_no_circle():
-    graphlib.TopologicalSorter(arrows(while_typing=False)).prepare()
+def test_no_module_needs_itself_to_be_imported():
+    graphlib.TopologicalSorter(arrows(anywhere=False)).prepare()
+
+
+def test_there_is_no_circle_between_packages():
+    """However late an import comes: inside a function, or for types only."""
+    packages: dict[str, set[str]] = {}
+    for module, targets in arrows().items():
+        packages.setdefault(component(module), set()).update(component(target) for target in targets)
+    graphlib.TopologicalSorter({name: targets - {name} for name, targets in packages.items()}).prepare()
+
+
+def test_a_circle_would_be_found():
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
 
 
 @pytest.mark.parametrize("engine", INDEPENDENT)
 def test_no_engine_knows_another(engine):
     others = set(INDEPENDENT) - {engine}
-    for module, targets in arrows(while_typing=True).items():
+    for module, targets in arrows().items():
         if component(module) == engine:
             assert not {component(target) for target in targets} & others
 

@@ -19,7 +19,7 @@ from dpspec.laws.location import LocationLaw, Point
 from dpspec.laws.route import Kind
 from dpspec.params import Exact
 
-_CELLS_PER_BIT = 4
+_BITS_PER_CELL = 16
 
 
 class LineLaw(LocationLaw):
@@ -65,7 +65,8 @@ class LineLaw(LocationLaw):
         return arb(0) if point is None else self.upper_tail(ball(Fraction(self.center - point)), precision)
 
     def breakpoints(self, precision: int) -> Sequence[Fraction]:
-        count = _CELLS_PER_BIT * precision
+        # The span grows with the precision, so the number of cells grows faster: each of them must shrink.
+        count = precision**2 // _BITS_PER_CELL
         step = Fraction(_dyadic(self.spread() * self.span(precision) / count))
         return [self.center + step * i for i in range(-count, count + 1)]
 

@@ -191,7 +191,9 @@ class _Search:
         if self.limit_is_best and rejected < self.limit.lower():
             return None
         high = rejected.max(self.best).max(self.ceiling).upper()
-        return Bracket.around(hull(self.best, high), least=0)
+        # D_alpha never exceeds D_infinity, which also serves when a cell could not be bounded.
+        high = high.min(self.top) if high.is_finite() else self.top
+        return Bracket(lower=Bracket.around(self.best, least=0).lower, upper=Bracket.around(high, least=0).upper)
 
     def cells(self) -> list[_Cell]:
         """Doubling cells from the first step until D_infinity / alpha decides the rest."""

@@ -64,10 +64,9 @@ def whole_number(value: object) -> int | None:
     >>> whole_number(1.0), whole_number(Fraction(1, 2)), whole_number("1")
     (1, None, None)
     """
-    if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        return None
-    whole = math.floor(value)
-    return whole if value == whole else None
+    if isinstance(value, numbers.Rational):
+        return int(value.numerator) if value.denominator == 1 else None
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def positive(value: arb) -> arb:

@@ -69,7 +69,7 @@ class ProductDichotomy(Dichotomy):
         return all(factor.is_linear_in_order for factor in self.factors)
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return _total((factor.max_log_ratio(precision=precision) for factor in self.factors))
+        return _total(factor.max_log_ratio(precision=precision) for factor in self.factors)
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         masses = [factor.singular_mass(precision=precision) for factor in self.factors]
@@ -78,7 +78,7 @@ class ProductDichotomy(Dichotomy):
         )
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        return _total((factor.renyi(order, precision=precision) for factor in self.factors))
+        return _total(factor.renyi(order, precision=precision) for factor in self.factors)
 
     def _concentration(self, precision: int) -> Bracket:
         sups = [factor.concentration(precision=precision) for factor in self.factors]

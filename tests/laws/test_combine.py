@@ -1,0 +1,295 @@
+"""Products, images and mixtures of laws."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpspec.errors import NoRouteError
+from dpspec.exact import INFINITY, Bracket, ln, number, sqrt
+from dpspec.laws import (
+    IDENTICAL,
+    AtomicLaw,
+    DiscreteGaussian,
+    FiniteDichotomy,
+    FiniteLaw,
+    Gaussian,
+    Laplace,
+    Mixture,
+    NotALaw,
+    Product,
+    PushForward,
+    TwoSidedGeometric,
+    mixture,
+    product,
+    product_of,
+    push_forward,
+)
+
+weights = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(lambda w: FiniteLaw.from_weights(dict(enumerate(w))))
+
+
+def inside(bracket: Bracket, value: float, slack: float = 1e-9) -> None:
+    assert bracket.lower <= bracket.upper
+    assert float(bracket.lower) - slack <= value <= float(bracket.upper) + slack
+
+
+def meets(one: Bracket, other: Bracket) -> None:
+    """Two brackets of one value overlap."""
+    assert one.lower <= other.upper
+    assert other.lower <= one.upper
+
+
+def geometric(center: int) -> TwoSidedGeometric:
+    return TwoSidedGeometric(center, 1)
+
+
+def noise(center: int) -> DiscreteGaussian:
+    return DiscreteGaussian(center, 4)
+
+
+# --- finite laws stay finite -----------------------------------------------------------------------------------------
+
+
+def test_helpers_keep_finite_laws_finite():
+    die = FiniteLaw.uniform(range(1, 7))
+    assert product([die, die]).push_forward(sum).probability(7) == Fraction(1, 6)
+    assert push_forward(die, lambda k: k % 2) == FiniteLaw.bernoulli("1/2").push_forward(lambda k: k)
+    assert mixture(["1/3", "2/3"], [FiniteLaw.point(0), FiniteLaw.bernoulli("1/2")]).probability(0) == Fraction(2, 3)
+    assert mixture(["1/2", "1/2"], [geometric(0), geometric(0)]) == geometric(0)
+    assert mixture([1, 0], [geometric(0), geometric(1)]) == geometric(0)
+    assert isinstance(product([die, geometric(0)]), Product)
+    assert isinstance(push_forward(geometric(0), abs), PushForward)
+
+
+@pytest.mark.parametrize("wrong", [["1/2", "1/3"], ["3/2", "-1/2"]])
+def test_mixture_weights_are_checked(wrong):
+    with pytest.raises(NotALaw):
+        mixture(wrong, [geometric(0), geometric(1)])
+
+
+# --- products --------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(weights, weights, weights, weights)
+def test_product_of_finite_pairs_is_expanded_exactly(a, b, c, d):
+    quick = product_of([a.against(b), c.against(d)])
+    expanded = FiniteLaw.product([a, c]).against(FiniteLaw.product([b, d]))
+    for functional in (
+        lambda pair: pair.max_log_ratio(),
+        lambda pair: pair.hockey_stick(ln(2)),
+        lambda pair: pair.epsilon_at("1/10"),
+        lambda pair: pair.renyi(1),
+        lambda pair: pair.renyi(3),
+    ):
+        assert functional(quick) == functional(expanded)
+    meets(quick.concentration(), expanded.concentration())
+
+
+@settings(deadline=None, max_examples=40)
+@given(weights, weights, st.sampled_from(["0", "1/2", "-1/3"]))
+def test_finite_factor_with_noise_against_the_listed_atoms(a, b, epsilon):
+    p, q = product([a, noise(0)]), product([b, noise(1)])
+    pair = p.against(q)
+    atoms = [(float(p.mass((i, k)).mid()), float(q.mass((i, k)).mid())) for i in range(3) for k in range(-25, 27)]
+    factor = math.exp(float(Fraction(epsilon)))
+    inside(pair.hockey_stick(epsilon), math.fsum(max(0.0, x - factor * y) for x, y in atoms))
+    inside(pair.renyi(2), math.log(math.fsum(x * x / y for x, y in atoms if y)))
+    assert pair.max_log_ratio().lower == INFINITY
+    assert pair.concentration().lower >= Fraction(1, 8)
+
+
+def test_identical_factors_drop_out():
+    pair = product([geometric(0), FiniteLaw.point("x"), Laplace(0, 1)]).against(
+        product([geometric(0), FiniteLaw.point("x"), Laplace(1, 1)])
+    )
+    assert pair == Laplace(0, 1).against(Laplace(1, 1))
+    assert product([geometric(0), noise(0)]).against(product([geometric(0), noise(0)])).is_identical
+
+
+@pytest.mark.reference("B-S5")
+def test_one_singular_factor_decides():
+    pair = product([FiniteLaw.point(0), geometric(0), Gaussian(0, 1)]).against(
+        product([FiniteLaw.point(1), geometric(1), Gaussian(1, 1)])
+    )
+    assert pair.total_variation().lower == 1
+    assert pair.singular_mass().lower == 1
+    for bracket in (pair.max_log_ratio(), pair.renyi(1), pair.renyi("5/2"), pair.concentration(), pair.epsilon_at("1/2")):
+        assert bracket.lower == INFINITY
+
+
+def test_gaussian_factors_join():
+    pair = product([Gaussian(0, 1), Gaussian(0, 4)]).against(product([Gaussian(1, 1), Gaussian(3, 4)]))
+    assert pair.concentration().lower == Fraction(1, 2) + Fraction(9, 8)
+    mu = math.sqrt(1 + 9 / 4)
+    inside(pair.hockey_stick(1), stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu))
+    mixed = product([Gaussian(0, 1), Gaussian(0, sqrt(2))]).against(product([Gaussian(1, 1), Gaussian(1, sqrt(2))]))
+    inside(mixed.concentration(), 0.5 + 0.5 / math.sqrt(2))
+
+
+@pytest.mark.reference("B-O54")
+def test_histogram_replace_one():
+    pair = product([noise(0), noise(1), noise(5)]).against(product([noise(1), noise(0), noise(5)]))
+    assert pair.concentration().is_exact
+    assert pair.concentration().lower == Fraction(1, 4)
+    assert pair.renyi(3).lower == Fraction(3, 4)
+
+
+def test_discrete_gaussian_with_a_maximiser_inside_is_not_called_exact():
+    """The discrete Gaussian reaches its supremum only at integer orders, so that suprema need not add (B-S14)."""
+    rare = FiniteDichotomy.of([(Fraction(1, 1000), Fraction(1, 10**6)), (Fraction(999, 1000), 1 - Fraction(1, 10**6))])
+    shift = DiscreteGaussian(0, "1/4").against(DiscreteGaussian(1, "1/4"))
+    pair = product_of([rare, shift])
+    bracket = pair.concentration()
+    for k in range(1, 200):
+        order = 1 + Fraction(k, 40)
+        assert pair.renyi(order).lower / order <= bracket.upper
+    assert bracket.upper <= rare.concentration().upper + shift.concentration().upper + Fraction(1, 10**12)
+    gaussian = product_of([rare, Gaussian(0, "1/4").against(Gaussian(1, "1/4"))]).concentration()
+    meets(gaussian, Bracket(lower=rare.concentration().lower + 2, upper=rare.concentration().upper + 2))
+
+
+def test_laplace_pair_product_against_a_grid():
+    pair = product([Laplace(0, 1), Laplace(0, 1)]).against(product([Laplace(1, 1), Laplace(1, 1)]))
+    steps = [-8 + k / 40 for k in range(721)]
+    p, q = stats.laplace(0, 1), stats.laplace(1, 1)
+    a, b = [p.cdf(y) - p.cdf(x) for x, y in zip(steps, steps[1:], strict=False)], None
+    b = [q.cdf(y) - q.cdf(x) for x, y in zip(steps, steps[1:], strict=False)]
+    value = sum(max(0.0, x * u - y * v) for x, y in zip(a, b, strict=True) for u, v in zip(a, b, strict=True))
+    inside(pair.total_variation(), value, 1e-3)
+    assert pair.max_log_ratio().lower == 2
+    meets(pair.renyi(2), Laplace(0, 1).against(Laplace(1, 1)).renyi(2).scaled(2))
+    once = Laplace(0, 1).against(Laplace(1, 1)).concentration()
+    assert float(pair.concentration().upper) == pytest.approx(2 * float(once.upper), rel=1e-8)
+
+
+def test_product_against_a_finite_law_on_tuples():
+    pair = FiniteLaw.uniform([(0, 0), (0, 1)]).against(product([FiniteLaw.point(0), geometric(0)]))
+    inside(pair.max_log_ratio(), math.log(0.5 / (math.tanh(0.5) * math.exp(-1))))
+    assert pair.reverse().max_log_ratio().lower == INFINITY
+
+
+# --- images ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [abs, lambda k: k % 3, lambda k: min(max(k, 0), 4), lambda k: "same"])
+@pytest.mark.parametrize("law", [noise, geometric])
+def test_images_under_one_function(function, law):
+    parent, pair = law(1).against(law(2)), push_forward(law(1), function).against(push_forward(law(2), function))
+    sums: dict[object, list[float]] = {}
+    for k in range(-60, 63):
+        cell = sums.setdefault(function(k), [0.0, 0.0])
+        cell[0] += float(law(1).mass(k).mid())
+        cell[1] += float(law(2).mass(k).mid())
+    for epsilon in ("0", "1/4"):
+        factor = math.exp(float(Fraction(epsilon)))
+        inside(pair.hockey_stick(epsilon), math.fsum(max(0.0, p - factor * q) for p, q in sums.values()))
+    inside(pair.renyi(2), math.log(math.fsum(p * p / q for p, q in sums.values() if q > 1e-250)))
+    for functional in (lambda d: d.max_log_ratio(), lambda d: d.renyi(3), lambda d: d.concentration(), lambda d: d.renyi(1)):
+        assert functional(pair).upper <= functional(parent).upper
+        assert functional(pair).lower <= functional(pair).upper
+
+
+def test_images_under_different_functions():
+    pair = push_forward(geometric(0), lambda k: k + 1).against(push_forward(geometric(0), lambda k: k))
+    exact = geometric(1).against(geometric(0))
+    for functional in (lambda d: d.total_variation(), lambda d: d.renyi(2), lambda d: d.max_log_ratio()):
+        meets(functional(pair), functional(exact))
+    inside(pair.total_variation(), float(exact.total_variation().lower))
+
+
+def test_images_on_the_line_are_bounded_by_their_parents():
+    parent, pair = Laplace(2, 1).against(Laplace(3, 1)), push_forward(Laplace(2, 1), abs).against(push_forward(Laplace(3, 1), abs))
+    assert pair.max_log_ratio() == Bracket(lower=number(0), upper=parent.max_log_ratio().upper)
+    assert pair.total_variation().upper == parent.total_variation().upper
+    same = push_forward(Laplace(2, 1), abs)
+    assert same.against(push_forward(Laplace(2, 1), abs)).is_identical
+
+
+# --- mixtures --------------------------------------------------------------------------------------------------------
+
+
+def test_mixtures_of_integer_noise_against_the_listed_atoms():
+    for law in (noise, geometric):
+        p, q = mixture(["9/10", "1/10"], [law(0), law(1)]), mixture(["9/10", "1/10"], [law(1), law(3)])
+        atoms = [
+            tuple(0.9 * float(law(i).mass(k).mid()) + 0.1 * float(law(j).mass(k).mid()) for i, j in ((0, 1), (1, 3)))
+            for k in range(-60, 64)
+        ]
+        for epsilon in ("0", "1/3"):
+            factor = math.exp(float(Fraction(epsilon)))
+            inside(p.against(q).hockey_stick(epsilon), math.fsum(max(0.0, a - factor * b) for a, b in atoms))
+        inside(p.against(q).renyi(2), math.log(math.fsum(a * a / b for a, b in atoms if b > 1e-250)))
+        assert p.against(q).concentration().upper <= max(
+            law(0).against(law(1)).concentration().upper, law(1).against(law(3)).concentration().upper
+        )
+
+
+def test_subsampled_gaussian():
+    mixed = mixture(["9/10", "1/10"], [Gaussian(0, 1), Gaussian(1, 1)])
+    pair = mixed.against(Gaussian(0, 1))
+    xs = [-12 + k / 500 for k in range(12001)]
+    a, b = 0.9 * stats.norm.pdf(xs) + 0.1 * stats.norm.pdf(xs, 1), stats.norm.pdf(xs)
+    for epsilon in (0, 0.125):
+        value = sum(max(0.0, x - math.exp(epsilon) * y) for x, y in zip(a, b, strict=True)) / 500
+        inside(pair.hockey_stick(epsilon), value, 1e-5)
+        back = sum(max(0.0, y - math.exp(epsilon) * x) for x, y in zip(a, b, strict=True)) / 500
+        inside(pair.reverse().hockey_stick(epsilon), back, 1e-5)
+    inside(pair.renyi(2), math.log(sum(a * a / b) / 500))
+    assert pair.max_log_ratio().lower == INFINITY
+    assert pair.renyi(8).upper < INFINITY
+    inside(pair.reverse().max_log_ratio(), -math.log(0.9), 1e-4)
+    assert pair.reverse().max_log_ratio().upper <= -ln("9/10") + Fraction(1, 10**15)
+
+
+def test_mixture_of_a_point_and_noise():
+    p = mixture(["1/2", "1/2"], [FiniteLaw.point(0), Laplace(0, 1)])
+    q = mixture(["1/4", "3/4"], [FiniteLaw.point(0), Laplace(0, 1)])
+    pair = p.against(q)
+    inside(pair.total_variation(), 0.25)
+    inside(pair.max_log_ratio(), math.log(2))
+    inside(pair.reverse().max_log_ratio(), math.log(1.5))
+    lost = mixture(["1/2", "1/2"], [FiniteLaw.point(0), Laplace(0, 1)]).against(Laplace(0, 1))
+    assert lost.max_log_ratio().lower == INFINITY
+    inside(lost.singular_mass(), 0.5)
+    counted = mixture(["1/2", "1/2"], [FiniteLaw.point(0), geometric(0)]).against(geometric(0))
+    inside(counted.max_log_ratio(), math.log(0.5 / math.tanh(0.5) + 0.5))
+
+
+def test_mixture_is_flattened_and_weighted():
+    inner = Mixture(("1/2", "1/2"), (geometric(0), geometric(1)))
+    outer = Mixture(("1/3", "2/3"), (inner, geometric(2)))
+    assert [weight for weight, _ in outer.parts()] == [Fraction(1, 6), Fraction(1, 6), Fraction(2, 3)]
+
+
+# --- what has no route -----------------------------------------------------------------------------------------------
+
+
+def test_no_route_teaches():
+    with pytest.raises(NoRouteError, match="one kind"):
+        Laplace(0, 1).against(product([geometric(0), geometric(0)]))
+    with pytest.raises(NoRouteError):
+        product([Laplace(0, 1), geometric(0)]).against(push_forward(geometric(0), abs))
+
+
+def test_a_third_party_law_joins_by_two_methods():
+    class Halving(AtomicLaw):
+        """P(k) = 2^-(k+1) on k >= 0."""
+
+        def window(self, precision):
+            return range(precision)
+
+        def mass(self, outcome, precision=64):
+            from flint import arb
+
+            return arb(2) ** -(outcome + 1) if isinstance(outcome, int) and outcome >= 0 else arb(0)
+
+    pair = Halving().against(FiniteLaw.of({0: "3/4", 5: "1/4"}))
+    assert pair.max_log_ratio().lower == INFINITY
+    inside(pair.reverse().max_log_ratio(), math.log(16))
+    inside(pair.total_variation(), 1 - 0.5 - 1 / 64)
+    assert IDENTICAL.is_identical

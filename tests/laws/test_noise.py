@@ -1,0 +1,398 @@
+"""Noise laws and their shifts: exact values, tails, and quadrature or summation in floats as independent oracle."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from dpspec.errors import NoRouteError, ParameterError
+from dpspec.exact import INFINITY, Bracket, ln, number, sqrt
+from dpspec.laws import DiscreteGaussian, FiniteLaw, Gaussian, Laplace, TwoSidedGeometric, push_forward
+
+ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
+
+
+def inside(bracket: Bracket, value: float, slack: float = 1e-9) -> None:
+    """The float oracle lies in the bracket, up to its own error."""
+    assert bracket.lower <= bracket.upper
+    assert float(bracket.lower) - slack <= value <= float(bracket.upper) + slack
+
+
+def holds(ball: arb, value: float, slack: float = 1e-12) -> None:
+    assert abs(float(ball.mid()) - value) <= slack
+    assert float(ball.rad()) < 1e-15
+
+
+def sums(p, q, window: range) -> list[tuple[float, float]]:
+    """Float masses of two laws on the integers."""
+    return [(float(p.mass(k).mid()), float(q.mass(k).mid())) for k in window]
+
+
+def renyi(atoms: list[tuple[float, float]], alpha: float) -> float:
+    if alpha == 1:
+        return math.fsum(a * math.log(a / b) for a, b in atoms if a > 1e-300)
+    return math.log(math.fsum(math.exp(alpha * math.log(a) + (1 - alpha) * math.log(b)) for a, b in atoms if a)) / (alpha - 1)
+
+
+# --- two-sided geometric ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-O51")
+def test_geometric_count_and_histogram():
+    near, far = TwoSidedGeometric.with_ratio(3, "1/2"), TwoSidedGeometric.with_ratio(4, "1/2")
+    assert near.against(far).max_log_ratio().lower == ln(2)
+    joint = near.against(far).joined(far.against(near))
+    assert joint is not None
+    assert joint.max_log_ratio().lower == 2 * ln(2)
+    assert joint.max_log_ratio().is_exact
+
+
+@pytest.mark.reference("B-O52")
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_clamping_does_not_hurt(n):
+    laws = [TwoSidedGeometric.with_ratio(center, "1/2") for center in range(n + 1)]
+    exact = [law.clamped(0, n).against(other.clamped(0, n)).max_log_ratio() for law, other in zip(laws, laws[1:], strict=False)]
+    assert max(bracket.lower for bracket in exact) == ln(2)
+
+    def clamp(k: int) -> int:
+        return min(max(k, 0), n)
+
+    general = push_forward(laws[0], clamp).against(push_forward(laws[1], clamp)).max_log_ratio()
+    assert general.upper == ln(2)
+    assert general.lower > ln(2) - Fraction(1, 10**15)
+
+
+@pytest.mark.reference("B-S15")
+def test_truncating_does_hurt():
+    noise = TwoSidedGeometric.with_ratio(0, "1/2")
+    cut = FiniteLaw.from_weights({k: 2 ** (8 - abs(k)) for k in range(-8, 9)})
+    moved = FiniteLaw.from_weights({k + 1: 2 ** (8 - abs(k)) for k in range(-8, 9)})
+    assert cut.against(moved).max_log_ratio().lower == INFINITY
+    assert cut.against(moved).concentration().lower == INFINITY
+    assert cut.against(noise).max_log_ratio().upper < INFINITY
+    assert noise.against(cut).renyi(2).lower == INFINITY
+
+
+@given(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([ln(2), ln("3/2"), number(1), number("1/3"), sqrt(2)]))
+@settings(deadline=None)
+def test_geometric_shift(center, other, decay):
+    p, q = TwoSidedGeometric(center, decay), TwoSidedGeometric(other, decay)
+    pair = p.against(q)
+    assert pair.max_log_ratio().lower == decay * abs(center - other)
+    assert pair.max_log_ratio().is_exact
+    atoms = sums(p, q, range(-200, 201))
+    for order in ORDERS:
+        inside(pair.renyi(order), renyi(atoms, float(Fraction(order))))
+    for epsilon in ("0", "1/2", "-1/3", "2"):
+        value = math.fsum(max(0.0, a - math.exp(float(Fraction(epsilon))) * b) for a, b in atoms)
+        inside(pair.hockey_stick(epsilon), value)
+
+
+def test_many_step_geometric_shift_agrees_with_its_atoms():
+    """300 steps leave the rational route, 5000 the atoms: both must agree with the same closed forms."""
+    for shift in (300, 5000):
+        pair = TwoSidedGeometric(0, ln("101/100")).against(TwoSidedGeometric(shift, ln("101/100")))
+        assert pair.max_log_ratio().lower == ln("101/100") * shift
+        r = 100 / 101
+        variation = 1 - 2 * r ** (shift // 2) / (1 + r) + (r ** (shift // 2) * (1 - r) / (1 + r))
+        inside(pair.total_variation(), variation, 1e-6)
+        assert float(pair.total_variation().upper) - float(pair.total_variation().lower) < 1e-4
+
+
+def test_geometric_masses_and_tails_are_exact():
+    law = TwoSidedGeometric.with_ratio(2, "1/3")
+    total = sum((law.probability(k) for k in range(-3, 8)), Fraction(0))
+    assert total + law.at_least(8) + (1 - law.at_least(-3)) == 1
+    assert law.at_least(3) - law.at_least(4) == law.probability(3)
+    for k in (-4, 1, 2, 3, 9):
+        below, above = law.tail(k)
+        holds(above, float(law.at_least(k)))
+        holds(below, float(1 - law.at_least(k + 1)))
+        holds(law.mass(k), float(law.probability(k)))
+    assert law.mass("x").is_zero()
+    assert law.mass(Fraction(1, 2)).is_zero()
+    assert law.mass(2.0).overlaps(law.mass(2))
+
+
+def test_an_irrational_ratio_has_no_exact_masses():
+    with pytest.raises(NoRouteError, match="mass and tail"):
+        TwoSidedGeometric(0, 1).probability(0)
+    assert TwoSidedGeometric(0, ln(4) / 2).ratio == Fraction(1, 2)
+
+
+# --- discrete Gaussian -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-O35")
+@pytest.mark.parametrize(("shift", "variance", "value"), [(1, 1, 0.707107), (2, 1, 1.414214), (1, "1/2", 1), (3, 4, 1.060660)])
+def test_discrete_gaussian_concentration(shift, variance, value):
+    pair = DiscreteGaussian(0, variance).against(DiscreteGaussian(shift, variance))
+    for found in (pair.concentration().sqrt(), pair.reverse().concentration().sqrt()):
+        assert found.is_exact
+        assert found.lower.squared() == shift**2 / (2 * Fraction(variance))
+        assert float(found.lower) == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.reference("B-S14")
+@pytest.mark.parametrize(("shift", "variance"), [(1, "1/2"), (2, "3/4"), (1, 3), (3, 4)])
+def test_discrete_gaussian_renyi(shift, variance):
+    p, q = DiscreteGaussian(5, variance), DiscreteGaussian(5 + shift, variance)
+    rate = shift**2 / (2 * Fraction(variance))
+    atoms = sums(p, q, range(-60, 71))
+    for order in ORDERS:
+        bracket = p.against(q).renyi(order)
+        inside(bracket, renyi([(a, b) for a, b in atoms if a > 1e-280 and b > 1e-280], float(Fraction(order))), 1e-8)
+        assert bracket.upper <= Fraction(order) * rate
+        assert bracket.is_exact == (((Fraction(order) - 1) * shift).denominator == 1)
+    assert p.against(q).renyi("3/2").lower < rate * Fraction(3, 2) or shift % 2 == 0
+
+
+@pytest.mark.reference("B-O54")
+def test_histogram_with_discrete_gaussian_noise():
+    one = DiscreteGaussian(4, 3).against(DiscreteGaussian(5, 3))
+    both = one.concentration().lower * 2
+    assert both == Fraction(1, 3)
+
+
+@pytest.mark.parametrize("variance", ["1/9", "1/2", "1", "7/2", "100", "100000"])
+def test_discrete_gaussian_mass_and_tail(variance):
+    law, sigma = DiscreteGaussian(-2, variance), math.sqrt(Fraction(variance))
+    reach = int(20 * sigma) + 3
+    terms = {k: math.exp(-((k / sigma) ** 2) / 2) for k in range(-reach, reach + 1)}
+    total = math.fsum(terms.values())
+    for offset in (0, 1, 2, int(sigma), int(3 * sigma)):
+        holds(law.mass(offset - 2), terms[offset] / total, 1e-10)
+        below, above = law.tail(offset - 2)
+        holds(above, math.fsum(v for k, v in terms.items() if k >= offset) / total, 1e-10)
+        holds(below, math.fsum(v for k, v in terms.items() if k <= offset) / total, 1e-10)
+
+
+@pytest.mark.parametrize("variance", ["200", "300", "5000"])
+def test_both_tail_routes_agree(variance):
+    from dpspec.laws.integers import _euler_maclaurin, _half_sum
+
+    for start in (1, 10, 40):
+        with ctx.workprec(112):
+            direct, quick = _half_sum(Fraction(variance), Fraction(start), 96), _euler_maclaurin(Fraction(variance), start, 96)
+        assert direct.overlaps(quick)
+        assert float(quick.rad()) < 1e-20
+
+
+def test_wide_discrete_gaussian_stays_narrow():
+    bracket = DiscreteGaussian(0, 10**6).against(DiscreteGaussian(500, 10**6)).hockey_stick("1/10")
+    inside(bracket, _gaussian_delta(0.5, 0.1), 1e-4)
+    assert float(bracket.upper) - float(bracket.lower) < 1e-5
+
+
+# --- Gaussian --------------------------------------------------------------------------------------------------------
+
+
+def _gaussian_delta(mu: float, epsilon: float) -> float:
+    return stats.norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def test_gaussian_shift():
+    pair = Gaussian(0, 4).against(Gaussian("3/2", 4))
+    assert pair.concentration().lower == Fraction(9, 32)
+    assert pair.renyi("7/3").lower == Fraction(9, 16) * Fraction(7, 6)
+    assert pair.renyi(1).lower == Fraction(9, 32)
+    assert pair.max_log_ratio().lower == INFINITY
+    for epsilon in (-1, 0, "1/10", 1, 3):
+        inside(pair.hockey_stick(epsilon), _gaussian_delta(0.75, float(Fraction(epsilon))))
+    at = pair.epsilon_at("1/1000")
+    inside(Bracket.exactly(Fraction(1, 1000)), _gaussian_delta(0.75, float(at.lower)))
+    assert pair.hockey_stick(at.upper).upper <= Fraction(1, 1000)
+    assert pair.hockey_stick(at.lower).lower >= Fraction(1, 1000) - Fraction(1, 10**15)
+    assert float(at.upper) - float(at.lower) < 1e-15
+
+
+@pytest.mark.reference("B-O33")
+@pytest.mark.parametrize(("delta", "true"), [("1e-3", 3.2546e-4), ("1e-6", 4.1640e-6), ("1e-10", 2.0645e-8)])
+def test_true_delta_of_the_first_gaussian_calibration(delta, true):
+    variance = math.log(1 / float(delta)) / 0.25
+    bracket = Gaussian(0, variance).against(Gaussian(1, variance)).hockey_stick("1/2")
+    assert float(bracket.lower) == pytest.approx(true, rel=1e-4)
+    assert float(bracket.upper) == pytest.approx(true, rel=1e-4)
+
+
+@pytest.mark.reference("B-O34")
+@pytest.mark.parametrize(("delta", "true"), [("1e-3", 3.1913e-6), ("1e-6", 1.2500e-9)])
+def test_true_delta_of_the_second_gaussian_calibration(delta, true):
+    variance = 2 * math.log(1.25 / float(delta)) / 0.25
+    bracket = Gaussian(0, variance).against(Gaussian(1, variance)).hockey_stick("1/2")
+    assert float(bracket.lower) == pytest.approx(true, rel=1e-4)
+
+
+def test_gaussian_cdf_and_density():
+    law = Gaussian("1/2", "9/4")
+    for t in ("-7", "1/2", "0", "2", "9/2"):
+        holds(law.cdf(t), stats.norm.cdf(float(Fraction(t)), 0.5, 1.5))
+        holds(law.density(t), stats.norm.pdf(float(Fraction(t)), 0.5, 1.5))
+
+
+@pytest.mark.parametrize(("narrow", "wide", "shift"), [(1, 4, 1), ("1/2", 2, 0), (3, 4, "5/2")])
+def test_unequal_gaussians(narrow, wide, shift):
+    p, q = Gaussian(0, narrow), Gaussian(shift, wide)
+    pair = p.against(q)
+    s, t, d = (float(Fraction(x)) for x in (narrow, wide, shift))
+    for order in (1, "3/2", 2, 5):
+        inside(pair.renyi(order), _quadrature_renyi(stats.norm(0, s**0.5), stats.norm(d, t**0.5), float(Fraction(order))), 1e-7)
+    inside(pair.max_log_ratio(), math.log(t / s) / 2 + d * d / (2 * (t - s)))
+    assert pair.reverse().max_log_ratio().lower == INFINITY
+    assert pair.reverse().concentration().lower == INFINITY
+    order = Fraction(wide) / (Fraction(wide) - Fraction(narrow))
+    assert pair.reverse().renyi(order).lower == INFINITY
+    assert pair.reverse().renyi((order + 1) / 2).upper < INFINITY
+
+
+def _quadrature_renyi(p, q, alpha: float) -> float:
+    if alpha == 1:
+        return integrate.quad(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), -30, 30, limit=400)[0]
+    total = integrate.quad(lambda x: math.exp(alpha * p.logpdf(x) + (1 - alpha) * q.logpdf(x)), -30, 30, limit=400)[0]
+    return math.log(total) / (alpha - 1)
+
+
+# --- Laplace ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-O32")
+def test_laplace_tail():
+    below = Laplace(0, 3).cdf(-9)
+    holds(2 * below, 0.049787068367863944)
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1, 2), (3, 1), ("1/3", "1/2")])
+def test_laplace_shift(shift, scale):
+    pair = Laplace(0, scale).against(Laplace(shift, scale))
+    t = Fraction(shift) / Fraction(scale)
+    assert pair.max_log_ratio().lower == t
+    b, s = float(Fraction(scale)), float(Fraction(shift))
+    p, q = stats.laplace(0, b), stats.laplace(s, b)
+    for order in (1, "3/2", 2, 5):
+        inside(pair.renyi(order), _laplace_renyi(float(t), float(Fraction(order))))
+        inside(pair.renyi(order), _quadrature_renyi(p, q, float(Fraction(order))), 1e-5)
+    for epsilon in ("0", t / 2, -t / 3, -2 * t, t, 2 * t):
+        value = _laplace_delta(p, q, s, b, float(epsilon))
+        inside(pair.hockey_stick(epsilon), value)
+    grid = max(_laplace_renyi(float(t), 1 + k / 50) / (1 + k / 50) for k in range(1, 2000))
+    assert grid <= float(pair.concentration().upper) + 1e-9
+    assert float(pair.concentration().lower) <= max(grid, _laplace_renyi(float(t), 1)) + 1e-6
+    assert pair.hockey_stick(pair.epsilon_at("1/20").upper).lower <= Fraction(1, 20)
+
+
+def _laplace_renyi(t: float, alpha: float) -> float:
+    if alpha == 1:
+        return t + math.exp(-t) - 1
+    first = alpha / (2 * alpha - 1) * math.exp((alpha - 1) * t)
+    return math.log(first + (alpha - 1) / (2 * alpha - 1) * math.exp(-alpha * t)) / (alpha - 1)
+
+
+def _laplace_delta(p, q, shift: float, scale: float, epsilon: float) -> float:
+    """The event is a half-line x < c: the largest of a fine grid of c and the two ends."""
+    points = [shift * k / 20000 for k in range(20001)]
+    best = max(p.cdf(points) - math.exp(epsilon) * q.cdf(points))
+    return max(0.0, best, 1 - math.exp(epsilon))
+
+
+def test_laplace_with_a_rational_factor_is_exact():
+    pair = Laplace.with_decay(0, ln(3)).against(Laplace.with_decay(1, ln(3)))
+    assert pair.max_log_ratio().lower == ln(3)
+    assert pair.renyi(1).lower == ln(3) - Fraction(2, 3)
+    assert pair.renyi(2).is_exact
+    assert pair.concentration().is_exact
+    assert pair.hockey_stick(ln(3) / 3).upper < 1
+    assert pair.hockey_stick(-ln(3) * 2).lower == Fraction(8, 9)
+
+
+def test_laplace_scale_must_have_an_exact_inverse():
+    with pytest.raises(ParameterError, match="other constructor"):
+        Laplace(0, ln(3))
+    assert Laplace(0, sqrt(2)).against(Laplace(2, sqrt(2))).max_log_ratio().lower == sqrt(2)
+
+
+@pytest.mark.parametrize("bad", [0, -1, True, "x"])
+def test_parameters_are_checked(bad):
+    with pytest.raises(ParameterError):
+        Laplace(0, bad)
+    with pytest.raises(ParameterError):
+        Gaussian(0, bad)
+    with pytest.raises(ParameterError):
+        DiscreteGaussian(0, bad)
+    with pytest.raises(ParameterError):
+        TwoSidedGeometric(0, bad)
+    with pytest.raises(ParameterError):
+        DiscreteGaussian("1/2", 1)
+
+
+# --- different kinds -------------------------------------------------------------------------------------------------
+
+
+def test_kinds_that_never_meet_are_singular():
+    laws = [Laplace(0, 1), FiniteLaw.uniform([0, "x"])]
+    for p, q in (laws, laws[::-1], [DiscreteGaussian(0, 1), Gaussian(0, 1)]):
+        pair = p.against(q)
+        assert pair.total_variation().lower == 1
+        assert pair.max_log_ratio().lower == INFINITY
+        assert pair.concentration().lower == INFINITY
+        assert pair.epsilon_at("99/100").lower == INFINITY
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (DiscreteGaussian(0, 2), DiscreteGaussian(1, 5)),
+        (DiscreteGaussian(0, 2), TwoSidedGeometric(1, "1/2")),
+        (TwoSidedGeometric(0, 2), TwoSidedGeometric(2, "3/4")),
+        (FiniteLaw.uniform([0, 1, 4]), TwoSidedGeometric(1, "1/2")),
+        (FiniteLaw.uniform([0.0, 1, Fraction(4)]), DiscreteGaussian(1, 3)),
+    ],
+)
+def test_unequal_laws_on_the_integers(p, q):
+    """P has the lighter tails: everything is finite this way round, and infinite the other way."""
+    pair = p.against(q)
+    atoms = [(a, b) for a, b in sums(p, q, range(-80, 81)) if a > 1e-250 and b > 1e-250]
+    for order in ORDERS:
+        inside(pair.renyi(order), renyi(atoms, float(Fraction(order))))
+    inside(pair.max_log_ratio(), max(math.log(a / b) for a, b in atoms))
+    for epsilon in (-1, 0, "1/2"):
+        factor = math.exp(float(Fraction(epsilon)))
+        inside(pair.hockey_stick(epsilon), math.fsum(max(0.0, a - factor * b) for a, b in sums(p, q, range(-200, 201))))
+    grid = max(renyi(atoms, 1 + k / 20) / (1 + k / 20) for k in range(200))
+    assert grid <= float(pair.concentration().upper) + 1e-9
+    assert pair.reverse().max_log_ratio().lower == INFINITY
+    assert pair.reverse().concentration().lower == INFINITY
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "fp", "fq"),
+    [
+        (Laplace(0, 1), Laplace("1/2", 2), stats.laplace(0, 1), stats.laplace(0.5, 2)),
+        (Gaussian(0, 1), Laplace(1, 2), stats.norm(0, 1), stats.laplace(1, 2)),
+        (Gaussian(0, 1), Gaussian(1, 3), stats.norm(0, 1), stats.norm(1, 3**0.5)),
+    ],
+)
+def test_unequal_laws_on_the_line(p, q, fp, fq):
+    pair = p.against(q)
+    xs = [-30 + k / 2000 for k in range(120001)]
+    a, b = fp.pdf(xs), fq.pdf(xs)
+    for epsilon in (0, 0.25):
+        value = sum(max(0.0, x - math.exp(epsilon) * y) for x, y in zip(a, b, strict=True)) / 2000
+        inside(pair.hockey_stick(epsilon), value, 1e-5)
+        assert float(pair.hockey_stick(epsilon).upper) - float(pair.hockey_stick(epsilon).lower) < 1e-2
+    inside(pair.max_log_ratio(), max(fp.logpdf(xs) - fq.logpdf(xs)), 1e-6)
+    for order in (1, 2, "5/2"):
+        inside(pair.renyi(order), _quadrature_renyi(fp, fq, float(Fraction(order))), 1e-4)
+    assert pair.reverse().max_log_ratio().lower == INFINITY
+    assert pair.reverse().concentration().lower == INFINITY
+
+
+def test_precision_narrows():
+    pair = Laplace(0, 1).against(Laplace("1/2", 2))
+    widths = [float(b.upper) - float(b.lower) for b in (pair.hockey_stick(0, precision=p) for p in (32, 64, 128))]
+    assert widths[0] > widths[1] > widths[2]
+    brackets = [pair.hockey_stick(0, precision=p) for p in (32, 64, 128)]
+    assert max(b.lower for b in brackets) <= min(b.upper for b in brackets)

@@ -1,0 +1,164 @@
+"""Cells, merging and spreading: the exact value always lies between, whatever the cells."""
+
+import math
+from fractions import Fraction
+
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpspec.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.laws import FiniteLaw, Laplace, Sandwich
+from dpspec.laws.balls import BallDichotomy, Cell
+from dpspec.laws.products import compress
+from dpspec.laws.sandwich import merge, spread
+
+
+@st.composite
+def partitioned(draw: st.DrawFn, least: int = 0):
+    """A finite pair and an arbitrary partition of its outcomes."""
+    n = draw(st.integers(2, 7))
+    column = st.lists(st.integers(least, 9), min_size=n, max_size=n).filter(any)
+    labels = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    p, q = (FiniteLaw.from_weights(dict(enumerate(draw(column)))) for _ in range(2))
+    return p.against(q), p, q, labels
+
+
+def cells_of(p: FiniteLaw, q: FiniteLaw, labels: list[int]) -> tuple[Cell, ...]:
+    """The cells of the partition with their true ratio ranges."""
+    cells = []
+    for label in sorted(set(labels)):
+        members = [o for o, other in enumerate(labels) if other == label]
+        atoms = [(p.probability(o), q.probability(o)) for o in members if p.probability(o) or q.probability(o)]
+        if not atoms:
+            continue
+        mass_p, mass_q = sum(a for a, _ in atoms), sum(b for _, b in atoms)
+        ends = [arb.neg_inf() if not a else arb.pos_inf() if not b else ball(a / b).log() for a, b in atoms]
+        low, high = ends[0], ends[0]
+        for end in ends:
+            low, high = low.min(end), high.max(end)
+        cells.append(Cell(ball(Fraction(mass_p)), ball(Fraction(mass_q)), low.lower(), high.upper()))
+    return tuple(cells)
+
+
+FUNCTIONALS = (
+    lambda d: d.max_log_ratio(),
+    lambda d: d.hockey_stick(0),
+    lambda d: d.hockey_stick("1/2"),
+    lambda d: d.hockey_stick(-1),
+    lambda d: d.epsilon_at("1/20"),
+    lambda d: d.epsilon_at("1/3"),
+    lambda d: d.renyi(1),
+    lambda d: d.renyi("3/2"),
+    lambda d: d.renyi(4),
+    lambda d: d.concentration(),
+    lambda d: d.singular_mass(),
+)
+SLACK = Fraction(1, 10**15)
+
+
+def enclosed(exact: Bracket, around: Bracket) -> None:
+    """Exact endpoints may be irrational, and a rounding away from the bracket's own."""
+    assert around.lower <= exact.upper
+    assert exact.lower <= around.upper
+
+
+@settings(deadline=None, max_examples=150)
+@given(partitioned())
+def test_exact_value_lies_between_merged_and_spread(case):
+    pair, p, q, labels = case
+    sandwich = Sandwich.of(lambda precision: cells_of(p, q, labels))
+    for direction, exact in ((sandwich, pair), (sandwich.reverse(), pair.reverse())):
+        for functional in FUNCTIONALS:
+            value, bracket = functional(exact), functional(direction)
+            assert bracket.lower <= bracket.upper
+            enclosed(value, bracket)
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned(least=1))
+def test_single_atoms_give_the_exact_value(case):
+    pair, p, q, labels = case
+    sandwich = Sandwich.of(lambda precision: cells_of(p, q, list(range(len(labels)))))
+    for functional in FUNCTIONALS[:-2]:
+        value, bracket = functional(pair), functional(sandwich)
+        assert float(bracket.upper) - float(bracket.lower) < 1e-12
+        enclosed(value, bracket)
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned())
+def test_pieces_keep_both_masses(case):
+    _, p, q, labels = case
+    with ctx.workprec(96):
+        cells = cells_of(p, q, labels)
+        for pieces in (merge(cells), spread(cells), compress(cells, 2), compress(cells, 1)):
+            assert sum((c.p for c in pieces), arb(0)).contains(1) or abs(float(sum((c.p for c in pieces), arb(0))) - 1) < 1e-15
+            assert abs(float(sum((c.q for c in pieces), arb(0)).mid()) - 1) < 1e-15
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned(), st.integers(1, 4))
+def test_compressed_cells_still_enclose(case, limit):
+    pair, p, q, labels = case
+    fine = cells_of(p, q, list(range(len(labels))))
+    sandwich = Sandwich.of(lambda precision: compress(fine, limit))
+    for functional in FUNCTIONALS:
+        enclosed(functional(pair), functional(sandwich))
+
+
+@settings(deadline=None, max_examples=40)
+@given(partitioned(), partitioned())
+def test_products_of_cells_enclose_the_product(one, two):
+    def joint(precision):
+        return tuple(a.times(b) for a in cells_of(*one[1:]) for b in cells_of(*two[1:]))
+
+    exact = one[0].product(two[0])
+    for functional in FUNCTIONALS[:-2]:
+        enclosed(functional(exact), functional(Sandwich.of(joint)))
+
+
+def test_uncertain_masses_are_never_treated_as_positive():
+    """A cell that may be empty must not make anything infinite, nor finite."""
+    speck = arb(0, 1e-30)
+    cells = (Cell.atom(arb(1) / 2, arb(1) / 2), Cell.atom(arb(1) / 2, arb(1) / 2), Cell.lump(abs(speck), abs(speck)))
+    sandwich = Sandwich.of(lambda precision: cells)
+    assert sandwich.max_log_ratio().upper == INFINITY
+    assert sandwich.max_log_ratio().lower == 0
+    assert sandwich.renyi(2).upper == INFINITY
+    assert sandwich.renyi(2).lower <= number("1e-20")
+    assert sandwich.hockey_stick(0).upper <= number("1e-20")
+    assert sandwich.concentration().lower <= number("1e-20")
+
+
+def test_a_singular_atom_makes_everything_infinite():
+    cells = (Cell.atom(arb(1) / 2, arb(1)), Cell.atom(arb(1) / 2, arb(0)))
+    pair = BallDichotomy(lambda precision: cells)
+    for bracket in (pair.max_log_ratio(), pair.renyi(1), pair.renyi(2), pair.concentration(), pair.epsilon_at("2/5")):
+        assert bracket.lower == INFINITY
+    assert pair.epsilon_at("3/5").upper < 1
+    assert pair.reverse().max_log_ratio().upper < 1
+
+
+def test_cells_of_a_closed_form_agree_with_it():
+    pair = Laplace(0, 1).against(Laplace(1, 1))
+    sandwich = Sandwich.of(pair.cells)
+    for functional in FUNCTIONALS[:-1]:
+        enclosed(functional(pair), functional(sandwich))
+    width = [sandwich.renyi(2, precision=p) for p in (32, 64, 128)]
+    spans = [float(b.upper) - float(b.lower) for b in width]
+    assert spans[0] > 3 * spans[1] > 9 * spans[2]
+
+
+def test_second_order_convergence():
+    """Halving the cells divides the width by about four."""
+    pair = Laplace(0, 1).against(Laplace(2, 1))
+    spans = []
+    for precision in (16, 32, 64):
+        bracket = Sandwich.of(pair.cells).renyi(3, precision=precision)
+        spans.append(float(bracket.upper) - float(bracket.lower))
+    assert 3 < spans[0] / spans[1] < 5
+    assert 3 < spans[1] / spans[2] < 5
+    assert math.isfinite(spans[0])
+    assert pair.max_log_ratio().lower == ln("1") + 2
+    assert SLACK > 0

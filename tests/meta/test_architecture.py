@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import re
 from collections.abc import Iterator
@@ -81,6 +82,7 @@ def imported(path: Path, *, anywhere: bool = True) -> Iterator[str]:
             yield from (name if name in MODULES else node.module for name in inner)
 
 
+@functools.cache
 def arrows(*, anywhere: bool = True) -> dict[str, set[str]]:
     return {name: set(imported(path, anywhere=anywhere)) - {name} for name, path in MODULES.items()}
 

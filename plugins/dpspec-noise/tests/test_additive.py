@@ -355,10 +355,11 @@ def test_continuous_noise_is_not_released(mechanism):
         mechanism.release(table, RECORDS, SeededRandomness(1))
 
 
-def test_an_irrational_ratio_and_epsilon_are_not_released():
-    mechanism = Geometric(queries=(TOTAL,), epsilon="sqrt(2)")
-    with pytest.raises(ReleaseError, match="rational ratio"):
+def test_wide_noise_with_an_irrational_epsilon_is_not_released():
+    mechanism = Geometric(queries=(TOTAL,), epsilon="sqrt(2)", sensitivity=10**6)
+    with pytest.raises(ReleaseError, match="choose a rational epsilon"):
         mechanism.draw(1, SeededRandomness(1))
+    assert Geometric(queries=(TOTAL,), epsilon="sqrt(2)").draw(3, SeededRandomness(1)).shape == (3,)
 
 
 class Silent(Geometric):
@@ -420,18 +421,22 @@ def test_a_large_table_with_a_query_that_needs_the_dataset_is_refused():
 @pytest.mark.statistical
 @pytest.mark.parametrize("mechanism", [
     Geometric(queries=(HISTOGRAM,), ratio="3/5"), Geometric(queries=(HISTOGRAM,), epsilon="2/3"),
+    Geometric(queries=(HISTOGRAM,), epsilon="sqrt(1/2)"),
     DiscreteGaussian(queries=(HISTOGRAM,), variance="5/2", sensitivities=(1,)),
 ])  # fmt: skip
 def test_the_sampler_follows_the_law(mechanism):
-    """100,000 draws against the mass that `law` states, by chi-square at level 1e-9 (scales off by 5 %: test_samplers)."""
+    """100,000 draws, in small batches and in bulk, against the mass by `law`; chi-square at level 1e-9 (power: test_samplers)."""
     from scipy import stats
 
     n, noise = 100_000, mechanism.noise(0)
-    draws = mechanism.draw(n, SeededRandomness(41))
+    source = SeededRandomness(41)
+    small = np.concatenate([mechanism.draw(500, source) for _ in range(n // 500)])
+    bulk = mechanism.draw(n, source)
     inner = [float(noise.mass(k)) for k in range(-5, 6)]
     expected = n * np.array([(1 - sum(inner)), *inner])
-    observed = np.array([(np.abs(draws) > 5).sum(), *((draws == k).sum() for k in range(-5, 6))])
-    assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-9, 11)
+    for draws in (small, bulk):
+        observed = np.array([(np.abs(draws) > 5).sum(), *((draws == k).sum() for k in range(-5, 6))])
+        assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-9, 11)
 
 
 def test_everything_is_registered():

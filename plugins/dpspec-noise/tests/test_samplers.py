@@ -11,6 +11,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from dpspec_noise.inversion import fits, inverted
 from dpspec_noise.samplers import (
     coins,
     coins_of_exponential,
@@ -22,6 +23,8 @@ from dpspec_noise.samplers import (
 from scipy import stats
 
 from dpspec.errors import ReleaseError
+from dpspec.exact import number
+from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
 from dpspec.randomness import SeededRandomness
 
 N, LEVEL = 200_000, 1e-9
@@ -93,6 +96,63 @@ def test_discrete_gaussian(variance):
     draws = discrete_gaussian(SeededRandomness(33), N, variance=variance)
     wrongs = [gaussian_weight(float(variance) * off) for off in (0.95, 1.05)]
     judge(draws, gaussian_weight(variance), wrongs, max(10, int(20 * math.sqrt(variance))))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("variance", [F(1, 3), F(5, 2), F(271, 17), F(100)])
+def test_discrete_gaussian_by_inversion(variance):
+    """Wrong scales: the variance 5 % smaller and 5 % larger."""
+    draws = inverted(DiscreteGaussian(0, variance), N, SeededRandomness(35))
+    wrongs = [gaussian_weight(float(variance) * off) for off in (0.95, 1.05)]
+    judge(draws, gaussian_weight(variance), wrongs, max(10, int(20 * math.sqrt(variance))))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("decay", ["ln(3)", "1/7", "sqrt(2)"])
+def test_two_sided_geometric_by_inversion(decay):
+    """Wrong scales: 5 % smaller and 5 % larger. The ratio 1/3 has F(0) = 3/4, an exact binary fraction."""
+    draws = inverted(TwoSidedGeometric(0, number(decay)), N, SeededRandomness(36))
+    scale = 1 / float(number(decay))
+    wrongs = [geometric_weight(scale * off) for off in (0.95, 1.05)]
+    judge(draws, geometric_weight(scale), wrongs, max(30, int(40 * scale)))
+
+
+class Words:
+    """A source whose words are written down beforehand."""
+
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def words(self, count):
+        drawn, self.values = self.values[:count], self.values[count:]
+        assert len(drawn) == count
+        return np.array(drawn, dtype=np.uint64)
+
+
+THIRD = (2**64 - 1) // 3  # the bits 0101...01
+ALL = 2**64 - 1
+
+
+@pytest.mark.parametrize(("ratio", "words", "outcome"), [
+    # r = 1/2: F(-2) = 1/6, F(-1) = 1/3, F(0) = 2/3; 1/3 = 0.010101... in binary.
+    (F(1, 2), [THIRD - 1], -1), (F(1, 2), [THIRD + 1], 0), (F(1, 2), [2 * THIRD + 1], 1), (F(1, 2), [2 * THIRD - 1], 0),
+    (F(1, 2), [THIRD, THIRD - 1], -1), (F(1, 2), [THIRD, THIRD + 1], 0), (F(1, 2), [THIRD, THIRD, ALL], 0),
+    (F(1, 2), [THIRD, THIRD, 0], -1),
+    # r = 1/3: F(-1) = 1/4 and F(0) = 3/4 exactly.
+    (F(1, 3), [2**62 - 1, ALL, 5], -1), (F(1, 3), [2**62, 7], 0), (F(1, 3), [2**62, 0, 3], 0), (F(1, 3), [2**62 + 1], 0),
+    (F(1, 3), [3 * 2**62, 1], 1), (F(1, 3), [3 * 2**62 - 1, 1], 0),
+    # Beyond the table: r = 1/2, F(-k) = 2^(1-k)/3, so 2^-64 u lies between F(-67) and F(-66) for u = 2^-2.
+    (F(1, 2), [0, 2**62], -65), (F(1, 2), [ALL, ALL - 2**62], 65), (F(1, 2), [0, 0, 2**62], -129),
+])  # fmt: skip
+def test_words_near_a_threshold_take_more_bits(ratio, words, outcome):
+    source = Words(*words)
+    assert inverted(TwoSidedGeometric.with_ratio(0, ratio), 1, source).tolist() == [outcome]
+    assert inverted(TwoSidedGeometric.with_ratio(40, ratio), 1, Words(*words)).tolist() == [outcome + 40]
+
+
+def test_a_wide_law_has_no_table():
+    assert fits(DiscreteGaussian(0, 10**6))
+    assert not fits(DiscreteGaussian(0, 10**8))
 
 
 @pytest.mark.statistical

@@ -137,8 +137,12 @@ class DiscreteGaussian(AdditiveNoise):
         return self._claims("discrete Gaussian noise is rho-zCDP", "B-T15", space, DNor(), ("rho", number(self.rho())))
 
     def draw(self, count: int, source: Randomness) -> Integers:
+        from dpspec_noise.inversion import BULK, fits, inverted
         from dpspec_noise.samplers import discrete_gaussian
 
+        law = DiscreteGaussianLaw(0, self.variance)
+        if count >= BULK and fits(law):
+            return inverted(law, count, source)
         return discrete_gaussian(source, count, variance=self.variance)
 
 

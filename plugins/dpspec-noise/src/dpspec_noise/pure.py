@@ -96,14 +96,18 @@ class Geometric(AdditiveNoise):
         return self._claims("two-sided geometric noise is epsilon-DP", "B-O51", space, Mult(), budget)
 
     def draw(self, count: int, source: Randomness) -> Integers:
+        from dpspec_noise.inversion import BULK, fits, inverted
         from dpspec_noise.samplers import discrete_laplace, two_sided_geometric
 
-        ratio = TwoSidedGeometric(0, self.decay()).ratio
-        if ratio is not None:
-            return two_sided_geometric(source, count, ratio=ratio)
-        if self.decay().is_rational:
-            return discrete_laplace(source, count, scale=1 / self.decay().as_fraction())
+        law = TwoSidedGeometric(0, self.decay())
+        exact_by_rejection = law.ratio is not None or law.decay.is_rational
+        if fits(law) and (count >= BULK or not exact_by_rejection):
+            return inverted(law, count, source)
+        if law.ratio is not None:
+            return two_sided_geometric(source, count, ratio=law.ratio)
+        if law.decay.is_rational:
+            return discrete_laplace(source, count, scale=1 / law.decay.as_fraction())
         raise ReleaseError(
-            self.name, "has an exact sampler only for a rational ratio or a rational epsilon/sensitivity",
-            "choose such an epsilon", value=str(self.decay()),
+            self.name, "has no exact sampler for noise this wide with an irrational ratio and epsilon/sensitivity",
+            "choose a rational epsilon", value=str(law.decay),
         )  # fmt: skip

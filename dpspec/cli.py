@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from dpspec.extension import Registry
 
+
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="dpspec", prog_name="dpspec")
 def main() -> None:
@@ -74,7 +75,10 @@ def verify(paths: tuple[str, ...], as_json: bool) -> int:
 
         def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
             work.entitle(path.name)
-            found = verify_file(path, registry, progress=work)
+            try:
+                found = verify_file(path, registry, progress=work)
+            finally:
+                work.rest()
             outcome = found.outcome.value
             return codes[outcome], outcome, json.file_report(str(path), found), text.file_report(str(path), found)
 

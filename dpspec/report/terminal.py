@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-NARROWEST, WIDEST, PIPED = 60, 120, 100
+NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
 
 PATIENCE = 2.0
@@ -60,13 +60,11 @@ class Work(AbstractContextManager["Work"]):
         self._title, self._lock = title, threading.Lock()
         self._bar: Progress | None = None
         self._task: Any = None
+        self._timer: threading.Timer | None = None
         self._done, self._total = 0, 0
-        self._timer = threading.Timer(PATIENCE, self._show) if sys.stderr.isatty() else None
 
     def __enter__(self) -> Work:
-        if self._timer is not None:
-            self._timer.daemon = True
-            self._timer.start()
+        self._start()
         return self
 
     def __call__(self, done: int, total: int) -> None:
@@ -82,23 +80,39 @@ class Work(AbstractContextManager["Work"]):
             self._title, self._done, self._total = title, 0, 0
             if self._bar is not None:
                 self._bar.update(self._task, description=title, completed=0, total=None)
+        self._start()
+
+    def rest(self) -> None:
+        """Take the bar away before a result is printed on the same terminal; `entitle` begins anew."""
+        if sys.stdout.isatty():
+            self._stop()
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._stop()
+
+    def _start(self) -> None:
+        if self._timer is None and sys.stderr.isatty():
+            self._timer = threading.Timer(PATIENCE, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _stop(self) -> None:
         with self._lock:
-            self._timer = None
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
+            timer, self._timer = self._timer, None
+            bar, self._bar = self._bar, None
+        if timer is not None:
+            timer.cancel()
+        if bar is not None:
+            bar.stop()
 
     def _show(self) -> None:
         with self._lock:
             if self._timer is None:
                 return
             columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            stderr = Console(stderr=True)
+            self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
             self._bar.start()

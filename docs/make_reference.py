@@ -68,7 +68,7 @@ def cli_page() -> str:
     parts = [GENERATED, "# Command line\n"]
     for path, command in _commands(main, ()):
         name = " ".join(("dpspec", *path))
-        context = click.Context(command, info_name=name, terminal_width=80)
+        context = click.Context(command, info_name=name, terminal_width=80, **main.context_settings)
         parts.append(f"## `{name}`\n\n```text\n{command.get_help(context).rstrip()}\n```\n")
     return "\n".join(parts)
 

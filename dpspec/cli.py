@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.extension import Registry
+    from dpspec.specfile.document import SpecDocument
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -42,15 +43,19 @@ _PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=
 def check(paths: tuple[str, ...], as_json: bool) -> int:
     """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
 
-    A directory stands for every *.dpspec.toml directly in it.
+    Files that are checked together must have different ids. A directory stands for every *.dpspec.toml directly in it.
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
     from dpspec.api import read_spec
     from dpspec.report import json, text
+    from dpspec.specfile.reader import check_ids
+
+    seen: dict[str, SpecDocument] = {}
 
     def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
         found = read_spec(path, registry)
+        check_ids((seen.setdefault(found.id, found), found))
         return 0, "valid", json.checked(str(path), found), text.checked(str(path), found)
 
     return _each_file("check", paths, as_json, one)
@@ -97,6 +102,7 @@ def _each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Calla
 
     registry = installed().registry
     codes, outcomes, results = [], [], []
+    done: set[Path] = set()
 
     def tell(judged: Judged) -> None:
         code, outcome, data, words = judged
@@ -121,7 +127,8 @@ def _each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Calla
         except DpspecError as fault:
             attempt(path, lambda fault=fault: _raise(fault))  # type: ignore[misc]
             continue
-        for file in files:
+        for file in [file for file in files if file not in done]:
+            done.add(file)
             attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
     code = worst(codes)
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import attrs
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.errors import DpspecError, UnknownNameError
-from dpspec.exact import number
+from dpspec.exact import Bracket, number
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.registry import singular
 from dpspec.params import did_you_mean, parameters
@@ -21,6 +22,7 @@ from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
 from dpspec.report.words import blocks_in_words, budget_in_words, number_in_words, thing_in_words, value_in_words
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.exhaustive import guarded
 
 Data = dict[str, Any]
 
@@ -184,7 +186,7 @@ def promise(found: SpecDocument) -> str:
 
 def _numbers(found: SpecDocument) -> Iterator[Data]:
     for expectation in found.expectations:
-        value = expectation.value(found.spec)
+        value: Bracket = guarded(expectation.route.name, partial(expectation.value, found.spec))
         yield {
             "what": expectation.what,
             "parameter": expectation.parameter,

@@ -39,6 +39,15 @@ def test_check_reports_all_faults_of_a_file_with_their_lines(run, response):
     assert f"{path}:20: " in ran.err
 
 
+def test_check_refuses_two_files_of_one_id(run, response, tmp_path):
+    first, second = response(), tmp_path / "second.dpspec.toml"
+    second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
+    files = run("check", tmp_path, "--format", "json").json("check")["files"]
+    outcomes = {Path(file["path"]).name: [error["code"] for error in file.get("errors", [])] for file in files}
+    assert outcomes == {first.name: [], second.name: ["duplicate-id"]}
+    assert run("check", first, first).code == 0
+
+
 # --- verify --------------------------------------------------------------------------------------
 
 

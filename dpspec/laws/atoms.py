@@ -47,9 +47,7 @@ class FiniteDichotomy(Dichotomy):
         atoms = tuple(pairs)
         p_total = math.lcm(*(p.denominator for p, _ in atoms))
         q_total = math.lcm(*(q.denominator for _, q in atoms))
-        return cls(
-            tuple(int(p * p_total) for p, _ in atoms), tuple(int(q * q_total) for _, q in atoms), p_total, q_total
-        )
+        return cls(tuple(int(p * p_total) for p, _ in atoms), tuple(int(q * q_total) for _, q in atoms), p_total, q_total)
 
     # -- structure --------------------------------------------------------------------------------
 
@@ -90,9 +88,7 @@ class FiniteDichotomy(Dichotomy):
             self.p_total * other.p_total,
             self.q_total * other.q_total,
         )
-        return attrs.evolve(
-            joint, p_weights=tuple(p for p, _ in joint.by_ratio), q_weights=tuple(q for _, q in joint.by_ratio)
-        )
+        return attrs.evolve(joint, p_weights=tuple(p for p, _ in joint.by_ratio), q_weights=tuple(q for _, q in joint.by_ratio))
 
     def joined(self, other: Dichotomy) -> Dichotomy | None:
         if not isinstance(other, FiniteDichotomy) or len(self.by_ratio) * len(other.by_ratio) > _MOST_JOINED:
@@ -187,17 +183,13 @@ class FiniteDichotomy(Dichotomy):
         """sum_i p_i ln(p_i / q_i), exactly."""
         if not self.by_ratio[0][1]:
             return INFINITY
-        logs = (
-            ln(Fraction(p * self.q_total, q * self.p_total)) * Fraction(p, self.p_total) for p, q in self.by_ratio if p
-        )
+        logs = (ln(Fraction(p * self.q_total, q * self.p_total)) * Fraction(p, self.p_total) for p, q in self.by_ratio if p)
         return sum(logs, ZERO)
 
     def _sum(self, precision: int) -> AtomSum:
         with ctx.workprec(precision):
             shift = ball(Fraction(self.q_total, self.p_total)).log()
-            return AtomSum.of(
-                (arb(p) / self.p_total, ball(Fraction(p, q)).log() + shift) for p, q in self.by_ratio if p
-            )
+            return AtomSum.of((arb(p) / self.p_total, ball(Fraction(p, q)).log() + shift) for p, q in self.by_ratio if p)
 
     def _concentration(self, precision: int) -> Bracket:
         top = self.max_log_ratio()

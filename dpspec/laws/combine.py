@@ -115,9 +115,7 @@ class PushForward(AtomicLaw):
         if parent.is_identical:
             return IDENTICAL
         try:
-            listed: Dichotomy = general(self, other)
-            # Cells are only computed when asked for; a law on the line must be noticed now.
-            listed.cells(_LEAST_PRECISION)
+            listed = general(self, other)
         except NoRouteError:
             return Between((IDENTICAL,), (parent,))
         return Between((listed,), (parent, listed))
@@ -169,9 +167,7 @@ class Mixture(KnownLaw):
         """Between the mixtures themselves, cut into cells, and the union in which the component is shown."""
         theirs = other.laws if isinstance(other, Mixture) and other.weights == self.weights else (other,) * len(self.laws)
         try:
-            union = UnionDichotomy(
-                self.weights, tuple(mine.against(its) for mine, its in zip(self.laws, theirs, strict=True))
-            )
+            union = UnionDichotomy(self.weights, tuple(mine.against(its) for mine, its in zip(self.laws, theirs, strict=True)))
         except NoRouteError:
             return None
         try:

@@ -139,6 +139,7 @@ class _Search:
     cumulant: Cumulant
     top: arb
     tolerance: arb
+    negligible: arb
     limit: arb
     best: arb
     ceiling: arb
@@ -153,7 +154,8 @@ class _Search:
         step = _falling_step(cumulant, scale / 4)
         first = scale * arb(2) ** (-(precision // 4)) if step is None else step
         tolerance = arb(2) ** (-(precision // 2))
-        return cls(cumulant, top, tolerance, limit, limit.lower(), limit.upper(), step is not None, first)
+        negligible = arb(2) ** (-2 * precision)
+        return cls(cumulant, top, tolerance, negligible, limit, limit.lower(), limit.upper(), step is not None, first)
 
     @property
     def limit_is_best(self) -> bool:
@@ -169,6 +171,9 @@ class _Search:
 
     def settled(self, bound: arb) -> bool:
         """Whether a cell with this bound needs no further division."""
+        if bound <= self.negligible:
+            # Balls around equal masses: the supremum may be 0, and then no relative width is ever reached.
+            return True
         if self.limit_is_best:
             return bool(bound < self.limit.lower())
         return bool(bound <= self.best * (1 + self.tolerance))
@@ -251,4 +256,3 @@ def _power_of_two_below(value: arb) -> arb:
 def enclosed_limit(cumulant: Cumulant) -> Bracket:
     """f(0), the Kullback-Leibler divergence, as a ball."""
     return Bracket.around(cumulant.derivatives(arb(0))[0], least=0)
-

@@ -209,9 +209,7 @@ class DiscreteGaussian(IntegerLaw):
         return math.ceil(math.sqrt(2 * math.log(2) * (precision + 4) * self.variance)) + 1
 
     def upper_tail(self, distance: int, precision: int) -> arb:
-        return _gaussian_tail(self.variance, distance, precision) / _log_normaliser(
-            self.variance, Fraction(0), precision
-        ).exp()
+        return _gaussian_tail(self.variance, distance, precision) / _log_normaliser(self.variance, Fraction(0), precision).exp()
 
     def closed_against(self, other: Law) -> Dichotomy | None:
         from dpspec.laws.shifts import DiscreteGaussianShift

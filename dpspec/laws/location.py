@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar
 
-from flint import arb
+from flint import arb, ctx
 
 from dpspec.exact import Number, ball
 from dpspec.laws.numeric import hull
@@ -52,12 +52,16 @@ class LocationLaw(SimpleLaw):
 
     def log_density(self, point: arb, precision: int) -> arb:
         """ln f at a ball of points."""
-        distance = abs(point - ball(self.center))
-        return (
-            self.log_peak(precision)
-            - self.curvature.enclose(precision) * distance**2
-            - self.slope.enclose(precision) * distance
-        )
+        center, curvature, slope, peak = _coefficients(self, precision)
+        distance = abs(point - center)
+        return peak - (curvature * distance + slope) * distance
+
+
+@functools.lru_cache(maxsize=256)
+def _coefficients(law: LocationLaw, precision: int) -> tuple[arb, arb, arb, arb]:
+    """Balls around center, curvature, slope and the logarithm of the peak."""
+    with ctx.workprec(precision):
+        return ball(law.center), law.curvature.enclose(precision), law.slope.enclose(precision), law.log_peak(precision)
 
 
 def tail_sign(p: LocationLaw, q: LocationLaw, side: int) -> int:
@@ -121,8 +125,8 @@ def _vertex(p: LocationLaw, q: LocationLaw, low: Point, high: Point, precision: 
     slope, curvature = arb(0), arb(0)
     for law, sign in ((p, 1), (q, -1)):
         right = low is not None and low >= law.center
-        a, b = law.curvature.enclose(precision), law.slope.enclose(precision)
-        slope += sign * (2 * a * ball(Fraction(law.center)) - (b if right else -b))
+        center, a, b, _ = _coefficients(law, precision)
+        slope += sign * (2 * a * center - (b if right else -b))
         curvature += sign * 2 * a
     vertex = slope / curvature
     if low is not None:

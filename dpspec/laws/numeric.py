@@ -77,4 +77,3 @@ def positive(value: arb) -> arb:
 def hull(low: arb, high: arb) -> arb:
     """A ball around all numbers between two finite ones."""
     return low.union(high)
-

@@ -26,6 +26,9 @@ from dpspec.laws.sandwich import Sandwich
 
 Outcome = Hashable
 
+_PROBE = 8
+"""The precision at which a law is asked whether it can list its atoms."""
+
 
 class Kind(enum.Enum):
     """How the outcomes of a simple law lie."""
@@ -102,14 +105,15 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
             "mixes a law on the line with one that is only listed atom by atom",
             "compare laws of one kind, or products of the same shape factor by factor",
         )
+    for _, part in p_parts + q_parts:
+        # Cells are computed when they are asked for; that a part cannot be listed must be noticed now.
+        atomic(part).window(_PROBE)
     return Sandwich.of(lambda precision: listed_cells(p_parts, q_parts, precision))
 
 
 def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
     """One cell for every listed outcome, and one for all the others."""
-    outcomes = dict.fromkeys(
-        itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts)
-    )
+    outcomes = dict.fromkeys(itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts))
     cells = [Cell.atom(_mass(p_parts, outcome, precision), _mass(q_parts, outcome, precision)) for outcome in outcomes]
     p_rest = _rest(p_parts, [cell.p for cell in cells])
     q_rest = _rest(q_parts, [cell.q for cell in cells])

@@ -255,7 +255,7 @@ class LaplaceShift(Dichotomy):
         return Bracket.exactly(self.t)
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        if epsilon + self.t <= 0:
+        if epsilon < 0 and self.t <= -epsilon:
             whole = rational_exponential(epsilon)
             if whole is not None:
                 return Bracket.exactly(1 - whole)

@@ -67,11 +67,15 @@ class LocationSandwich(Sandwich):
             INFINITE if _unbounded(p_parts, q_parts) else None,
             INFINITE if _unbounded(q_parts, p_parts) else None,
         )
+        return cls._around_cells(raw, p_parts, q_parts)
+
+    @classmethod
+    def _around_cells(cls, raw: BallDichotomy, p_parts: Parts, q_parts: Parts) -> LocationSandwich:
         base = Sandwich.around(raw)
         return cls(base.lowers, base.uppers, raw, p_parts, q_parts)
 
     def reverse(self) -> LocationSandwich:
-        return LocationSandwich.of_parts(self.q_parts, self.p_parts)
+        return LocationSandwich._around_cells(self.raw.reverse(), self.q_parts, self.p_parts)
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
         p, q = _location(self.p_parts, Kind.LINE), _location(self.q_parts, Kind.LINE)
@@ -82,9 +86,7 @@ class LocationSandwich(Sandwich):
             return Bracket.around(ratio_supremum(p[0][1], q[0][1], precision + 32), least=0)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        if order > 1 and _somewhere(
-            self.p_parts, self.q_parts, lambda p, q: moment_diverges(p, q, order)
-        ):
+        if order > 1 and _somewhere(self.p_parts, self.q_parts, lambda p, q: moment_diverges(p, q, order)):
             return INFINITE
         return Sandwich._renyi(self, order, precision)
 

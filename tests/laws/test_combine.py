@@ -203,7 +203,10 @@ def test_images_under_different_functions():
 
 
 def test_images_on_the_line_are_bounded_by_their_parents():
-    parent, pair = Laplace(2, 1).against(Laplace(3, 1)), push_forward(Laplace(2, 1), abs).against(push_forward(Laplace(3, 1), abs))
+    parent, pair = (
+        Laplace(2, 1).against(Laplace(3, 1)),
+        push_forward(Laplace(2, 1), abs).against(push_forward(Laplace(3, 1), abs)),
+    )
     assert pair.max_log_ratio() == Bracket(lower=number(0), upper=parent.max_log_ratio().upper)
     assert pair.total_variation().upper == parent.total_variation().upper
     same = push_forward(Laplace(2, 1), abs)

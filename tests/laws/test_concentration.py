@@ -99,7 +99,7 @@ def test_pure_differential_privacy_bounds_concentration(p, q):
 def test_nearly_equal_laws():
     pair = FiniteLaw.from_weights({0: 10**15, 1: 10**15 + 1}).against(FiniteLaw.from_weights({0: 1, 1: 1}))
     bracket = pair.concentration()
-    assert 0 < bracket.lower
+    assert bracket.lower > 0
     assert bracket.upper < Fraction(1, 10**30)
     assert float(bracket.upper) == pytest.approx(1.25e-31, rel=1e-6)
 

@@ -1,5 +1,6 @@
 """Noise laws and their shifts: exact values, tails, and quadrature or summation in floats as independent oracle."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -55,7 +56,7 @@ def test_geometric_count_and_histogram():
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_clamping_does_not_hurt(n):
     laws = [TwoSidedGeometric.with_ratio(center, "1/2") for center in range(n + 1)]
-    exact = [law.clamped(0, n).against(other.clamped(0, n)).max_log_ratio() for law, other in zip(laws, laws[1:], strict=False)]
+    exact = [law.clamped(0, n).against(other.clamped(0, n)).max_log_ratio() for law, other in itertools.pairwise(laws)]
     assert max(bracket.lower for bracket in exact) == ln(2)
 
     def clamp(k: int) -> int:
@@ -311,7 +312,11 @@ def test_laplace_with_a_rational_factor_is_exact():
 def test_laplace_scale_must_have_an_exact_inverse():
     with pytest.raises(ParameterError, match="other constructor"):
         Laplace(0, ln(3))
-    assert Laplace(0, sqrt(2)).against(Laplace(2, sqrt(2))).max_log_ratio().lower == sqrt(2)
+    pair = Laplace(0, sqrt(2)).against(Laplace(2, sqrt(2)))
+    assert pair.max_log_ratio().lower == sqrt(2)
+    inside(pair.hockey_stick("1/2"), 1 - math.exp((0.5 - math.sqrt(2)) / 2))
+    inside(pair.hockey_stick(-2), 1 - math.exp(-2))
+    inside(pair.epsilon_at("1/10"), math.sqrt(2) + 2 * math.log(0.9))
 
 
 @pytest.mark.parametrize("bad", [0, -1, True, "x"])

@@ -9,7 +9,7 @@ import attrs
 from flint import arb
 
 from dpspec.forms import START_PRECISION, dyadic
-from dpspec.number import INFINITY, ZERO, Number, NumberLike, Scalar, number
+from dpspec.numbers import INFINITY, ZERO, Number, NumberLike, Scalar, number
 
 
 @attrs.frozen(kw_only=True)

@@ -2,7 +2,7 @@
 
 from dpspec.bracket import Bracket, largest
 from dpspec.forms import ball, dyadic
-from dpspec.number import INFINITY, ZERO, Number, NumberLike, Scalar, ln, number, rational, sqrt
+from dpspec.numbers import INFINITY, ZERO, Number, NumberLike, Scalar, ln, number, rational, sqrt
 
 __all__ = [
     "INFINITY",

@@ -18,7 +18,7 @@ FLOORS = [
     ("dpspec.errors",),
     ("dpspec.randomness",),
     ("dpspec.forms",),
-    ("dpspec.number",),
+    ("dpspec.numbers",),
     ("dpspec.bracket",),
     ("dpspec.exact",),
     ("dpspec.domains",),

@@ -139,6 +139,13 @@ def test_plugins_use_the_public_interface_only():
                 assert is_command or not (node.module or "").startswith(above), f"{path.name} imports {node.module}"
 
 
+def test_no_exported_name_is_a_module_too():
+    """`dpspec.name` would be the one or the other, depending on what was imported before."""
+    import dpspec
+
+    assert not {f"dpspec.{name}" for name in dpspec.__all__} & set(MODULES)
+
+
 # --- the checkout --------------------------------------------------------------------------------
 
 TEXTS = [

@@ -16,7 +16,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import BudgetParameterError, IncompatibleBlocksError
+from dpspec.errors import BudgetParameterError, IncompatibleBlocksError, NotInUniverseError
 from dpspec.exact import Number
 from dpspec.params import collect
 
@@ -80,6 +80,24 @@ class PrivacySpec:
     def bound(self, universe: Universe) -> Number:
         """The Lipschitz constant that the budget allows in a universe."""
         return self.output_divergence.lipschitz(self.budget.parameter, self.budget.at(universe, self.space))
+
+    def allowance(self, left: Dataset, right: Dataset) -> Number:
+        """How far the laws of two datasets may be apart: the least eps_D d_X(x, x') over the universes that hold both.
+
+        Raises:
+            NotInSpaceError: when one of them is no dataset of the space.
+            NotInUniverseError: when no universe holds both, so that nothing is promised about the pair.
+        """
+        first, second = self.space.dataset(left), self.space.dataset(right)
+        shared = [u for u in self.multiverse.labels(first, self.space) if u in self.multiverse.labels(second, self.space)]
+        if not shared:
+            raise NotInUniverseError(
+                "pair of datasets", "lies in no common universe, so nothing is promised about it", str(self.multiverse)
+            )
+        distance = self.distance(first, second)
+        if distance == 0 or distance.is_infinite:
+            return distance
+        return min(self.bound(Universe(label=label, datasets=(first, second))) * distance for label in shared)
 
     def replace(self, **blocks: Any) -> PrivacySpec:
         """The same specification with some blocks exchanged."""

@@ -19,6 +19,7 @@ from dpspec.errors import (
     DpspecError,
     IncompatibleBlocksError,
     NotInSpaceError,
+    NotInUniverseError,
     PluginContractError,
 )
 from dpspec.exact import INFINITY, ln, number, sqrt
@@ -240,6 +241,16 @@ def test_a_verdict_is_no_truth_value() -> None:
 def test_a_broken_mechanism_is_an_error_of_its_own(law: Any, kind: type[DpspecError]) -> None:
     with pytest.raises(kind):
         verify(Toy(law), bits_spec())
+
+
+def test_a_pair_is_promised_its_budget_times_its_distance_and_only_inside_one_universe() -> None:
+    spec = bits_spec(multiverse=PARITY)
+    assert spec.allowance((0, 0, 0), (0, 1, 1)) == ln(9)
+    assert spec.allowance((0, 0, 0), (0, 0, 0)) == 0
+    with pytest.raises(NotInUniverseError, match="no common universe"):
+        spec.allowance((0, 0, 0), (0, 0, 1))
+    with pytest.raises(NotInSpaceError):
+        spec.allowance((0, 0, 0), (0, 0, 7))
 
 
 def test_datasets_outside_the_space_are_refused() -> None:

@@ -76,15 +76,7 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     elif found != "verified":
         found += ", as the file records"
     yield "verdict", found
-    yield from verdict_lines(obligation.verdict, _spec_of(obligation, document))
-
-
-def _spec_of(obligation: Obligation, document: SpecDocument) -> PrivacySpec:
-    """The specification that an obligation is about: that of the miniature it names, else the document's."""
-    for miniature in document.miniatures:
-        if obligation.name.endswith(miniature.title):
-            return miniature.spec
-    return document.spec
+    yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 import attrs
 
 from dpspec.exact import Bracket
 from dpspec.extension.registry import Registry
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.verify.exhaustive import Progress, guarded, verify
 from dpspec.verify.verdict import Outcome, Verdict, worst
@@ -21,6 +24,7 @@ class Obligation:
         name: what it is: a claim on a space, or a printed number.
         outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
         detail: the finding in one line.
+        spec: for a claim, the specification that it is about.
         verdict: for a claim, the engine's verdict.
         value: for a printed number, the recomputed one.
     """
@@ -28,6 +32,7 @@ class Obligation:
     name: str
     outcome: Outcome
     detail: str
+    spec: PrivacySpec | None = None
     verdict: Verdict | None = None
     value: Bracket | None = None
 
@@ -52,30 +57,63 @@ class FileReport:
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
 
+@attrs.frozen(kw_only=True)
+class Duty:
+    """An obligation that has not been judged yet.
+
+    Args:
+        name: what it is; no two duties of a file have the same name.
+        judge: judges it; takes the registry for provenance and who is told of the progress, or None for either.
+    """
+
+    name: str
+    judge: Callable[[Registry | None, Progress | None], Obligation]
+
+
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
-    obligations = (
-        *_claims(document, registry, progress),
-        *(_printed(expectation, document) for expectation in document.expectations),
-    )
-    return FileReport(document=document, obligations=obligations)
+    return FileReport(document=document, obligations=tuple(duty.judge(registry, progress) for duty in duties(document)))
 
 
-def _claims(document: SpecDocument, registry: Registry | None, progress: Progress | None) -> Iterator[Obligation]:
+def duties(document: SpecDocument) -> tuple[Duty, ...]:
+    """What a file obliges itself to, each thing to be judged on its own."""
+    stated = (*_claims(document), *(_number(expectation, document) for expectation in document.expectations))
+    times: Counter[str] = Counter()
+    told_apart = []
+    for duty in stated:
+        times[duty.name] += 1
+        again = times[duty.name] > 1
+        told_apart.append(attrs.evolve(duty, name=f"{duty.name} ({times[duty.name]})") if again else duty)
+    return tuple(told_apart)
+
+
+def _claims(document: SpecDocument) -> Iterator[Duty]:
     instances = [(f"claim on miniature: {m.title}", m.spec, m.mechanism) for m in document.miniatures]
     if not instances:
         instances = [("claim", document.spec, document.mechanism)]
     recorded = "verified" if document.claim is None else document.claim.verdict
     for name, spec, mechanism in instances:
-        if mechanism is None:
-            if recorded == "undecided" or document.expectations:
-                continue
-            yield Obligation(
-                name=name, outcome=Outcome.UNDECIDED, detail="the file names no mechanism, so there is nothing to judge"
-            )
-            continue
+        if mechanism is not None:
+            yield _claim(name, spec, mechanism, recorded)
+        elif recorded != "undecided" and not document.expectations:
+            yield _nothing_to_judge(name)
+
+
+def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = verify(mechanism, spec, registry=registry, progress=progress)
-        yield _recorded(name, verdict, recorded)
+        return attrs.evolve(_recorded(name, verdict, recorded), spec=spec)
+
+    return Duty(name=name, judge=judge)
+
+
+def _nothing_to_judge(name: str) -> Duty:
+    detail = "the file names no mechanism, so there is nothing to judge"
+    return Duty(name=name, judge=lambda _, __: Obligation(name=name, outcome=Outcome.UNDECIDED, detail=detail))
+
+
+def _number(expectation: Expectation, document: SpecDocument) -> Duty:
+    return Duty(name=f"number: {expectation.what}", judge=lambda _, __: _printed(expectation, document))
 
 
 def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:

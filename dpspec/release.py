@@ -15,7 +15,7 @@ import attrs
 
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.records import Multisets
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.space import Attribute
 from dpspec.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.extension.registry import Provenance, Registry

@@ -7,15 +7,8 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.blocks.records import (
-    Multisets,
-    all_records,
-    check_attributes,
-    check_sizes,
-    count_records,
-    read_record,
-    restrict_attributes,
-)
+from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record, restrict_attributes
+from dpspec.blocks.multisets import Multisets, check_sizes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Nested, define, evolve

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.blocks.records import Multisets
+from dpspec.blocks.multisets import Multisets
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words

@@ -10,8 +10,8 @@ from typing import Any
 
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.households import MEMBERS, Households
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.multiverse import Multiverse
-from dpspec.blocks.records import Multisets
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.exact import Bracket, Number
 from dpspec.params import parameters

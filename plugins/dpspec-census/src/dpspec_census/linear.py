@@ -12,7 +12,8 @@ import attrs
 
 from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.records import Multisets, UnorderedRecords
+from dpspec.blocks.multisets import Multisets
+from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import DatasetSpace
 from dpspec.errors import IncompatibleBlocksError
 from dpspec.exact import INFINITY, Number, number

@@ -18,8 +18,8 @@ import attrs
 
 from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.records import Multisets
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.params import Items, Text, define, did_you_mean

@@ -179,9 +179,9 @@ records of one rest category and one of another, three different swap values). E
 to 5 records and of two strata with up to 3 records each is here, up to renaming categories, exchanging strata, and
 exchanging the two margins, none of which changes laws or distances.
 
-Each cell is *exact Lipschitz constant / claimed budget*: the constant is the largest d_MULT / d_Ham over all pairs of tables of the
-universe, with the unordered Hamming distance on records; the budget is the printed theorem (B-T11) with b recomputed for the
-universe. Where two printed forms give two budgets, both are listed. A cell in bold exceeds a budget: the
+Each cell is *exact Lipschitz constant / claimed budget*: the constant is the largest d_MULT / d_Ham over all pairs of tables of
+the universe, with the unordered Hamming distance on records; the budget is the printed theorem (B-T11) with b recomputed for
+the universe. Where two printed forms give two budgets, both are listed. A cell in bold exceeds a budget: the
 theorem as printed is false for that mechanism there."""
 
 

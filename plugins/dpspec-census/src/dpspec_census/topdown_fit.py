@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dpspec.blocks.records import Multisets
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.space import DatasetSpace
 from dpspec.errors import NumericalError
 from dpspec_census.linear import products, query_rows

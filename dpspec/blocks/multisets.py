@@ -1,0 +1,104 @@
+"""Dataset spaces whose datasets are multisets of cells: what records, tables and households have in common."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+
+CELLS_LISTED = 4096
+"""A space with more kinds of records than this does not list them as coordinates."""
+
+
+def check_size(name: str, size: int, least: int, most: int | None) -> None:
+    """Refuse a dataset whose size lies outside the range."""
+    if size < least or (most is not None and size > most):
+        raise NotInSpaceError(name, f"must have a size in [{least}, {'inf' if most is None else most}]", value=size)
+
+
+def check_sizes(least: int, most: int | None) -> None:
+    """Refuse an empty range of sizes."""
+    if most is not None and most < least:
+        raise ParameterError("most", f"must not be below least={least}", value=most)
+
+
+class Multisets(DatasetSpace):
+    """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
+
+    least: int
+    most: int | None
+
+    @abstractmethod
+    def kinds(self) -> Iterator[Hashable]:
+        """Every kind of cell."""
+
+    @abstractmethod
+    def count_kinds(self) -> int | None:
+        """Their number; None when infinite."""
+
+    @abstractmethod
+    def of(self, cells: tuple[Hashable, ...]) -> Dataset:
+        """The canonical dataset with these cells."""
+
+    @abstractmethod
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
+        """The cells of a dataset, with repetitions."""
+
+    def datasets(self) -> Iterator[Dataset]:
+        kinds = tuple(self.kinds())
+        sizes = itertools.count(self.least) if self.most is None else range(self.least, self.most + 1)
+        for size in sizes:
+            for chosen in itertools.combinations_with_replacement(kinds, size):
+                yield self.of(chosen)
+
+    def cardinality(self) -> int | None:
+        kinds = self.count_kinds()
+        if self.most is None or kinds is None:
+            return None
+        return sum(math.comb(kinds + size - 1, size) for size in range(self.least, self.most + 1))
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return len(self.cells_of(dataset))
+
+    def fixes_size(self, unit: str) -> bool:
+        return unit == self.units[0] and self.least == self.most
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == self.units[0]
+
+    def cells(self) -> tuple[Hashable, ...] | None:
+        kinds = self.count_kinds()
+        return None if kinds is None or kinds > CELLS_LISTED else tuple(self.kinds())
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        counts = Counter(self.cells_of(dataset))
+        return tuple(counts[cell] for cell in self._listed())
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        if any(count < 0 for count in vector):
+            raise NotInSpaceError(self.name, "counts must not be negative", value=vector)
+        cells = tuple(cell for cell, count in zip(self._listed(), vector, strict=True) for _ in range(count))
+        self.check_size(len(cells))
+        return self.of(cells)
+
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        return self.records(self.of((cell,)), unit)
+
+    def fixed_total(self) -> bool:
+        return self.least == self.most
+
+    def check_size(self, size: int) -> None:
+        """Raise NotInSpaceError for a number of cells outside the range."""
+        check_size(self.name, size, self.least, self.most)
+
+    def _listed(self) -> tuple[Hashable, ...]:
+        cells = self.cells()
+        if cells is None:
+            raise IncompatibleBlocksError(f"space {self.name}", "has too many kinds of records for a linear map")
+        return cells

@@ -77,7 +77,8 @@ def _undetermined(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSp
     """No argument in favour was found: look for two datasets that show the contrary."""
     for witness in (_kernel_witness(fine, wanted, space), _walked_witness(fine, wanted, space)):
         if witness is not None:
-            reason = f"{wanted} differs between two datasets that agree on {_join(fine)}"
+            agreeing = f" that agree on {_join(fine)}" if fine else ""
+            reason = f"{wanted} differs between two datasets{agreeing}"
             return Determination(answer=False, reason=reason, witness=witness)
     size = space.cardinality()
     if size is not None and size <= WALKED:
@@ -86,7 +87,7 @@ def _undetermined(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSp
 
 
 def _join(invariants: Iterable[Invariant]) -> str:
-    return ", ".join(str(invariant) for invariant in invariants) or "nothing"
+    return ", ".join(str(invariant) for invariant in invariants)
 
 
 def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:

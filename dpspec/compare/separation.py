@@ -136,9 +136,13 @@ def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candida
             if found is not None:
                 noise, words = found
                 mechanism = NoisyCount(unit=unit, record=record, noise=noise)
-                what = f"count the {unit} records equal to {record}, plus {words}"
+                what = f"count the {unit} records with {_described(record, unit, premise.space)}, plus {words}"
                 argument = f"a {unit} changes the count by at most 1, and the noise spends at most {limit} on that"
                 yield mechanism, pair, what, argument
+
+
+def _described(record: Record, unit: str, space: DatasetSpace) -> str:
+    return ", ".join(f"{a.name} = {value}" for a, value in zip(space.attributes_of(unit), record, strict=True))
 
 
 def _changed_record(pair: tuple[Dataset, Dataset], unit: str, space: DatasetSpace) -> Iterator[Record]:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+collect_ignore = ["specs/bad", "dpspec/specfile/new.dpspec.toml"]
+"""Specification files that must fail, and the template of new ones."""
+
 REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
 
 settings.register_profile("fast", derandomize=True, database=None, deadline=None, max_examples=60)

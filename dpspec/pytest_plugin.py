@@ -1,0 +1,241 @@
+"""pytest collects specification files: one item for each thing that a file obliges itself to.
+
+    spec.dpspec.toml::reads                        the file has no fault
+    spec.dpspec.toml::claim                        the mechanism satisfies the specification
+    spec.dpspec.toml::claim on miniature: TITLE    the same on a small instance
+    spec.dpspec.toml::number: WHAT                 a printed number is what its route gives
+
+A refuted claim fails with its witness and without a traceback; an undecided one is skipped with its reason. Every item has the
+marker `dpspec`, and user properties (outcome, method, scope, constant, bound, plugins) that `--junitxml` writes down.
+
+Options of the ini-file:
+    dpspec_specs      true (default): every *.dpspec.toml that pytest meets in the paths given, or in testpaths;
+                      false: only files that are named on the command line
+    dpspec_undecided  skip (default) or fail
+
+``-p no:dpspec`` switches the plugin off. Importing it needs pytest alone: dpspec itself is loaded when a file is collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from dpspec.errors import DpspecError
+    from dpspec.mechanism import Mechanism
+    from dpspec.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verify.document import Duty, Obligation
+    from dpspec.verify.verdict import Verdict
+
+SUFFIX = ".dpspec.toml"
+_UNDECIDED_CODE = 3
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        "dpspec_specs", f"collect every *{SUFFIX} that is met (true), or only those named on the command line (false)",
+        type="bool", default=True,
+    )  # fmt: skip
+    parser.addini("dpspec_undecided", "what an undecided claim is: skip or fail", default="skip")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "dpspec(kind): an item of a specification file; kind is reads, claim or number")
+    chosen = config.getini("dpspec_undecided")
+    if chosen not in ("skip", "fail"):
+        raise pytest.UsageError(f"dpspec_undecided={chosen}: must be skip or fail")
+
+
+def pytest_report_header() -> str:
+    """The versions that verdicts depend on."""
+    points = {(point.dist.name, point.dist.version) for point in entry_points(group="dpspec") if point.dist is not None}
+    return ", ".join([f"dpspec: {version('dpspec')}", *(f"{name} {stated}" for name, stated in sorted(points))])
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Every specification file, or with dpspec_specs = false the named ones."""
+    if not file_path.name.endswith(SUFFIX):
+        return None
+    if not parent.config.getini("dpspec_specs") and not parent.session.isinitpath(file_path):
+        return None
+    found: pytest.Collector = SpecFile.from_parent(parent, path=file_path)
+    return found
+
+
+class SpecFile(pytest.File):
+    """One specification file; it is read when it is collected."""
+
+    @cached_property
+    def read(self) -> SpecDocument | DpspecError:
+        """The document, or why there is none."""
+        from dpspec.api import read_spec
+        from dpspec.errors import DpspecError
+
+        try:
+            return read_spec(self.path)
+        except DpspecError as fault:
+            return fault
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from dpspec.specfile.document import SpecDocument
+        from dpspec.verify.document import duties
+
+        yield Reads.from_parent(self, name="reads")
+        if isinstance(self.read, SpecDocument):
+            for duty in duties(self.read):
+                yield Judged.from_parent(self, name=_item_name(duty.name), duty=duty)
+
+
+def _item_name(name: str) -> str:
+    """A name that can be written behind ``file::`` on the command line."""
+    return " ".join(name.replace("::", ":").split())
+
+
+class NotHeldError(Exception):
+    """What an item fails with: its text is the whole report."""
+
+
+class SpecItem(pytest.Item):
+    """One obligation of a specification file."""
+
+    kind: str
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.add_marker(pytest.mark.dpspec(kind=self.kind))
+
+    @property
+    def file(self) -> SpecFile:
+        """The file it belongs to."""
+        assert isinstance(self.parent, SpecFile)  # noqa: S101 - pytest builds the tree
+        return self.parent
+
+    def runtest(self) -> None:
+        from dpspec.errors import DpspecError
+
+        try:
+            self.judge()
+        except DpspecError as fault:
+            if fault.exit_code == _UNDECIDED_CODE:
+                self.leave_undecided(str(fault))
+            raise NotHeldError(str(fault)) from fault
+
+    def judge(self) -> None:
+        """Return when the obligation holds, skip or raise otherwise."""
+        raise NotImplementedError
+
+    def leave_undecided(self, reason: str) -> None:
+        """Skip or fail, as configured."""
+        if self.config.getini("dpspec_undecided") == "fail":
+            raise NotHeldError(f"undecided: {reason}\n(a failure because dpspec_undecided = fail)")
+        raise pytest.skip.Exception(f"undecided: {reason}", _use_item_location=True)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, NotHeldError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"{self.path.name}: {self.name}"
+
+
+class Reads(SpecItem):
+    """The file can be read: syntax, schema, names, fit of the blocks."""
+
+    kind = "reads"
+
+    def judge(self) -> None:
+        from dpspec.errors import DpspecError
+        from dpspec.report.text import error_lines
+
+        found = self.file.read
+        if isinstance(found, DpspecError):
+            raise NotHeldError(error_lines(found, str(self.path)))
+        self.user_properties.append(("plugins", _versions()))
+
+
+class Judged(SpecItem):
+    """A claim, or a printed number."""
+
+    def __init__(self, *, duty: Duty, **given: Any) -> None:
+        self.kind = "number" if duty.name.startswith("number: ") else "claim"
+        super().__init__(**given)
+        self.duty = duty
+
+    def judge(self) -> None:
+        from dpspec.extension import installed
+        from dpspec.verify.verdict import Outcome
+
+        found = self.duty.judge(installed().registry, None)
+        self.user_properties.extend(_properties(found))
+        if found.outcome is Outcome.UNDECIDED:
+            self.leave_undecided(found.detail.removeprefix("undecided: "))
+        if found.outcome is Outcome.REFUTED:
+            raise NotHeldError(_told(found))
+
+
+def _told(found: Obligation) -> str:
+    """Why an obligation does not hold, for people."""
+    from dpspec.testing.assertions import verdict_text
+
+    if found.verdict is None or found.spec is None:
+        return f"{found.name} is not met: {found.detail}"
+    return verdict_text(found.verdict, found.spec, note=found.detail.partition(":")[0])
+
+
+def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
+    from dpspec.testing.assertions import verdict_properties
+
+    if found.verdict is not None:
+        yield from verdict_properties(found.verdict)
+        return
+    yield "outcome", found.outcome.value
+    if found.value is not None:
+        yield "method", "recomputed by its route"
+        yield "constant", str(found.value)
+    yield "plugins", _versions()
+
+
+def _versions() -> str:
+    return pytest_report_header().removeprefix("dpspec: ")
+
+
+# --- fixtures ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dpspec_spec(request: pytest.FixtureRequest) -> Callable[[str | Path], SpecDocument]:
+    """Reads a specification file by its path from the folder of the test."""
+
+    def read(path: str | Path) -> SpecDocument:
+        from dpspec.api import read_spec
+
+        return read_spec(request.path.parent / path)
+
+    return read
+
+
+@pytest.fixture
+def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
+    """`dpspec.testing.assert_satisfies`, which also records method, scope, constant, bound and versions for JUnit."""
+
+    def judge(mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
+        from dpspec.testing import assertions
+
+        properties = request.node.user_properties
+        try:
+            verdict = assertions.assert_satisfies(mechanism, spec, **options)
+        except assertions.ClaimNotHeld as failure:
+            properties.extend(assertions.verdict_properties(failure.verdict))
+            raise
+        properties.extend(assertions.verdict_properties(verdict))
+        return verdict
+
+    return judge

@@ -1,0 +1,72 @@
+"""Claims in ordinary tests: `assert_satisfies(mechanism, spec)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpspec.api import read_spec
+from dpspec.mechanism import Mechanism
+from dpspec.report.text import verdict_lines
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.document import SpecDocument
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome, Verdict
+
+_LABEL = 9
+
+
+class ClaimNotHeld(AssertionError):
+    """A mechanism does not satisfy a specification, or that could not be decided; carries the verdict."""
+
+    def __init__(self, text: str, verdict: Verdict) -> None:
+        super().__init__(text)
+        self.verdict = verdict
+
+
+def assert_satisfies(
+    mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, *, undecided: str = "fail", **options: Any
+) -> Verdict:
+    """Fail unless the mechanism satisfies the specification; the message has the bound and the smallest witness.
+
+    Args:
+        mechanism: what is judged.
+        spec: the specification, a read file, or the path of one. A file with a mechanism of its own is asked for its blocks only.
+        undecided: "fail", or "pass" to be content with a claim that was not refuted.
+        options: what the engine takes besides (`datasets`, `most_pairs`, ...).
+
+    Raises:
+        ClaimNotHeld: an AssertionError; `verdict` has everything that was found.
+    """
+    if isinstance(spec, (str, Path)):
+        spec = read_spec(spec)
+    if isinstance(spec, SpecDocument):
+        spec = spec.spec
+    verdict = verify(mechanism, spec, **options)
+    if verdict.outcome is Outcome.REFUTED or (verdict.outcome is Outcome.UNDECIDED and undecided != "pass"):
+        head = f"{mechanism.name} does not satisfy the specification" if verdict.outcome is Outcome.REFUTED else "undecided"
+        raise ClaimNotHeld(verdict_text(verdict, spec, note=head), verdict)
+    return verdict
+
+
+def verdict_text(verdict: Verdict, spec: PrivacySpec, *, note: str = "") -> str:
+    """A verdict in a few lines: how it was reached, the constant against the bound, the witness."""
+    lines = [note or verdict.outcome.value]
+    lines += [f"  {label:{_LABEL}}{text}" for label, text in verdict_lines(verdict, spec)]
+    return "\n".join(lines)
+
+
+def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What a report for machines keeps of a verdict: pairs (name, text)."""
+    yield "outcome", verdict.outcome.value
+    yield "method", verdict.method
+    yield "scope", verdict.scope
+    if verdict.reason:
+        yield "reason", verdict.reason
+    if verdict.universes:
+        yield "constant", str(verdict.constant)
+        yield "bound", ", ".join(dict.fromkeys(str(result.bound) for result in verdict.universes))
+    if verdict.witness is not None:
+        yield "witness", str(verdict.witness)
+    yield "plugins", ", ".join(sorted({str(origin) for _, _, origin in verdict.provenance}))

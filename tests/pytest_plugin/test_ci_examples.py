@@ -1,0 +1,73 @@
+"""What the examples for CI contain is run here, word by word, in a small project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ACTIONS = ROOT / "docs" / "examples" / "ci" / "github-actions.yml"
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
+CONFIGURED = ROOT / "docs" / "examples" / "ci" / "pre-commit-config.yaml"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a command of an example in the folder of the project, with the programs of this environment."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "DPSPEC_"))}
+
+    def call(command):
+        return subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env={**inherited, "PATH": path}, capture_output=True, text=True, check=False
+        )
+
+    return call
+
+
+def commands(pattern, file):
+    return re.findall(pattern, file.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("epsilon", "code"), [("ln(3)", 0), ("1", 1)])
+def test_the_action(tmp_path, run, spec, epsilon, code):
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "warner.dpspec.toml").write_text(spec(epsilon=epsilon), encoding="utf-8")
+    install, check, judge = commands(r"^ *- run: (.*)$", ACTIONS)
+    assert install == "pip install -r requirements-test.txt"
+    assert run(check).returncode == 0
+    done = run(judge)
+    assert done.returncode == code, done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert (tmp_path / "privacy.xml").exists()
+
+
+@pytest.mark.parametrize("file", [HOOKS, CONFIGURED], ids=lambda file: file.name)
+def test_the_hooks(tmp_path, run, spec, file):
+    """pre-commit calls the entry with the names of the changed files that match."""
+    names = ["one.dpspec.toml", "two.dpspec.toml"]
+    texts = dict(zip(names, (spec("one"), spec("two").replace('"mult"', '"mul"')), strict=True))
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (check, *_) = commands(r"^ *entry: (.*)$", file)
+    for pattern in commands(r"^ *files: (.*)$", file):
+        assert all(re.search(pattern, name) for name in names)
+        assert not re.search(pattern, "pyproject.toml")
+    assert check == "dpspec check"
+    assert run(f"{check} {names[0]}").returncode == 0
+    done = run(f"{check} {shlex.join(names)}")
+    assert done.returncode == 2
+    assert "did you mean mult?" in done.stderr
+
+
+def test_the_verifying_hook(tmp_path, run, spec):
+    (tmp_path / "wrong.dpspec.toml").write_text(spec(epsilon="1"), encoding="utf-8")
+    (_, entry) = commands(r"^ *entry: (.*)$", HOOKS)
+    assert run(f"{entry} wrong.dpspec.toml").returncode == 1

@@ -11,6 +11,7 @@ b - a. Beyond the last cell D_alpha <= D_infinity makes f smaller than what has 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
@@ -23,7 +24,11 @@ from dpspec.laws.numeric import hull, positive
 _TERMS = 1 << 19
 _FEWEST, _MOST = 256, 4096
 """The search stops after about _TERMS exponentials: between _FEWEST and _MOST evaluations of the cumulant."""
-_HALVINGS = 40
+_PIECES = 160
+"""How many pieces the proof of monotony near the limit may take."""
+
+
+Derivatives = tuple[arb, arb, arb, arb]
 
 
 class Cumulant(ABC):
@@ -39,8 +44,8 @@ class Cumulant(ABC):
         """K(s) for s > 0."""
 
     @abstractmethod
-    def derivatives(self, s: arb) -> tuple[arb, arb, arb]:
-        """Enclosures of K', K'' and K''' over the ball s."""
+    def derivatives(self, s: arb) -> Derivatives:
+        """Enclosures of the first four derivatives of K over the ball s."""
 
 
 @attrs.frozen
@@ -63,18 +68,20 @@ class AtomSum(Cumulant):
             total += p * (s * log_ratio).exp()
         return total.log()
 
-    def derivatives(self, s: arb) -> tuple[arb, arb, arb]:
-        m0, m1, m2, m3 = arb(0), arb(0), arb(0), arb(0)
+    def derivatives(self, s: arb) -> Derivatives:
+        moments = [arb(0)] * 5
         for p, log_ratio in self.atoms:
             term = p * (s * log_ratio).exp()
-            m0 += term
-            term *= log_ratio
-            m1 += term
-            term *= log_ratio
-            m2 += term
-            m3 += term * log_ratio
-        first, second, third = m1 / m0, m2 / m0, m3 / m0
-        return first, second - first**2, third - 3 * second * first + 2 * first**3
+            for n in range(5):
+                moments[n] += term
+                term *= log_ratio
+        first, second, third, fourth = (moment / moments[0] for moment in moments[1:])
+        return (
+            first,
+            second - first**2,
+            third - 3 * second * first + 2 * first**3,
+            fourth - 4 * third * first - 3 * second**2 + 12 * second * first**2 - 6 * first**4,
+        )
 
 
 @attrs.frozen
@@ -90,10 +97,10 @@ class CumulantSum(Cumulant):
     def value(self, s: arb) -> arb:
         return sum((part.value(s) for part in self.parts), arb(0))
 
-    def derivatives(self, s: arb) -> tuple[arb, arb, arb]:
-        triples = [part.derivatives(s) for part in self.parts]
-        first, second, third = (sum(column, arb(0)) for column in zip(*triples, strict=True))
-        return first, second, third
+    def derivatives(self, s: arb) -> Derivatives:
+        rows = [part.derivatives(s) for part in self.parts]
+        first, second, third, fourth = (sum(column, arb(0)) for column in zip(*rows, strict=True))
+        return first, second, third, fourth
 
 
 def supremum(make: Callable[[int], Cumulant], *, top: Number, precision: int) -> Bracket | None:
@@ -107,7 +114,9 @@ def supremum(make: Callable[[int], Cumulant], *, top: Number, precision: int) ->
     Returns:
         None when f is proved to stay below its limit f(0): the supremum is then the Kullback-Leibler divergence.
     """
-    working = 2 * precision + 64
+    # For laws at distance eta the sign of f' is decided by terms of order eta^4.
+    closeness = max(0, -math.frexp(float(top))[1])
+    working = 2 * precision + 64 + 4 * closeness
     with ctx.workprec(working):
         return _Search.start(make(working), top.enclose(working), precision).run()
 
@@ -143,23 +152,23 @@ class _Search:
     limit: arb
     best: arb
     ceiling: arb
-    falls_at_limit: bool
+    sign_at_limit: int
     first: arb
     evaluations: int = 0
 
     @classmethod
     def start(cls, cumulant: Cumulant, top: arb, precision: int) -> _Search:
         limit = cumulant.derivatives(arb(0))[0]
-        scale = _power_of_two_below((1 / (1 + top)).lower())
-        step = _falling_step(cumulant, scale / 4)
-        first = scale * arb(2) ** (-(precision // 4)) if step is None else step
+        first, sign = _monotone_stretch(cumulant, _power_of_two_below((1 / top).lower()))
+        if sign == 0:
+            first = first.min(arb(2) ** (-(precision // 2)))
         tolerance = arb(2) ** (-(precision // 2))
-        negligible = arb(2) ** (-2 * precision)
-        return cls(cumulant, top, tolerance, negligible, limit, limit.lower(), limit.upper(), step is not None, first)
+        negligible = arb(2) ** (-2 * precision) * top**2
+        return cls(cumulant, top, tolerance, negligible, limit, limit.lower(), limit.upper(), sign, first)
 
     @property
     def limit_is_best(self) -> bool:
-        return self.falls_at_limit and self.best <= self.limit.upper()
+        return self.sign_at_limit < 0 and bool(self.best <= self.limit.upper())
 
     def value(self, s: arb) -> arb:
         """K(s); what it says about the supremum is recorded."""
@@ -203,7 +212,7 @@ class _Search:
     def cells(self) -> list[_Cell]:
         """Doubling cells from the first step until D_infinity / alpha decides the rest."""
         left, left_value = self.first, self.value(self.first)
-        if not self.falls_at_limit:
+        if self.sign_at_limit == 0:
             # K(s)/s never decreases, so f(s) <= K(h)/h on [0, h].
             self.ceiling = self.ceiling.max((left_value / left).upper())
         cells = []
@@ -224,32 +233,52 @@ class _Search:
         )
 
 
-def _falling_step(cumulant: Cumulant, start: arb) -> arb | None:
-    """A length h such that f is proved to fall on [0, h].
+def _monotone_stretch(cumulant: Cumulant, reach: arb) -> tuple[arb, int]:
+    """A length h up to about `reach` such that f is proved to fall (-1) or to rise (1) on [0, h]; 0 for no proof.
 
-    The sign of f' is that of g = K' s (1 + s) - K (1 + 2 s); g(0) = g'(0) = 0, so that g'' < 0 on [0, h] suffices,
-    with g'' = K''' s (1 + s) + K'' (1 + 2 s) - 2 K'.
+    The sign of f' is that of g = K' s (1 + s) - K (1 + 2 s). As g(0) = g'(0) = 0, one sign of g'' on [0, h] suffices,
+    which is proved piece by piece. For laws that are close f is nearly flat over a long stretch (as it is exactly for
+    Gaussian shifts), and cells alone would not see its slope.
     """
-    step = start
-    for _ in range(_HALVINGS):
-        second = _curvature(cumulant, hull(arb(0), step))
-        if second < 0:
-            return step
-        if _curvature(cumulant, arb(0)) > 0:
-            return None
-        step /= 2
-    return None
+    end, width, sign = arb(0), reach, 0
+    for _ in range(_PIECES):
+        found = _curvature_sign(cumulant, end, end + width)
+        if found and sign in (0, found):
+            end, width, sign = end + width, 2 * width, found
+        elif 16 * end > reach:
+            # Far enough: cells see the slope from here on.
+            break
+        else:
+            width /= 2
+        if end > reach:
+            break
+    return (end, sign) if sign else (width, 0)
 
 
-def _curvature(cumulant: Cumulant, s: arb) -> arb:
-    first, second, third = cumulant.derivatives(s)
-    return third * s * (1 + s) + second * (1 + 2 * s) - 2 * first
+def _curvature_sign(cumulant: Cumulant, left: arb, right: arb) -> int:
+    """The sign of g'' on [left, right] when it is proved, else 0.
+
+    g'' = K''' s (1 + s) + K'' (1 + 2 s) - 2 K', directly or as g''(left) + (s - left) g''' with
+    g''' = K'''' s (1 + s) + 2 K''' (1 + 2 s), in which nothing cancels.
+    """
+    s = hull(left, right)
+    first, second, third, fourth = cumulant.derivatives(s)
+    direct = third * s * (1 + s) + second * (1 + 2 * s) - 2 * first
+    slope = fourth * s * (1 + s) + 2 * third * (1 + 2 * s)
+    first, second, third, _ = cumulant.derivatives(left)
+    start = third * left * (1 + left) + second * (1 + 2 * left) - 2 * first
+    expanded = start + hull(arb(0), right - left) * slope
+    if direct < 0 or expanded < 0:
+        return -1
+    return 1 if direct > 0 or expanded > 0 else 0
 
 
 def _power_of_two_below(value: arb) -> arb:
     power = arb(1)
     while power > value:
         power /= 2
+    while power * 2 <= value:
+        power *= 2
     return power
 
 

@@ -16,7 +16,7 @@ from dpspec.exact import Bracket, Number, ball, ln, number
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
 from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.continuous import Gaussian
-from dpspec.laws.cumulant import Cumulant, enclosed_limit, supremum
+from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.integers import DiscreteGaussian, theta_log_ratio
 from dpspec.laws.numeric import exponential, rational_exponential
@@ -328,10 +328,10 @@ class _LaplaceCumulant(Cumulant):
     def value(self, s: arb) -> arb:
         return ((1 + s) * (s * self.t).exp() + s * (-(1 + s) * self.t).exp()).log() - (1 + 2 * s).log()
 
-    def derivatives(self, s: arb) -> tuple[arb, arb, arb]:
-        order = 4
+    def derivatives(self, s: arb) -> Derivatives:
+        order = 5
         x = arb_series([s, 1], prec=order)
         rising = arb_series([s * self.t, self.t], prec=order).exp()
         falling = arb_series([-(1 + s) * self.t, -self.t], prec=order).exp()
         series = ((1 + x) * rising + x * falling).log() - (1 + 2 * x).log()
-        return series[1], 2 * series[2], 6 * series[3]
+        return series[1], 2 * series[2], 6 * series[3], 24 * series[4]

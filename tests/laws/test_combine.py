@@ -1,9 +1,11 @@
 """Products, images and mixtures of laws."""
 
+import itertools
 import math
 from fractions import Fraction
 
 import pytest
+from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -149,6 +151,8 @@ def test_discrete_gaussian_with_a_maximiser_inside_is_not_called_exact():
         order = 1 + Fraction(k, 40)
         assert pair.renyi(order).lower / order <= bracket.upper
     assert bracket.upper <= rare.concentration().upper + shift.concentration().upper + Fraction(1, 10**12)
+    fine = max(pair.renyi(order).upper / order for k in range(1, 400) if (order := 1 + Fraction(k, 100)))
+    assert bracket.lower <= fine
     gaussian = product_of([rare, Gaussian(0, "1/4").against(Gaussian(1, "1/4"))]).concentration()
     meets(gaussian, Bracket(lower=rare.concentration().lower + 2, upper=rare.concentration().upper + 2))
 
@@ -157,8 +161,7 @@ def test_laplace_pair_product_against_a_grid():
     pair = product([Laplace(0, 1), Laplace(0, 1)]).against(product([Laplace(1, 1), Laplace(1, 1)]))
     steps = [-8 + k / 40 for k in range(721)]
     p, q = stats.laplace(0, 1), stats.laplace(1, 1)
-    a, b = [p.cdf(y) - p.cdf(x) for x, y in zip(steps, steps[1:], strict=False)], None
-    b = [q.cdf(y) - q.cdf(x) for x, y in zip(steps, steps[1:], strict=False)]
+    a, b = ([law.cdf(y) - law.cdf(x) for x, y in itertools.pairwise(steps)] for law in (p, q))
     value = sum(max(0.0, x * u - y * v) for x, y in zip(a, b, strict=True) for u, v in zip(a, b, strict=True))
     inside(pair.total_variation(), value, 1e-3)
     assert pair.max_log_ratio().lower == 2
@@ -279,6 +282,34 @@ def test_no_route_teaches():
         product([Laplace(0, 1), geometric(0)]).against(push_forward(geometric(0), abs))
 
 
+def test_a_window_that_is_too_small_stays_rigorous():
+    """What a window leaves out is bounded, however much it is (B-S15)."""
+
+    class Coarse(AtomicLaw):
+        def window(self, precision):
+            return range(3)
+
+        def mass(self, outcome, precision=64):
+            return arb(2) ** -(outcome + 1) if isinstance(outcome, int) and outcome >= 0 else arb(0)
+
+    class Reversed(Coarse):
+        def window(self, precision):
+            return range(2)
+
+        def mass(self, outcome, precision=64):
+            return Coarse.mass(self, outcome - 1) if isinstance(outcome, int) else arb(0)
+
+    pair = Coarse().against(Reversed())
+    bracket = pair.total_variation()
+    assert bracket.lower <= Fraction(1, 2) <= bracket.upper
+    assert pair.max_log_ratio().lower == INFINITY
+    back = pair.reverse()
+    assert back.max_log_ratio().lower <= ln(2) <= back.max_log_ratio().upper
+    assert back.renyi(2).lower <= ln(2) <= back.renyi(2).upper
+    assert back.hockey_stick("1/2").upper >= Fraction(1, 5)
+
+
+@pytest.mark.reference("B-S15")
 def test_a_third_party_law_joins_by_two_methods():
     class Halving(AtomicLaw):
         """P(k) = 2^-(k+1) on k >= 0."""
@@ -287,8 +318,6 @@ def test_a_third_party_law_joins_by_two_methods():
             return range(precision)
 
         def mass(self, outcome, precision=64):
-            from flint import arb
-
             return arb(2) ** -(outcome + 1) if isinstance(outcome, int) and outcome >= 0 else arb(0)
 
     pair = Halving().against(FiniteLaw.of({0: "3/4", 5: "1/4"}))

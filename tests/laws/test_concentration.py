@@ -110,3 +110,31 @@ def test_binary_pairs_in_both_directions():
     both = pair.concentration()
     assert not both.is_exact
     assert pair.renyi(1).lower < both.lower
+
+
+@pytest.mark.reference("B-S14")
+@pytest.mark.parametrize("k", range(9460, 9500, 2))
+def test_a_maximiser_next_to_the_limit_is_not_taken_for_it(k):
+    """Around y = 0.9475 the slope of f at order 1 changes sign; just above it the maximiser is at alpha = 1 + a little."""
+    x, y = Fraction(3, 10), Fraction(k, 10000)
+    pair = FiniteLaw.bernoulli(x).against(FiniteLaw.bernoulli(y))
+    up, down = math.log(x / y), math.log((1 - x) / (1 - y))
+    first, second = float(x) * up + float(1 - x) * down, float(x * (1 - x)) * (up - down) ** 2
+    bracket, limit = pair.concentration(), pair.renyi(1).lower
+    assert bracket.is_exact == (second < 2 * first)
+    if second > 2 * first:
+        assert bracket.lower > limit
+    assert float(bracket.upper) - float(bracket.lower) < 1e-9
+
+
+def test_widths_on_many_small_pairs():
+    """Every pair of laws with weights 1, 2, 5, 9 on three outcomes reaches the promised relative width."""
+    laws = [FiniteLaw.from_weights({0: a, 1: b, 2: c}) for a in (1, 2, 5, 9) for b in (1, 2, 5, 9) for c in (1, 9)]
+    for p in laws:
+        for q in laws:
+            if p == q:
+                continue
+            bracket = p.against(q).concentration()
+            best = max(ratio(floats(p.against(q)), alpha) for alpha in (1.0001, 1.1, 1.5, 2, 3, 5, 20))
+            assert best <= float(bracket.upper) * (1 + 1e-9)
+            assert float(bracket.upper) - float(bracket.lower) <= 1e-9 * float(bracket.upper)

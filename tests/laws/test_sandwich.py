@@ -3,15 +3,17 @@
 import math
 from fractions import Fraction
 
+import pytest
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpspec.exact import INFINITY, Bracket, ball, ln, number
-from dpspec.laws import FiniteLaw, Laplace, Sandwich
+from dpspec.laws import DiscreteGaussian, FiniteLaw, Gaussian, Laplace, Sandwich, TwoSidedGeometric, mixture, product
 from dpspec.laws.balls import BallDichotomy, Cell
+from dpspec.laws.location import ratio_range, tail_sign
 from dpspec.laws.products import compress
-from dpspec.laws.sandwich import merge, spread
+from dpspec.laws.sandwich import Between, merge, spread
 
 
 @st.composite
@@ -160,3 +162,109 @@ def test_second_order_convergence():
     assert 3 < spans[1] / spans[2] < 5
     assert math.isfinite(spans[0])
     assert pair.max_log_ratio().lower == ln("1") + 2
+
+
+PICTURES = [
+    Laplace(0, 1).against(Laplace(2, 1)),
+    Laplace(0, 1).against(Laplace(1, 3)),
+    Laplace(0, 1).against(Gaussian(1, 2)),
+    Gaussian(0, 1).against(Gaussian(1, 1)),
+    Gaussian(0, 1).against(Gaussian(1, 5)),
+    DiscreteGaussian(0, 3).against(DiscreteGaussian(2, 3)),
+    DiscreteGaussian(0, 9000).against(DiscreteGaussian(90, 9000)),
+    DiscreteGaussian(0, 3).against(DiscreteGaussian(2, 5)),
+    DiscreteGaussian(0, 3).against(TwoSidedGeometric(1, "1/2")),
+    TwoSidedGeometric(0, 1).against(TwoSidedGeometric(3, 1)),
+    TwoSidedGeometric(0, "1/1000").against(TwoSidedGeometric(5000, "1/1000")),
+    TwoSidedGeometric(0, 2).against(TwoSidedGeometric(3, 1)),
+    mixture(["1/3", "2/3"], [DiscreteGaussian(0, 3), DiscreteGaussian(4, 3)]).against(DiscreteGaussian(1, 3)),
+    mixture(["1/3", "2/3"], [Gaussian(0, 3), Laplace(1, 1)]).against(mixture(["1/4", "3/4"], [Gaussian(0, 2), Laplace(0, 1)])),
+    product([TwoSidedGeometric(0, 1), DiscreteGaussian(0, 3)]).against(
+        product([TwoSidedGeometric(1, 1), DiscreteGaussian(1, 3)])
+    ),
+]
+
+
+def _picture(pair):
+    """The true cells of a pair, or those of the pair above it."""
+    return pair.lowers[0].cells(48) if type(pair) is Between else pair.cells(48)
+
+
+@pytest.mark.parametrize("pair", PICTURES)
+def test_masses_agree_with_the_range_of_every_cell(pair):
+    """ln(p/q) of a cell lies in its range, the ranges are ordered, and the masses sum to 1."""
+    with ctx.workprec(96):
+        cells = _picture(pair)
+        assert abs(sum((c.p for c in cells), arb(0)) - 1) < arb(2) ** -30
+        assert abs(sum((c.q for c in cells), arb(0)) - 1) < arb(2) ** -30
+        for cell in cells:
+            assert not cell.low > cell.high
+            if cell.p > 0 and cell.q > 0:
+                middle = (cell.p / cell.q).log()
+                assert not middle < cell.low
+                assert not middle > cell.high
+
+
+@pytest.mark.parametrize("pair", PICTURES)
+@pytest.mark.parametrize("epsilon", [0, "1/3"])
+def test_coarse_and_fine_brackets_meet(pair, epsilon):
+    coarse, fine = (pair.hockey_stick(epsilon, precision=precision) for precision in (24, 72))
+    assert coarse.lower <= fine.upper
+    assert fine.lower <= coarse.upper
+    assert float(fine.upper) - float(fine.lower) <= float(coarse.upper) - float(coarse.lower) + 1e-15
+
+
+def test_a_wide_cell_allows_for_its_most_extreme_split():
+    """One cell with ratios 1/2 to 2 may hide the pair (1/3, 2/3) against (2/3, 1/3), or nothing at all."""
+    cell = Cell(arb(1), arb(1), -arb(2).log(), arb(2).log().upper())
+    pair = BallDichotomy(lambda precision: (cell,))
+    bracket = pair.hockey_stick(0)
+    assert bracket.lower == 0
+    assert bracket.upper >= Fraction(1, 3)
+    assert Sandwich.of(lambda precision: (cell,)).hockey_stick(0).upper >= Fraction(1, 3)
+    assert Sandwich.of(lambda precision: (cell,)).hockey_stick(0).upper < Fraction(1, 3) + Fraction(1, 10**9)
+    assert pair.renyi(2).upper >= ln("3/2")
+    assert Sandwich.of(lambda precision: (cell,)).renyi(2).upper < ln("3/2") + Fraction(1, 10**9)
+
+
+def test_mass_that_may_be_zero_is_not_called_singular():
+    cells = (Cell.atom(arb(1), arb(1)), Cell.lump(arb(0, 1e-30), arb(0)))
+    for pair in (BallDichotomy(lambda precision: cells), Sandwich.of(lambda precision: cells)):
+        for bracket in (pair.renyi(2), pair.renyi(1), pair.concentration(), pair.max_log_ratio()):
+            assert bracket.lower <= number("1e-9")
+            assert bracket.upper == INFINITY
+
+
+def test_merging_keeps_lower_ends_sharp():
+    """Atoms of uncertain mass are pooled, so that they do not blunt what is known about the others."""
+    dust = tuple(Cell.lump(arb(0, 1e-30), arb(0, 1e-30)) for _ in range(5))
+    cells = (Cell.atom(arb(3) / 4, arb(1) / 4), Cell.atom(arb(1) / 4, arb(3) / 4), *dust)
+    pair = Sandwich.of(lambda precision: cells)
+    assert abs(float(pair.concentration().lower) - math.log(3) / 2) < 1e-12
+    assert abs(float(pair.renyi(2).lower) - math.log(7 / 3)) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "right", "left"),
+    [
+        (Gaussian(0, 1), Gaussian(1, 1), -1, 1),
+        (Gaussian(0, 2), Gaussian(1, 1), 1, 1),
+        (Laplace(0, 1), Gaussian(5, 9), 1, 1),
+        (Laplace(0, 1), Laplace(5, 1), 0, 0),
+        (Laplace(0, 1), Laplace(5, 2), -1, -1),
+        (DiscreteGaussian(3, 2), DiscreteGaussian(0, 2), 1, -1),
+        (TwoSidedGeometric(0, 1), DiscreteGaussian(0, 100), 1, 1),
+    ],
+)
+def test_tails(p, q, right, left):
+    assert (tail_sign(p, q, 1), tail_sign(p, q, -1)) == (right, left)
+    assert (tail_sign(q, p, 1), tail_sign(q, p, -1)) == (-right, -left)
+    far = Fraction(400)
+    with ctx.workprec(96):
+        for side, sign in ((1, right), (-1, left)):
+            low, high = ratio_range(p, q, far, None, 96) if side > 0 else ratio_range(p, q, None, -far, 96)
+            beyond = p.log_density(arb(side * 500), 96) - q.log_density(arb(side * 500), 96)
+            assert not beyond < low
+            assert not beyond > high
+            assert (high == arb.pos_inf()) == (sign > 0)
+            assert (low == arb.neg_inf()) == (sign < 0)

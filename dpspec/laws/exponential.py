@@ -1,0 +1,361 @@
+"""Exact numbers and laws whose probabilities are rational functions of e^r, r rational.
+
+The elements of Q(e^(1/k)), k = 1, 2, ..., are quotients
+
+    (sum_i a_i e^(r_i)) / (sum_j b_j e^(s_j))      with rational a_i, b_j, r_i, s_j.
+
+e^(1/k) is transcendental, so such a sum is 0 only when it is the empty one, and two quotients are equal only when they
+are equal as rational functions: zero is recognised exactly, and every other sign is found by ball arithmetic.
+Randomised response at epsilon = 1 keeps with probability e/(1 + e), the exponential mechanism weighs by
+e^(epsilon score / 2); their likelihood ratios c e^r have the exact logarithm ln(c) + r, so that a claim is decided at equality.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import total_ordering
+
+import attrs
+from flint import arb, ctx, fmpq, fmpq_poly
+
+from dpspec.errors import NumericalError, ParameterError
+from dpspec.exact import Bracket, Number, NumberLike, ball, ln, number, rational
+from dpspec.laws.atoms import IDENTICAL
+from dpspec.laws.balls import BallDichotomy, Cell, Cells
+from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.finite import FiniteLaw, Outcome
+from dpspec.laws.law import Law, NotALaw
+from dpspec.laws.numeric import rational_exponential
+from dpspec.laws.route import AtomicLaw
+
+Terms = tuple[tuple[Fraction, Fraction], ...]
+"""Pairs (r, a) of the sum of a e^r, with different r in ascending order and no a equal to 0."""
+
+_ONE: Terms = ((Fraction(0), Fraction(1)),)
+
+
+@total_ordering
+@attrs.frozen(eq=False, repr=False)
+class Exponential:
+    """An exact real number of the field Q(e^r : r rational), in lowest terms.
+
+    Use `exponential` to make e^x; the four operations and the order do the rest, also with integers and fractions.
+
+    >>> e = exponential(1)
+    >>> keep = e / (1 + e)
+    >>> str(keep / (1 - keep)), keep > Fraction(73, 100), keep + 1 / (1 + e) == 1
+    ('e^(1)', True, True)
+    """
+
+    top: Terms = ()
+    bottom: Terms = _ONE
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Exponential:
+        their = _read(other)
+        if their is None:
+            return NotImplemented
+        if self.bottom == their.bottom:
+            return _lowest(_sum(self.top, their.top), self.bottom)
+        return _lowest(_sum(_times(self.top, their.bottom), _times(their.top, self.bottom)), _times(self.bottom, their.bottom))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Exponential:
+        return Exponential(tuple((r, -a) for r, a in self.top), self.bottom)
+
+    def __sub__(self, other: object) -> Exponential:
+        their = _read(other)
+        return NotImplemented if their is None else self + -their
+
+    def __rsub__(self, other: object) -> Exponential:
+        return -self + other
+
+    def __mul__(self, other: object) -> Exponential:
+        their = _read(other)
+        if their is None:
+            return NotImplemented
+        return _lowest(_times(self.top, their.top), _times(self.bottom, their.bottom))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Exponential:
+        their = _read(other)
+        if their is None:
+            return NotImplemented
+        if not their.top:
+            raise ZeroDivisionError("division of an exponential number by 0")
+        return _lowest(_times(self.top, their.bottom), _times(self.bottom, their.top))
+
+    def __rtruediv__(self, other: object) -> Exponential:
+        their = _read(other)
+        return NotImplemented if their is None else their / self
+
+    # -- order ------------------------------------------------------------------------------------
+
+    def sign(self) -> int:
+        """-1, 0 or 1, decided exactly."""
+        return _sign(self.top) * _sign(self.bottom)
+
+    def __eq__(self, other: object) -> bool:
+        their = _read(other)
+        return NotImplemented if their is None else (self.top, self.bottom) == (their.top, their.bottom)
+
+    def __lt__(self, other: object) -> bool:
+        their = _read(other)
+        return NotImplemented if their is None else (self - their).sign() < 0
+
+    def __hash__(self) -> int:
+        constant = self.rational()
+        return hash((self.top, self.bottom)) if constant is None else hash(constant)
+
+    # -- value ------------------------------------------------------------------------------------
+
+    def rational(self) -> Fraction | None:
+        """The value when it is a rational number, else None."""
+        if not self.top:
+            return Fraction(0)
+        return self.top[0][1] if self.bottom == _ONE and len(self.top) == 1 and not self.top[0][0] else None
+
+    def log(self) -> Number | None:
+        """ln of a positive value c e^r, which is ln(c) + r; None when the value has another form."""
+        if self.bottom != _ONE or len(self.top) != 1 or self.top[0][1] <= 0:
+            return None
+        power, factor = self.top[0]
+        return ln(factor) + power
+
+    def enclose(self, precision: int = 64) -> arb:
+        """A ball that contains the value, computed with `precision` bits."""
+        with ctx.workprec(precision):
+            return _enclose(self.top) / _enclose(self.bottom)
+
+    def __float__(self) -> float:
+        return float(self.enclose())
+
+    def __str__(self) -> str:
+        shown = _text(self.top)
+        return shown if self.bottom == _ONE else f"({shown})/({_text(self.bottom)})"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+Weight = Exponential | Fraction | int
+
+
+def exponential(power: NumberLike) -> Exponential:
+    """e^x for x = r + ln(q) with rational r and q: the number q e^r.
+
+    Raises:
+        ParameterError: for other x, such as ln(2)/2.
+
+    >>> str(exponential("1/2")), str(exponential("1 + ln(3)"))
+    ('e^(1/2)', '3*e^(1)')
+    """
+    value = number(power, "power")
+    whole = Fraction(0) if value.is_infinite or value.root != 1 else value.rational_part
+    factor = None if value.is_infinite or value.root != 1 else rational_exponential(value - whole)
+    if factor is None:
+        raise ParameterError("power", "must be a rational number plus logarithms of rationals", value=str(value))
+    return Exponential(((whole, factor),))
+
+
+# --- sums of exponentials ---------------------------------------------------------------------------------------------
+
+
+def _read(value: object) -> Exponential | None:
+    """An operand as an element of the field; None for what is no number."""
+    if isinstance(value, Exponential):
+        return value
+    try:
+        constant = rational(value)
+    except ParameterError:
+        return None
+    return Exponential(((Fraction(0), constant),)) if constant else Exponential()
+
+
+def _collected(terms: Iterable[tuple[Fraction, Fraction]]) -> Terms:
+    found: dict[Fraction, Fraction] = {}
+    for power, factor in terms:
+        found[power] = found.get(power, Fraction(0)) + factor
+    return tuple(sorted((power, factor) for power, factor in found.items() if factor))
+
+
+def _sum(left: Terms, right: Terms) -> Terms:
+    return _collected((*left, *right))
+
+
+def _times(left: Terms, right: Terms) -> Terms:
+    if right == _ONE:
+        return left
+    return _collected((r + s, a * b) for r, a in left for s, b in right)
+
+
+def _lowest(top: Terms, bottom: Terms) -> Exponential:
+    """The quotient without common factors, the lowest term of the denominator being 1."""
+    if not top:
+        return Exponential()
+    if len(bottom) > 1:
+        top, bottom = _without_common_factor(top, bottom)
+    power, factor = bottom[0]
+    if not power and factor == 1:
+        return Exponential(top, bottom)
+    scaled = [tuple((r - power, a / factor) for r, a in terms) for terms in (top, bottom)]
+    return Exponential(*scaled)
+
+
+def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
+    """Both divided by their greatest common divisor as polynomials in t = e^(1/k)."""
+    if len(top) == 1:
+        return top, bottom
+    step = math.lcm(*(r.denominator for r, _ in (*top, *bottom)))
+    polynomials = [_polynomial(terms, step) for terms in (top, bottom)]
+    common = polynomials[0].gcd(polynomials[1])
+    if common.degree() == 0:
+        return top, bottom
+    reduced = [_terms(p // common, terms[0][0], step) for p, terms in zip(polynomials, (top, bottom), strict=True)]
+    return reduced[0], reduced[1]
+
+
+def _polynomial(terms: Terms, step: int) -> fmpq_poly:
+    """sum a e^r as a polynomial in t = e^(1/step), divided by its lowest power of t."""
+    lowest = terms[0][0]
+    coefficients = [fmpq(0)] * (int((terms[-1][0] - lowest) * step) + 1)
+    for power, factor in terms:
+        coefficients[int((power - lowest) * step)] = fmpq(factor.numerator, factor.denominator)
+    return fmpq_poly(coefficients)
+
+
+def _terms(polynomial: fmpq_poly, lowest: Fraction, step: int) -> Terms:
+    listed = ((i, polynomial[i]) for i in range(polynomial.degree() + 1))
+    return tuple((lowest + Fraction(i, step), Fraction(int(c.p), int(c.q))) for i, c in listed if c != 0)
+
+
+def _enclose(terms: Terms) -> arb:
+    return sum((ball(factor) * ball(power).exp() for power, factor in terms), arb(0))
+
+
+def _sign(terms: Terms) -> int:
+    """The sign of a sum: 0 only for the empty one, since e^(1/k) is transcendental; so the loop ends."""
+    if len({factor > 0 for _, factor in terms}) < 2:
+        return 0 if not terms else 1 if terms[0][1] > 0 else -1
+    precision = 64
+    while True:
+        with ctx.workprec(precision):
+            enclosure = _enclose(terms)
+        if enclosure > 0 or enclosure < 0:
+            return 1 if enclosure > 0 else -1
+        precision *= 2
+
+
+def _text(terms: Terms) -> str:
+    def one(power: Fraction, factor: Fraction) -> str:
+        if not power:
+            return str(factor)
+        return f"e^({power})" if factor == 1 else f"{factor}*e^({power})"
+
+    return " + ".join(one(power, factor) for power, factor in terms) or "0"
+
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class ExponentialLaw(AtomicLaw):
+    """A law on finitely many outcomes with probabilities in Q(e^r); use `finite_law` to make one."""
+
+    probabilities: tuple[tuple[Outcome, Exponential], ...] = attrs.field(eq=frozenset, hash=False)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.probabilities))
+
+    @property
+    def support(self) -> tuple[Outcome, ...]:
+        """The outcomes of positive probability."""
+        return tuple(outcome for outcome, _ in self.probabilities)
+
+    def probability(self, outcome: Outcome) -> Exponential:
+        """P(outcome), 0 outside the support."""
+        return dict(self.probabilities).get(outcome, Exponential())
+
+    def window(self, precision: int) -> Sequence[Outcome]:
+        return self.support
+
+    def mass(self, outcome: Outcome, precision: int = 64) -> arb:
+        return _positive_ball(dict(self.probabilities).get(outcome), precision)
+
+    def closed_against(self, other: Law) -> Dichotomy | None:
+        if isinstance(other, FiniteLaw):
+            theirs = {outcome: _exact(p) for outcome, p in other.probabilities()}
+        elif isinstance(other, ExponentialLaw):
+            theirs = dict(other.probabilities)
+        else:
+            return None
+        mine = dict(self.probabilities)
+        if mine == theirs:
+            return IDENTICAL
+        pairs = [(mine.get(outcome), theirs.get(outcome)) for outcome in dict.fromkeys((*mine, *theirs))]
+
+        def cells(precision: int) -> Cells:
+            return tuple(Cell.atom(_positive_ball(p, precision), _positive_ball(q, precision)) for p, q in pairs)
+
+        return BallDichotomy(cells, _top(pairs), _top([(q, p) for p, q in pairs]))
+
+
+def finite_law(weights: Mapping[Outcome, Weight], *, normalise: bool = False) -> FiniteLaw | ExponentialLaw:
+    """The law with these probabilities, rational or in Q(e^r); a `FiniteLaw` when all of them are rational.
+
+    Args:
+        weights: an exact probability for every outcome.
+        normalise: whether they are only proportional to the probabilities.
+
+    Raises:
+        NotALaw: when one is negative, or when they do not sum to exactly 1 and may not be normalised.
+
+    >>> from fractions import Fraction
+    >>> law = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([3, 1])}, normalise=True)
+    >>> other = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([1, 3])}, normalise=True)
+    >>> str(law.against(other).max_log_ratio())
+    '1'
+    """
+    read = {outcome: _exact(weight, f"weight of {outcome!r}") for outcome, weight in weights.items()}
+    for outcome, weight in read.items():
+        if weight.sign() < 0:
+            raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=str(weight))
+    total = sum(read.values(), Exponential())
+    if not total.top or not (normalise or total == 1):
+        raise NotALaw("probabilities", "must sum to exactly 1", "write exact numbers, or ask to normalise", value=str(total))
+    kept = {outcome: weight / total if normalise else weight for outcome, weight in read.items() if weight.top}
+    rationals = {outcome: p.rational() for outcome, p in kept.items()}
+    known = {outcome: p for outcome, p in rationals.items() if p is not None}
+    return FiniteLaw.of(known) if len(known) == len(kept) else ExponentialLaw(tuple(kept.items()))
+
+
+def _exact(value: object, subject: str = "probability") -> Exponential:
+    read = _read(value)
+    if read is None:
+        raise NumericalError(subject, "must be rational or made with `exponential`", value=value)
+    return read
+
+
+def _positive_ball(value: Exponential | None, precision: int) -> arb:
+    """A ball around a probability that excludes 0 exactly where the probability is not 0."""
+    if value is None:
+        return arb(0)
+    found = value.enclose(precision + 32)
+    while not found > 0:
+        precision *= 2
+        found = value.enclose(precision)
+    return found
+
+
+def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Bracket | None:
+    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked."""
+    if any(p is not None and q is None for p, q in pairs):
+        return INFINITE
+    largest = max(p / q for p, q in pairs if p is not None and q is not None)
+    exact = largest.log()
+    return None if exact is None else Bracket.exactly(exact)

@@ -1,0 +1,5 @@
+"""Automatic laws: plain samplers `(dataset, generator) -> output` are run on every choice of their randomness."""
+
+from dpspec.verify.automatic.sampler import Sampler, enumerate_law
+
+__all__ = ["Sampler", "enumerate_law"]

@@ -1,0 +1,222 @@
+"""The law of a plain sampler, read off by running it on every choice of its randomness.
+
+    P_x(o) = sum over the paths that end in o of the product of the probabilities of their choices.
+
+A rejection loop that comes back to an earlier state is solved as a Markov chain, so that redrawing has an exact law too.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import sys
+from collections.abc import Callable, Hashable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.errors import NotEnumerableError, ParameterError
+from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
+from dpspec.laws.exponential import finite_law
+from dpspec.laws.law import Law
+from dpspec.mechanism import Mechanism
+from dpspec.verify.automatic.chain import Row, solve
+from dpspec.verify.automatic.path import Choices, Path, Stop
+
+if TYPE_CHECKING:
+    from dpspec.laws.exponential import Exponential
+
+Draw = Callable[[Any, Any], Any]
+"""A sampler: (dataset, generator) -> output."""
+
+_BEYOND = ("beyond the cut",)
+_FEW_STATES = 64
+_LARGEST_REST = Fraction(1, 10**9)
+
+
+def enumerate_law(function: Draw, dataset: Any, *, most_paths: int = 100_000, tail: Fraction = Fraction(1, 1 << 64)) -> Law:
+    """The law of function(dataset, generator).
+
+    Args:
+        function: the sampler; an exception that it raises is an output, the name of its type.
+        dataset: what it is run on.
+        most_paths: how many runs are made before it is given up.
+        tail: endless draws and loops are cut off where less than this probability is left.
+
+    Returns:
+        A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
+        an `EnclosedLaw` when a threshold was computed in floating point or an endless draw was cut off.
+
+    Raises:
+        NotEnumerableError: for draws without a finite list of values, too many paths, hidden state, or no end.
+
+    >>> def coin(bit, rng):
+    ...     while True:
+    ...         first, second = rng.random() < 0.7, rng.random() < 0.7
+    ...         if first != second:
+    ...             return bit if first else 1 - bit
+    >>> enumerate_law(coin, 1)
+    FiniteLaw({1: 1/2, 0: 1/2})
+    """
+    search = _Search(function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail))
+    return _law(search.ends())
+
+
+def plain(value: Any) -> Hashable:
+    """An output as a hashable value: numpy scalars and arrays become numbers and tuples, sets and tables are sorted.
+
+    >>> import numpy as np
+    >>> plain(np.array([[1, 2], [3, 4]])), plain({"b": np.int64(1), "a": [0.5]})
+    (((1, 2), (3, 4)), (('a', (0.5,)), ('b', 1)))
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(part) for part in value)
+    if isinstance(value, dict):
+        return tuple(sorted(((plain(key), plain(part)) for key, part in value.items()), key=repr))
+    if isinstance(value, (set, frozenset)):
+        return tuple(sorted((plain(part) for part in value), key=repr))
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value  # type: ignore[no-any-return]
+
+
+@attrs.define(kw_only=True)
+class _Search:
+    """All runs of a sampler on one dataset, state by state."""
+
+    function: Draw
+    dataset: Any
+    most_paths: int
+    tail: Fraction
+    runs: int = 0
+
+    def ends(self) -> Row:
+        """The law of where the runs end."""
+        prefixes: dict[Hashable, Choices] = {(): ()}
+        rows: dict[Hashable, Row] = {}
+        ticket = itertools.count()
+        waiting: list[tuple[float, int, Hashable]] = [(-1.0, next(ticket), ())]
+        masses: dict[Hashable, float] = {(): 1.0}
+        while waiting:
+            _, _, state = heapq.heappop(waiting)
+            left = sum(mass for state, mass in masses.items() if state not in rows)
+            if len(rows) >= _FEW_STATES and left < self.tail:
+                break
+            if state in rows:
+                continue
+            rows[state] = self._row(prefixes[state], prefixes)
+            for target, chance in rows[state].items():
+                if target in prefixes and target not in rows:
+                    masses[target] = masses.get(target, 0.0) + masses[state] * float(chance)
+                    heapq.heappush(waiting, (-masses[target], next(ticket), target))
+        cut = [state for state in prefixes if state not in rows]
+        found = solve(rows, ())
+        beyond = [found.pop(state) for state in (*cut, _BEYOND) if state in found]
+        if beyond:
+            found[_BEYOND] = sum(beyond, Fraction(0))
+        return found
+
+    def _row(self, start: Choices, prefixes: dict[Hashable, Choices]) -> Row:
+        """Where the runs from one state go: to outcomes or to the next states."""
+        row: Row = {}
+        pending = [start]
+        while pending:
+            path = Path(forced=pending.pop(), start=len(start))
+            target = self._run(path)
+            if target not in prefixes and isinstance(target, _State):
+                prefixes[target] = tuple(path.taken)
+            row[target] = row[target] + path.mass if target in row else path.mass
+            pending += path.siblings
+        return row
+
+    def _run(self, path: Path) -> Hashable:
+        """One run: the outcome, the state where it was stopped, or the cut."""
+        from dpspec.verify.automatic.generator import EnumeratingGenerator
+        from dpspec.verify.automatic.loops import Watch
+
+        self.runs += 1
+        if self.runs > self.most_paths:
+            rule = f"has more than {self.most_paths} paths"
+            raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")
+        before = sys.gettrace()
+        sys.settrace(Watch(path, _stop))
+        try:
+            output = self.function(self.dataset, EnumeratingGenerator(path, self.tail))
+        except Stop as stop:
+            if stop.fault is not None:
+                raise stop.fault from None
+            return _BEYOND if stop.beyond else stop.state
+        except Exception as problem:
+            output = f"raises {type(problem).__name__}"
+        finally:
+            sys.settrace(before)
+        return _Output(plain(output))
+
+
+@attrs.frozen
+class _Output:
+    value: Hashable
+
+
+@attrs.frozen
+class _State:
+    key: Hashable
+
+
+def _stop(key: Hashable) -> None:
+    raise Stop(state=_State(key))
+
+
+def _law(ends: Row) -> Law:
+    beyond = ends.pop(_BEYOND, None)
+    chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
+    enclosed = any(isinstance(chance, Enclosed) for chance in chances.values())
+    if beyond is None and not enclosed:
+        exact: dict[Hashable, Exponential | Fraction | int] = {o: c for o, c in chances.items() if not isinstance(c, Enclosed)}
+        return finite_law(exact)
+    rest = Fraction(0) if beyond is None else Enclosed.of(beyond).high
+    if rest > _LARGEST_REST:
+        raise NotEnumerableError("sampler", f"{float(rest):.2g} of its probability is left after the cut", "give its law by hand")
+    bounds = {outcome: Enclosed.of(chance) for outcome, chance in chances.items()}
+    return EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
+
+
+@attrs.frozen
+class Sampler(Mechanism):
+    """A plain sampler as a mechanism: its law is read off its code by enumeration, nothing is stated twice.
+
+    Args:
+        function: (dataset, numpy Generator) -> output.
+        label: what it is, for people.
+        most_paths: how many runs one dataset may take.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> flip = Sampler(lambda bits, rng: [bit ^ int(rng.random() < 0.25) for bit in bits], "randomised response")
+    >>> str(flip.law((0, 1), BitVectors(length=2)).probability((0, 1)))
+    '9/16'
+    """
+
+    name: ClassVar[str] = "sampler"
+
+    function: Draw
+    label: str = "sampler"
+    most_paths: int = 100_000
+
+    def __attrs_post_init__(self) -> None:
+        if not callable(self.function):
+            raise ParameterError("function", "must take a dataset and a generator", value=self.function)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return enumerate_law(self.function, dataset, most_paths=self.most_paths)
+
+    def __str__(self) -> str:
+        return self.label

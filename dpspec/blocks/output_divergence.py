@@ -35,6 +35,14 @@ class OutputDivergence(ABC):
         """d_Pr(P, Q) of two laws."""
         return self.evaluate(left.against(right), precision=precision)
 
+    def score(self, pair: Dichotomy) -> tuple[int, int] | None:
+        """Integers (a, b) such that a/b grows strictly with d_Pr of the pair, b = 0 < a meaning infinity; None when unknown.
+
+        Optional: it lets a walk over many pairs of finite laws find the largest divergence on integers alone, without changing
+        any result.
+        """
+        return None
+
     def lipschitz(self, parameter: str, value: Number) -> Number:
         """The Lipschitz constant that a budget stands for: what multiplies d_X in the inequality.
 

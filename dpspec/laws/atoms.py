@@ -116,6 +116,22 @@ class FiniteDichotomy(Dichotomy):
                 best_p, best_q = p, q
         return Bracket.exactly(ln(Fraction(best_p * self.q_total, best_q * self.p_total)))
 
+    def largest_ratio(self) -> tuple[int, int]:
+        """The largest of all p/q and q/p as integers over one another; the lower one is 0 for infinity.
+
+        >>> FiniteDichotomy((1, 1), (1, 3), 2, 4).largest_ratio()
+        (4, 2)
+        """
+        best_p, best_q, least_p, least_q = 0, 1, 1, 0
+        for p, q in zip(self.p_weights, self.q_weights, strict=True):
+            if p * best_q > best_p * q:
+                best_p, best_q = p, q
+            if p * least_q < least_p * q:
+                least_p, least_q = p, q
+        forth = best_p * self.q_total, best_q * self.p_total
+        back = least_q * self.p_total, least_p * self.q_total
+        return forth if forth[0] * back[1] >= back[0] * forth[1] else back
+
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         alone = sum(p for p, q in zip(self.p_weights, self.q_weights, strict=True) if not q)
         return Bracket.exactly(Fraction(alone, self.p_total))

@@ -22,6 +22,7 @@ from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.verify.event import telling_event
+from dpspec.verify.tables import Pair, Table
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
 PRECISIONS = (64, 128, 256, 512)
@@ -131,10 +132,6 @@ class _Walk:
         pairs = datasets * (datasets - 1)
         return pairs // 2 if self.is_symmetric else pairs
 
-    def pairs(self, universe: Universe) -> Iterator[tuple[Dataset, Dataset]]:
-        choose = itertools.combinations if self.is_symmetric else itertools.permutations
-        return choose(universe.datasets, 2)
-
     def law(self, dataset: Dataset) -> Law:
         if dataset not in self.laws:
             self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
@@ -142,35 +139,65 @@ class _Walk:
 
     def order(self, witness: Witness) -> tuple[Any, ...]:
         """The documented order of witnesses: smaller datasets first, then closer ones, then by their text."""
-        space = self.spec.space
-        (left, left_text), (right, right_text) = space.order(witness.left), space.order(witness.right)
-        return left + right, witness.distance, left_text, right_text
+        return self.size(witness.distance, witness.left, witness.right)
+
+    def size(self, distance: Number, left: Dataset, right: Dataset) -> tuple[Any, ...]:
+        """The key of that order."""
+        (first, first_text), (second, second_text) = self.spec.space.order(left), self.spec.space.order(right)
+        return first + second, distance, first_text, second_text
 
     def universe(self, universe: Universe) -> tuple[UniverseResult, Witness | None]:
         """The Lipschitz constant over one universe, and the smallest witness against its bound."""
-        bound = self.spec.bound(universe)
-        constant, attained, compared = Bracket.exactly(0), None, 0
-        outcomes, best = [Outcome.VERIFIED], None
-        for left, right in self.pairs(universe):
-            distance = self.spec.distance(left, right)
-            if distance.is_infinite:
-                continue
-            compared += 1
-            divergence, ratio, outcome = self._compare(left, right, distance, bound)
-            outcomes.append(outcome)
-            if attained is None or ratio.lower > constant.lower:
-                attained = (left, right)
-            constant = largest((constant, ratio))
-            if outcome is Outcome.REFUTED:
-                witness = Witness(
-                    universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, bound=bound
-                )
-                best = witness if best is None else min(best, witness, key=self.order)
+        datasets, bound = universe.datasets, self.spec.bound(universe)
+        classes = self._by_distance(datasets)
+        compared = {place for pairs in classes.values() for pair in pairs for place in pair}
+        table = Table.of({place: self.law(datasets[place]) for place in sorted(compared)})
+        found, best = _Found(), None
+        for distance, pairs in classes.items():
+            for place in self._telling(distance, pairs, table, datasets, bound):
+                divergence, ratio, outcome = self._compare(*_at(datasets, pairs[place]), distance, bound)
+                found.add(pairs[place], ratio, outcome)
+                if outcome is Outcome.REFUTED:
+                    left, right = _at(datasets, pairs[place])
+                    witness = Witness(
+                        universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, bound=bound
+                    )
+                    best = witness if best is None else min(best, witness, key=self.order)
         result = UniverseResult(
-            label=universe.label, datasets=len(universe), pairs=compared, constant=constant, bound=bound,
-            outcome=worst(outcomes), attained=attained,
+            label=universe.label, datasets=len(universe), pairs=sum(map(len, classes.values())), constant=found.constant,
+            bound=bound, outcome=worst(found.outcomes), attained=None if found.at is None else _at(datasets, found.at),
         )  # fmt: skip
         return result, self._with_event(best)
+
+    def _by_distance(self, datasets: Sequence[Dataset]) -> dict[Number, list[Pair]]:
+        """The pairs at finite distance, as places in the universe, gathered by distance."""
+        classes: dict[Number, list[Pair]] = {}
+        choose = itertools.combinations if self.is_symmetric else itertools.permutations
+        for left, right in choose(range(len(datasets)), 2):
+            distance = self.spec.distance(datasets[left], datasets[right])
+            if not distance.is_infinite:
+                classes.setdefault(distance, []).append((left, right))
+        return classes
+
+    def _telling(
+        self, distance: Number, pairs: Sequence[Pair], table: Table | None, datasets: Sequence[Dataset], bound: Number
+    ) -> Iterator[int]:
+        """The places of the pairs that settle one distance: all of them, or fewer when the largest divergence is known.
+
+        When the pair with the largest divergence is within the bound, so are the others. When it is not, the smallest
+        pair beyond the bound is looked for in the documented order.
+        """
+        farthest = None if table is None or distance == 0 else table.farthest(pairs, self.spec.output_divergence)
+        if farthest is None:
+            yield from range(len(pairs))
+            return
+        yield pairs.index(farthest)
+        if self._compare(*_at(datasets, farthest), distance, bound)[2] is not Outcome.REFUTED:
+            return
+        for place in sorted(range(len(pairs)), key=lambda place: self.size(distance, *_at(datasets, pairs[place]))):
+            if self._compare(*_at(datasets, pairs[place]), distance, bound)[2] is Outcome.REFUTED:
+                yield place
+                return
 
     def _compare(self, left: Dataset, right: Dataset, distance: Number, bound: Number) -> tuple[Bracket, Bracket, Outcome]:
         """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""
@@ -194,6 +221,26 @@ class _Walk:
             return None
         event = telling_event(self.law(witness.left), self.law(witness.right))
         return attrs.evolve(witness, event=event)
+
+
+@attrs.define
+class _Found:
+    """The largest constant so far, the first pair that attains it, and every outcome."""
+
+    constant: Bracket = attrs.field(factory=lambda: Bracket.exactly(0))
+    at: Pair | None = None
+    outcomes: list[Outcome] = attrs.field(factory=lambda: [Outcome.VERIFIED])
+
+    def add(self, pair: Pair, ratio: Bracket, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        above = self.at is None or ratio.lower > self.constant.lower
+        if above or (self.at is not None and pair < self.at and ratio.lower == self.constant.lower):
+            self.at = pair
+        self.constant = largest((self.constant, ratio))
+
+
+def _at(datasets: Sequence[Dataset], pair: Pair) -> tuple[Dataset, Dataset]:
+    return datasets[pair[0]], datasets[pair[1]]
 
 
 def _per_unit(divergence: Bracket, distance: Number) -> Bracket:

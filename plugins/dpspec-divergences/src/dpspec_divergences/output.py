@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, number, sqrt
+from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.params import Rational, define
 
@@ -48,6 +49,9 @@ class Mult(_Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.max_log_ratio(precision=precision) | pair.reverse().max_log_ratio(precision=precision)
+
+    def score(self, pair: Dichotomy) -> tuple[int, int] | None:
+        return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if _is_pure(other):

@@ -66,11 +66,15 @@ def failed(path: str, outcome: str, fault: DpspecError) -> Data:
     return {"path": path, "outcome": outcome, "errors": errors(fault)}
 
 
+_HOLDS = {Outcome.VERIFIED: "holds", Outcome.REFUTED: "fails", Outcome.UNDECIDED: "undecided"}
+"""A file or an obligation holds or fails; only a claim is verified or refuted (one filed as refuted holds when it is)."""
+
+
 def file_report(path: str, report: FileReport) -> Data:
     """A verified file."""
     return {
         "path": path,
-        "outcome": report.outcome.value,
+        "outcome": _HOLDS[report.outcome],
         "id": report.document.id,
         "title": report.document.title,
         "scope": report.scope,
@@ -81,7 +85,7 @@ def file_report(path: str, report: FileReport) -> Data:
 def _obligation(obligation: Obligation) -> Data:
     return {
         "name": obligation.name,
-        "outcome": obligation.outcome.value,
+        "outcome": _HOLDS[obligation.outcome],
         "detail": obligation.detail,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),

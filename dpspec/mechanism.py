@@ -47,7 +47,11 @@ class Mechanism(ABC):
 
     @abstractmethod
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        """P_x, the law of the output on a dataset of the space."""
+        """P_x, the law of the output on a dataset of the space.
+
+        Raises:
+            NotInSpaceError: for anything else; `space.dataset(dataset)` raises it.
+        """
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the mechanism cannot run on the space."""
@@ -86,4 +90,5 @@ class ReleaseInvariants(Mechanism):
         LevelSets(invariants=self.invariants).check(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return FiniteLaw.point(tuple(invariant.value(dataset, space) for invariant in self.invariants))
+        known = space.dataset(dataset)
+        return FiniteLaw.point(tuple(invariant.value(known, space) for invariant in self.invariants))

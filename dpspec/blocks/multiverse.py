@@ -113,7 +113,7 @@ class ExplicitUniverses(Multiverse):
     """A list of universes, each a set of datasets with a label; they may overlap.
 
     Args:
-        universes: a table from label to datasets, written in the canonical form of the space.
+        universes_by_label: a table from label to datasets, written in the canonical form of the space.
     """
 
     name: ClassVar[str] = "explicit"

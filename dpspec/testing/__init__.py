@@ -16,13 +16,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpspec.testing.assertions import ClaimNotHeld as ClaimNotHeld
     from dpspec.testing.assertions import assert_satisfies as assert_satisfies
+    from dpspec.testing.kit import CheckResult as CheckResult
+    from dpspec.testing.kit import Status as Status
+    from dpspec.testing.kit import check_plugin as check_plugin
+    from dpspec.testing.kit import parametrize as parametrize
+    from dpspec.testing.kit import run_checks as run_checks
 
-_HOME = {"ClaimNotHeld": "assertions", "assert_satisfies": "assertions"}
+_HOME = {
+    "assertions": ("ClaimNotHeld", "assert_satisfies"),
+    "kit": ("CheckResult", "Status", "check_plugin", "parametrize", "run_checks"),
+}
 
-__all__ = ["ClaimNotHeld", "assert_satisfies"]
+__all__ = ["CheckResult", "ClaimNotHeld", "Status", "assert_satisfies", "check_plugin", "parametrize", "run_checks"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(f"dpspec.testing.{_HOME[name]}"), name)
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(importlib.import_module(f"dpspec.testing.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,7 +65,7 @@ class Swapping(Mechanism):
         self.check(space)
         scheme = self.scheme()
         weights: dict[tuple[Record, ...], int] = {(): 1}
-        for match, pairs in sorted(scheme.strata(dataset, space).items()):
+        for match, pairs in sorted(scheme.strata(space.dataset(dataset), space).items()):
             stratum = self._stratum(scheme, match, pairs, space)
             weights = {(*done, *records): w * v for done, w in weights.items() for records, v in stratum}
         return FiniteLaw.from_weights({_dataset(scheme, records, space): w for records, w in weights.items()})

@@ -93,7 +93,7 @@ class TopdownNoise(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
-        return self.noise_law(dataset, space)
+        return self.noise_law(space.dataset(dataset), space)
 
     def rho(self, space: DatasetSpace) -> Number:
         """The largest sum over measurements of |dq|^2 / (2 variance) when one unit is replaced, exactly.
@@ -163,9 +163,8 @@ class Topdown(TopdownNoise):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
-        return FittedLaw(
-            fixed=self.fixed(dataset, space), noise=self.noise_law(dataset, space), mechanism=self, space=space
-        )
+        x = space.dataset(dataset)
+        return FittedLaw(fixed=self.fixed(x, space), noise=self.noise_law(x, space), mechanism=self, space=space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T13: inside the universes of its invariants, the budget of its noise step."""

@@ -75,7 +75,7 @@ class AdditiveNoise(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product of the noise laws centred at the answers; the law of a number when there is one answer."""
-        factors = tuple(self.noise(answer) for answer in self.answers(dataset, space))
+        factors = tuple(self.noise(answer) for answer in self.answers(space.dataset(dataset), space))
         return factors[0] if len(factors) == 1 else product(factors)
 
     def draw(self, count: int, source: Randomness) -> Integers:

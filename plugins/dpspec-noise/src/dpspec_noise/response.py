@@ -42,7 +42,7 @@ class _Response(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
         self.check(space)
-        bits = cast("tuple[int, ...]", dataset)
+        bits = cast("tuple[int, ...]", space.dataset(dataset))
         return product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:

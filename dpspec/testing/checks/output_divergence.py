@@ -1,0 +1,143 @@
+"""Checks of output divergences: on pairs of random finite laws, disjoint and equal ones among them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator
+from fractions import Fraction
+from random import Random
+
+from dpspec.exact import Bracket, number
+from dpspec.laws.finite import FiniteLaw
+from dpspec.testing.check import Context, ValueSubject, check, exceeds, exceeds_times, require
+
+KIND = "output_divergences"
+FINER = 192
+"""Bits of the refined bracket that is compared with the ordinary one."""
+
+
+def random_law(source: Random, *, outcomes: int = 4) -> FiniteLaw:
+    """A law with small integer weights, some of them 0."""
+    weights: dict[Hashable, int] = {place: source.choice((0, 1, 1, 2, 3, 7)) for place in range(outcomes)}
+    return FiniteLaw.from_weights(weights if any(weights.values()) else {0: 1})
+
+
+def random_pairs(context: Context, name: str) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+    """Pairs of laws: two disjoint, one contained in the other, then random ones."""
+    yield FiniteLaw.point(0), FiniteLaw.point(1)
+    yield FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
+    source = context.random(name)
+    for _ in range(context.times(20)):
+        yield random_law(source), random_law(source)
+
+
+def random_kernel(source: Random, law: FiniteLaw, other: FiniteLaw) -> tuple[FiniteLaw, FiniteLaw]:
+    """Both laws after one random post-processing."""
+    kernel = {outcome: random_law(source, outcomes=3) for outcome in dict.fromkeys((*law.support, *other.support))}
+    left, right = (_processed(given, kernel) for given in (law, other))
+    return left, right
+
+
+def _processed(law: FiniteLaw, kernel: dict[Hashable, FiniteLaw]) -> FiniteLaw:
+    weights: list[Fraction] = [probability for _, probability in law.probabilities()]
+    return FiniteLaw.mixture(weights, [kernel[outcome] for outcome in law.support])
+
+
+def _value(subject: ValueSubject, left: FiniteLaw, right: FiniteLaw, precision: int = 64) -> Bracket:
+    found: Bracket = subject.thing.between(left, right, precision=precision)
+    return found
+
+
+@check(KIND)
+def check_equal_laws_are_at_zero(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, P) = 0 (B-S5). Otherwise even a mechanism that ignores its data is refuted."""
+    for law, _ in random_pairs(context, "equal laws"):
+        found = _value(subject, law, law)
+        require(found.lower == 0, f"d(P, P) = {found} for P = {law}")
+
+
+@check(KIND)
+def check_divergence_is_nonnegative(subject: ValueSubject, context: Context) -> None:
+    """0 <= lower <= upper for the bracket of every pair (B-D5). A verdict compares both ends with the budget."""
+    for left, right in random_pairs(context, "nonnegative"):
+        found = _value(subject, left, right)
+        require(isinstance(found, Bracket), f"{found!r} is no Bracket")
+        require(found.lower >= 0, f"d(P, Q) = {found} for P = {left}, Q = {right}")
+        require(not found.upper < found.lower, f"the bracket {found} is empty")
+
+
+@check(KIND)
+def check_post_processing_never_separates(subject: ValueSubject, context: Context) -> None:
+    """Data processing: d_Pr(K P, K Q) <= d_Pr(P, Q) for every finite kernel K. No guarantee survives without it."""
+    source = context.random("kernels")
+    for left, right in random_pairs(context, "data processing"):
+        before = _value(subject, left, right)
+        after = _value(subject, *random_kernel(source, left, right))
+        require(not after.lower > before.upper, f"post-processing raises {before} to {after} for P = {left}, Q = {right}")
+
+
+@check(KIND, when="is_symmetric")
+def check_divergence_is_symmetric(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) = d_Pr(Q, P) when `is_symmetric` is declared. Engines then look at one order of each pair only."""
+    for left, right in random_pairs(context, "symmetric"):
+        there, back = _value(subject, left, right), _value(subject, right, left)
+        overlap = there.lower <= back.upper and back.lower <= there.upper
+        require(overlap, f"d(P, Q) = {there}, d(Q, P) = {back} for P = {left}, Q = {right}; declare is_symmetric = False")
+
+
+@check(KIND, when="is_metric")
+def check_divergence_obeys_the_triangle_inequality(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) when `is_metric` is declared. Neighbour-only proofs rest on it (B-S2, B-S3)."""
+    source = context.random("triangle")
+    for left, right in random_pairs(context, "triangle"):
+        between = random_law(source)
+        far, first, second = (_value(subject, *pair) for pair in ((left, right), (left, between), (between, right)))
+        short = not exceeds(far.lower, first.upper, second.upper)
+        require(short, f"d(P, R) = {far}, above {first} + {second}, for P = {left}, Q = {between}, R = {right}")
+
+
+@check(KIND)
+def check_refinement_stays_inside_the_bracket(subject: ValueSubject, context: Context) -> None:
+    """A larger precision gives a value inside the bracket of a smaller one. A bracket that is left was never rigorous."""
+    for left, right in random_pairs(context, "refined"):
+        coarse, fine = _value(subject, left, right, 24), _value(subject, left, right, FINER)
+        inside = fine.lower <= coarse.upper and coarse.lower <= fine.upper
+        require(inside, f"{fine} at {FINER} bits lies outside {coarse} at 24 bits, for P = {left}, Q = {right}")
+
+
+@check(KIND, when="separates_disjoint")
+def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Context) -> None:
+    """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared (the hypothesis of B-T10(2))."""
+    source = context.random("disjoint")
+    for _ in range(context.times(5)):
+        left = random_law(source)
+        right = random_law(source).push_forward(lambda outcome: ("other", outcome))
+        found = _value(subject, left, right)
+        require(found.lower.is_infinite, f"d(P, Q) = {found} for disjoint P = {left}, Q = {right}")
+
+
+@check(KIND)
+def check_divergence_is_bounded_as_stated(subject: ValueSubject, context: Context) -> None:
+    """`bounded_by(other)` = c: d_Pr <= c other for all laws. Implications between specifications rest on it."""
+    for other in context.values(KIND):
+        stated = subject.thing.bounded_by(other)
+        if stated is None:
+            continue
+        factor, reason = stated
+        for left, right in random_pairs(context, "bounded"):
+            mine, theirs = _value(subject, left, right), other.between(left, right).upper
+            above = exceeds_times(mine.lower, factor, theirs)
+            require(
+                not above, f"d = {mine}, above {factor} x {theirs} of {other}, for P = {left}, Q = {right}, in spite of: {reason}"
+            )
+
+
+@check(KIND)
+def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> None:
+    """`lipschitz` is nonnegative and nondecreasing for every budget parameter (B-X1): it turns budgets into constants."""
+    require(bool(subject.thing.budget_parameters), "budget_parameters is empty, so no budget can be written")
+    for parameter in subject.thing.budget_parameters:
+        constants = [subject.thing.lipschitz(parameter, number(text)) for text in ("0", "1/10", "1", "3", "inf")]
+        require(constants[0] >= 0, f"{parameter} = 0 allows {constants[0]}")
+        rising = all(small <= large for small, large in itertools.pairwise(constants))
+        require(rising, f"{parameter} = 0, 1/10, 1, 3, inf allow {', '.join(map(str, constants))}")

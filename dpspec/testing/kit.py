@@ -1,0 +1,225 @@
+"""The conformance kit: every check on every subject of a plugin, from Python, pytest, or ``dpspec check-plugin NAME``.
+
+from dpspec.testing import parametrize
+
+@parametrize("my-plugin")
+def test_conformance(case):
+    case.run()
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+import attrs
+
+from dpspec.errors import PluginContractError, UnknownNameError
+from dpspec.extension.hookspecs import GROUP
+from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
+from dpspec.params import did_you_mean
+from dpspec.testing import checks as _declares_all_checks  # noqa: F401
+from dpspec.testing.check import Check, ClassSubject, Context, NotApplicable, PluginSubject, declared_checks
+from dpspec.testing.subjects import Subjects
+
+LEVELS = ("fast", "full")
+CORE = "dpspec.extension.standard"
+
+
+class Status(enum.Enum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    EXPECTED_FAILURE = "expected failure"
+    UNEXPECTED_PASS = "unexpected pass"  # noqa: S105 - no password
+    NOT_APPLICABLE = "not applicable"
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the plugin, or its list of expected failures, has to be mended."""
+        return self in (Status.FAILED, Status.UNEXPECTED_PASS)
+
+
+@attrs.frozen(kw_only=True)
+class CheckResult:
+    """What became of one check on one subject.
+
+    Args:
+        check: the name of the check.
+        subject: the subject in words.
+        status: how it ended.
+        detail: what was found, why it was not asked, or why the failure was expected.
+    """
+
+    check: str
+    subject: str
+    status: Status
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.status.value}: {self.check} of {self.subject}" + (f": {self.detail}" if self.detail else "")
+
+
+@attrs.frozen(kw_only=True)
+class Case:
+    """One check on one subject, not run yet."""
+
+    check: Check
+    subject: Any
+    context: Context
+
+    def __str__(self) -> str:
+        return f"{self.check.name}[{self.subject}]"
+
+    def run(self) -> str:
+        """Run the check; returns what it reports.
+
+        Raises:
+            CheckFailedError: the subject lacks the property.
+            NotApplicable: it is not asked of the subject.
+        """
+        excluded = self.check.excluded(self.subject)
+        if excluded:
+            raise NotApplicable(excluded)
+        return self.check.call(self.subject, self.context) or ""
+
+    def result(self) -> CheckResult:
+        """Run the check, whatever happens."""
+        status, detail = Status.PASSED, ""
+        try:
+            detail = self.run()
+        except NotApplicable as reason:
+            status, detail = Status.NOT_APPLICABLE, str(reason)
+        except AssertionError as failure:
+            status, detail = Status.FAILED, str(failure)
+        except Exception as problem:  # a plugin may raise anything; that is a result, too
+            status, detail = Status.FAILED, f"{type(problem).__name__}: {problem}"
+        return CheckResult(check=self.check.name, subject=str(self.subject), status=status, detail=detail)
+
+
+def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[Case]:
+    """Every check with every subject of a plugin that it is meant for.
+
+    Args:
+        plugin: the name of an installed plugin, or of `module`.
+        level: "full" adds checks that draw samples, and more examples.
+        module: a module or object with hook implementations that is not installed.
+
+    Raises:
+        UnknownNameError: no plugin of this name is installed.
+    """
+    if level not in LEVELS:
+        raise UnknownNameError("level", "is not known", f"write {' or '.join(LEVELS)}", value=level)
+    plugins = installed() if module is None else load_plugins(modules=[(plugin, module)])
+    info = _info(plugins, plugin)
+    subjects = Subjects(registry=plugins.registry)
+    context = Context(
+        registry=plugins.registry, level=level, placed=subjects.placed, values=subjects.values, members=subjects.members
+    )
+    for check in declared_checks():
+        if check.level == "fast" or level == "full":
+            for subject in _subjects(check.kind, info, module, subjects):
+                yield Case(check=check, subject=subject, context=context)
+
+
+def _info(plugins: Plugins, name: str) -> PluginInfo:
+    for info in reversed(plugins.infos):
+        if info.provenance.plugin == name:
+            return info
+    known = [info.provenance.plugin for info in plugins.infos]
+    raise UnknownNameError("plugin", "is not installed", did_you_mean(name, known), value=name)
+
+
+def _subjects(kind: str, info: PluginInfo, module: Any, built: Subjects) -> Iterator[Any]:
+    if kind == "plugins":
+        yield _plugin(info, module)
+    elif kind == "classes":
+        yield from (ClassSubject(entry=entry) for entry in info.entries)
+    elif kind == "values":
+        yield from (subject for entry in info.entries for subject in built.value_subjects(entry))
+    else:
+        make: Callable[[Any], Iterator[Any]] = built.value_subjects if kind == "output_divergences" else built.placed_subjects
+        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(entry))
+
+
+def _plugin(info: PluginInfo, module: Any) -> PluginSubject:
+    if module is not None:
+        return PluginSubject(info=info, module=module, importable=getattr(getattr(module, "__spec__", None), "name", None))
+    name = info.provenance.plugin
+    paths = [point.module for point in entry_points(group=GROUP) if point.name == name]
+    path = paths[0] if paths else CORE
+    try:
+        return PluginSubject(info=info, module=importlib.import_module(path), importable=path)
+    except Exception:  # the fault is on record in the info, where check_plugin_loads finds it
+        return PluginSubject(info=info, module=None, importable=None)
+
+
+def run_checks(
+    plugin: str, *, level: str = "fast", expected_failures: Mapping[str, str] | None = None, module: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[CheckResult, ...]:  # fmt: skip
+    """Run every check on a plugin and collect what became of them.
+
+    Args:
+        plugin, level, module: as `cases`.
+        expected_failures: names of checks that are known to fail, each with the reason. A check that then passes on every
+            subject is an unexpected pass.
+        progress: called with (checks done, checks in all).
+
+    Raises:
+        UnknownNameError: no such plugin, or an expected failure of a check that does not exist.
+    """
+    expected = dict(expected_failures or {})
+    known = [check.name for check in declared_checks()]
+    for name in expected:
+        if name not in known:
+            raise UnknownNameError("check", "does not exist", did_you_mean(name, known), value=name)
+    pending = list(cases(plugin, level=level, module=module))
+    results = []
+    for done, case in enumerate(pending, start=1):
+        results.append(_with_expectation(case.result(), expected))
+        if progress is not None:
+            progress(done, len(pending))
+    failed = {result.check for result in results if result.status is Status.EXPECTED_FAILURE}
+    for name, reason in expected.items():
+        if name not in failed:
+            detail = f"no subject fails it any more; it was expected because {reason}"
+            results.append(CheckResult(check=name, subject=plugin, status=Status.UNEXPECTED_PASS, detail=detail))
+    return tuple(results)
+
+
+def _with_expectation(result: CheckResult, expected: Mapping[str, str]) -> CheckResult:
+    if result.status is Status.FAILED and result.check in expected:
+        return attrs.evolve(result, status=Status.EXPECTED_FAILURE, detail=f"{expected[result.check]}: {result.detail}")
+    return result
+
+
+def check_plugin(plugin: str, **options: Any) -> tuple[CheckResult, ...]:
+    """As `run_checks`, and raise when anything has to be mended.
+
+    Raises:
+        PluginContractError: names every check that failed, with its subject.
+    """
+    results = run_checks(plugin, **options)
+    faults = [result for result in results if result.status.is_fault]
+    if faults:
+        raise PluginContractError(f"plugin {plugin}", "does not conform", "\n".join(map(str, faults)))
+    return results
+
+
+def parametrize(plugin: str, *, level: str = "fast", module: Any = None) -> Any:
+    """A pytest decorator: one test with the argument `case` for each check and subject; a test calls ``case.run()``.
+
+    Cases that are excluded by what their class declares are left out.
+    """
+    import pytest
+
+    chosen = [case for case in cases(plugin, level=level, module=module) if not case.check.excluded(case.subject)]
+    return pytest.mark.parametrize("case", chosen, ids=[str(case) for case in chosen])
+
+
+__all__ = ["Case", "CheckResult", "Status", "cases", "check_plugin", "parametrize", "run_checks"]

@@ -1,0 +1,201 @@
+"""Subjects for checks: objects built from the declared parameters of registered classes, on small spaces that they fit.
+
+A class may say itself what it wants to be checked with: ``examples()``, a class method that yields objects of the class, or pairs
+(object, space). Without it a few values of every declared domain are combined; texts are names that the space knows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import attrs
+from hypothesis import HealthCheck, Phase, given, settings
+
+from dpspec.blocks.households import Households
+from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.domains import Domain, Items, Pairs, Registered, Text
+from dpspec.errors import DpspecError
+from dpspec.extension.registry import Entry, Registry
+from dpspec.params import Nested, Parameter, parameters
+from dpspec.testing.check import PlacedSubject, ValueSubject
+
+MOST_DATASETS = 40
+MOST_VALUES = 3
+"""Values tried for each parameter, and objects kept of each class on each space."""
+
+
+@cache
+def small_spaces() -> tuple[DatasetSpace, ...]:
+    """One small space of each structure, each with few enough datasets to look at all triples."""
+    sex, place = Attribute(name="sex", categories=("f", "m")), Attribute(name="place", categories=("a", "b"))
+    return (
+        BitVectors(length=2),
+        IntegerCounts(length=1, low=0, high=3),
+        OrderedRecords(attributes=(sex,), most=2),
+        UnorderedRecords(attributes=(sex, place), least=1, most=2),
+        ContingencyTables(attributes=(sex, place), most=2),
+        Households(household=(place,), person=(sex,), most=1, members=2),
+    )
+
+
+@attrs.define(kw_only=True)
+class Subjects:
+    """Builds subjects; what it has built it keeps.
+
+    Args:
+        registry: where the objects that are parameters of others come from.
+    """
+
+    registry: Registry
+    _built: dict[tuple[type, DatasetSpace | None], tuple[Any, ...]] = attrs.field(factory=dict)
+
+    def spaces(self) -> tuple[DatasetSpace, ...]:
+        """The small spaces, and the examples that registered spaces give of themselves."""
+        own = [space for entry in self._of("spaces") for space in _examples(entry.cls) if isinstance(space, DatasetSpace)]
+        return tuple(dict.fromkeys([*small_spaces(), *(space for space in own if _is_small(space))]))
+
+    def values(self, kind: str) -> tuple[Any, ...]:
+        """Objects of every class of a kind."""
+        return tuple(thing for entry in self._of(kind) for thing in self.objects(entry))
+
+    def placed(self, kind: str, space: DatasetSpace) -> tuple[Any, ...]:
+        """Objects of every class of a kind that fit the space."""
+        return tuple(thing for entry in self._of(kind) for thing in self.on(entry.cls, space))
+
+    def objects(self, entry: Entry) -> tuple[Any, ...]:
+        """Objects of one registered class, on no particular space."""
+        given = [example[0] if isinstance(example, tuple) else example for example in _examples(entry.cls)]
+        built = given or [thing for space in (None, *small_spaces()) for thing in self.on(entry.cls, space)]
+        return tuple(dict.fromkeys(_hashable(built)))[: 2 * MOST_VALUES]
+
+    def value_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
+        return (ValueSubject(thing=thing) for thing in self.objects(entry))
+
+    def placed_subjects(self, entry: Entry) -> Iterator[PlacedSubject]:
+        """Objects of one registered class, each on every small space that it fits."""
+        for space in self.spaces():
+            for thing in self.on(entry.cls, space):
+                yield PlacedSubject(thing=thing, space=space, datasets=_datasets(space))
+        for example in _examples(entry.cls):
+            if isinstance(example, tuple):
+                yield PlacedSubject(thing=example[0], space=example[1], datasets=_datasets(example[1]))
+
+    def on(self, cls: type, space: DatasetSpace | None) -> tuple[Any, ...]:
+        """Objects of a class that fit a space (any objects, for None)."""
+        key = cls, space
+        if key not in self._built:
+            self._built[key] = ()  # a class that is a parameter of itself ends here
+            given = [example for example in _examples(cls) if not isinstance(example, tuple)]
+            made = given or self._combined(cls, space)
+            fitting = (thing for thing in made if space is None or _fits(thing, space))
+            self._built[key] = tuple(itertools.islice(fitting, MOST_VALUES))
+        return self._built[key]
+
+    def _combined(self, cls: type, space: DatasetSpace | None) -> Iterator[Any]:
+        """The required parameters alone; when that gives nothing that fits, one optional parameter more."""
+        try:
+            declared = parameters(cls)
+        except TypeError:  # no class of declared parameters
+            return
+        required = [p for p in declared if p.required]
+        found = False
+        for chosen in ([], *([p] for p in declared if not p.required)):
+            for thing in self._products(cls, [*required, *chosen], space):
+                found = found or space is None or _fits(thing, space)
+                yield thing
+            if found:
+                return
+
+    def _products(self, cls: type, chosen: list[Parameter], space: DatasetSpace | None) -> Iterator[Any]:
+        columns = [[(p.name, value) for value in self._domain(p.domain, space)] for p in chosen]
+        for combination in itertools.islice(itertools.product(*columns), 10 * MOST_VALUES):
+            try:
+                yield cls(**dict(combination))
+            except DpspecError:  # the parameters do not go together
+                continue
+
+    def members(self, domain: Domain) -> list[Any]:
+        """A few values of a domain."""
+        return self._domain(domain, None)
+
+    def _domain(self, domain: Domain, space: DatasetSpace | None) -> list[Any]:
+        """A few values of a domain, such as they make sense on the space."""
+        if isinstance(domain, Registered):
+            return [thing for entry in self._of(domain.kind) for thing in self.on(entry.cls, space)][: 2 * MOST_VALUES]
+        if isinstance(domain, Nested):
+            return list(itertools.islice(self._combined(domain.cls, space), MOST_VALUES))
+        if isinstance(domain, Items):
+            lengths = {1} if space is None else {1, len(space.cells() or "1")}
+            return [(value,) * length for length in sorted(lengths) for value in self._domain(domain.item, space)]
+        if isinstance(domain, Pairs):
+            return [()]
+        if isinstance(domain, Text) and not domain.choices:
+            return _names(space)
+        return drawn(domain)
+
+    def _of(self, kind: str) -> list[Entry]:
+        return [entry for entry in self.registry if entry.kind == kind]
+
+
+def _examples(cls: type) -> list[Any]:
+    examples: Callable[[], Iterable[Any]] | None = getattr(cls, "examples", None)
+    return [] if examples is None else list(examples())
+
+
+def _hashable(things: Iterable[Any]) -> Iterator[Any]:
+    for thing in things:
+        try:
+            hash(thing)
+        except TypeError:
+            continue
+        yield thing
+
+
+def _fits(thing: Any, space: DatasetSpace) -> bool:
+    try:
+        thing.check(space)
+    except DpspecError:
+        return False
+    except AttributeError:  # nothing to fit
+        return True
+    return True
+
+
+def _is_small(space: DatasetSpace) -> bool:
+    size = space.cardinality()
+    return size is not None and size <= MOST_DATASETS
+
+
+def _datasets(space: DatasetSpace) -> tuple[Dataset, ...]:
+    return tuple(itertools.islice(space.datasets(), MOST_DATASETS))
+
+
+def _names(space: DatasetSpace | None) -> list[Any]:
+    """Texts that mean something on the space: its units and their attributes."""
+    if space is None:
+        return ["person"]
+    found = [*space.units, *(a.name for unit in space.units for a in space.attributes_of(unit))]
+    return list(dict.fromkeys(found)) or ["person"]
+
+
+def drawn(domain: Domain, amount: int = MOST_VALUES) -> list[Any]:
+    """Different values of a domain; the same in every run. Simple ones come first."""
+    found: list[Any] = []
+    quiet = settings(
+        derandomize=True, database=None, deadline=None, max_examples=20, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+
+    @quiet
+    @given(domain.strategy())
+    def gather(value: Any) -> None:
+        if value not in found:
+            found.append(value)
+
+    gather()
+    return found[:amount]

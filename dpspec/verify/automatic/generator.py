@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -24,10 +24,11 @@ class EnumeratingGenerator:
     Args:
         path: the choices of the run.
         tail: an endless draw (`geometric`) is cut off where less than this probability is left.
+        known: probabilities that were computed before, in whichever run.
     """
 
-    def __init__(self, path: Path, tail: Fraction = Fraction(1, 1 << 64)) -> None:
-        self.path, self.tail = path, tail
+    def __init__(self, path: Path, tail: Fraction, known: dict[Hashable, list[Chance]]) -> None:
+        self.path, self.tail, self._known = path, tail, known
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -64,8 +65,11 @@ class EnumeratingGenerator:
         """The number of successes in n trials."""
         trials, chance = int(n), self._chance("binomial", p)
         left = minus(Fraction(1), chance)
-        chances = [Fraction(math.comb(trials, k)) * _power(chance, k) * _power(left, trials - k) for k in range(trials + 1)]
-        return self._filled(size, lambda: self.path.choose(chances), np.int64)
+
+        def chances() -> list[Chance]:
+            return [Fraction(math.comb(trials, k)) * _power(chance, k) * _power(left, trials - k) for k in range(trials + 1)]
+
+        return self._filled(size, lambda: self.path.choose(self._once(("binomial", trials, chance), chances)), np.int64)
 
     @quiet
     def geometric(self, p: Any, size: Any = None) -> Any:
@@ -77,8 +81,15 @@ class EnumeratingGenerator:
         most = max(1, math.ceil(math.log(self.tail) / math.log(float(left))))
         if most > _MOST_OPTIONS:
             self._refuse("geometric", f"with a success probability as small as {float(chance)}")
-        chances = [chance * _power(left, k) for k in range(most)]
-        return self._filled(size, lambda: 1 + self.path.choose(chances, beyond=_power(left, most)), np.int64)
+
+        def chances() -> list[Chance]:
+            powers: list[Chance] = [Fraction(1)]
+            for _ in range(most):
+                powers.append(powers[-1] * left)
+            return [*(chance * power for power in powers[:-1]), powers[-1]]
+
+        *listed, beyond = self._once(("geometric", chance), chances)
+        return self._filled(size, lambda: 1 + self.path.choose(listed, beyond=beyond), np.int64)
 
     @quiet
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
@@ -152,6 +163,11 @@ class EnumeratingGenerator:
         if name.startswith("__") or not hasattr(np.random.Generator, name):
             raise AttributeError(name)
         return lambda *_, **__: self._refuse(name, "has no finite list of values")
+
+    def _once(self, call: Hashable, make: Callable[[], list[Chance]]) -> list[Chance]:
+        if call not in self._known:
+            self._known[call] = make()
+        return self._known[call]
 
     # -- helpers ----------------------------------------------------------------------------------
 

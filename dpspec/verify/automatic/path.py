@@ -73,48 +73,55 @@ class Path:
 
     def choose(self, chances: Sequence[Chance], *, beyond: Chance | None = None) -> int:
         """The number of the option taken; `beyond` is the probability of a last option that ends the run."""
-        options = [(i, chance) for i, chance in enumerate(chances) if chance != 0]
-        if beyond is not None:
-            options.append((len(chances), beyond))
-        option = self._option([i for i, _ in options], len(chances))
-        if len(self.taken) > self.start and len(options) > 1:
-            self.mass = dict(options)[option] * self.mass
-        if option == len(chances):
+        last = len(chances)
+        option = self._forced(last)
+        if option is None:
+            options = [number for number, chance in enumerate(chances) if chance != 0]
+            option = self._first(options if beyond is None else [*options, last], last)
+        if len(self.taken) > self.start:
+            chance = chances[option] if option < last else beyond
+            self.mass = self.mass if chance is None or chance == 1 else chance * self.mass
+        if option == last:
             raise Stop(beyond=True)
         return option
 
     def uniform(self, count: int) -> int:
         """One of `count` equally likely options."""
-        option = self._option(range(count), count)
+        option = self._forced(count)
+        if option is None:
+            option = self._first(range(count), count)
         if len(self.taken) > self.start:
             self.mass = self.mass * Fraction(1, count)
         return option
 
-    def _option(self, options: Sequence[int], width: int) -> int:
+    def _forced(self, width: int) -> int | None:
+        """The prescribed option at this place, if there is one."""
         place = len(self.taken)
-        if place >= self.most_choices:
-            raise Stop(
-                fault=NotEnumerableError(
-                    "sampler", f"made {place} random choices without an end", "bound its loops, or give its law by hand"
-                )
+        if place >= len(self.forced):
+            return None
+        self.taken.append(self.forced[place])
+        option, before = self.forced[place]
+        if before != width:
+            raise _fault(
+                "behaves differently when it is run again with the same choices",
+                "remove what it keeps between calls, and every other source of randomness",
             )
-        if place < len(self.forced):
-            option, before = self.forced[place]
-            if before != width or (option not in options and option != width):
-                raise Stop(
-                    fault=NotEnumerableError(
-                        "sampler",
-                        "behaves differently when it is run again with the same choices",
-                        "remove what it keeps between calls, and every other source of randomness",
-                    )
-                )
-        else:
-            option = options[0]
-            self.siblings += [(*self.taken, (other, width)) for other in options[1:]]
-        self.taken.append((option, width))
         return option
+
+    def _first(self, options: Sequence[int], width: int) -> int:
+        """The first of several options; the others are left for later runs."""
+        if len(self.taken) >= self.most_choices:
+            raise _fault(f"made {len(self.taken)} random choices without an end", "bound its loops, or give its law by hand")
+        before = tuple(self.taken)
+        self.siblings += [(*before, (other, width)) for other in options[1:]]
+        self.taken.append((options[0], width))
+        return options[0]
 
     def fresh(self) -> int:
         """The number of the next symbolic draw."""
         self.draws += 1
         return self.draws
+
+
+def _fault(rule: str, advice: str) -> Stop:
+    return Stop(fault=NotEnumerableError("sampler", rule, advice))

@@ -98,6 +98,7 @@ class _Search:
     most_paths: int
     tail: Fraction
     runs: int = 0
+    known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
 
     def ends(self) -> Row:
         """The law of where the runs end."""
@@ -150,7 +151,7 @@ class _Search:
         before = sys.gettrace()
         sys.settrace(Watch(path, _stop))
         try:
-            output = self.function(self.dataset, EnumeratingGenerator(path, self.tail))
+            output = self.function(self.dataset, EnumeratingGenerator(path, self.tail, self.known))
         except Stop as stop:
             if stop.fault is not None:
                 raise stop.fault from None

@@ -19,15 +19,15 @@ from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
 from dpspec.verify.automatic.path import Path, Stop, quiet
 
-_DIGITS = 15
-"""Every decimal of so many digits survives the way into a double and back; a longer one was computed."""
+_DIGITS = 12
+"""A double that prints with more digits was computed, not typed: only one in 10,000 computed ones prints shorter."""
 _ULPS = 8
 
 
 def exact(value: Any) -> Chance | None:
     """A parameter of a draw as an exact number, or None for what is none.
 
-    A float that prints with at most 15 digits is that decimal. One with more digits is the result of a computation in
+    A float that prints with at most 12 digits is that decimal. One with more digits is the result of a computation in
     floating point, whose exact value is not known: it is enclosed with 8 units in the last place to either side.
 
     >>> str(exact(0.1)), exact(2 / 3).low < Fraction(2, 3) < exact(2 / 3).high

@@ -1,4 +1,4 @@
-"""The command line: `dpspec check | verify | compare | release | explain | plugins | new | schema`.
+"""The command line: `dpspec check | verify | compare | release | explain | plugins | check-plugin | new | schema`.
 
 No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
 and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.
@@ -191,6 +191,31 @@ def plugins(as_json: bool) -> int:
     found = installed()
     code = 4 if found.faults() else 0
     click.echo(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
+    return code
+
+
+@main.command("check-plugin", short_help="Run the conformance checks on a plugin.")
+@click.argument("name")
+@click.option("--level", type=click.Choice(["fast", "full"]), default="fast", show_default=True, help="full also draws samples.")
+@click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="A check that is known to fail, and why.")
+@formatted
+def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool) -> int:
+    """Run the conformance checks on the plugin NAME: its import, names, parameters, divergences, invariants, mechanisms.
+
+    Exits with 1 when a check fails, or when an expected failure passes after all.
+
+    Example: dpspec check-plugin noise
+    """
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+    from dpspec.testing import conformance
+    from dpspec.testing.kit import reasons, run_checks
+
+    with Work("checking") as work:
+        found = run_checks(name, level=level, expected_failures=reasons(expected), progress=work)
+    data = conformance.data(name, found)
+    code = 0 if data["conforms"] else 1
+    click.echo(json.document("check-plugin", code, data) if as_json else conformance.text(name, found))
     return code
 
 

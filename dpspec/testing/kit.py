@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import enum
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
 import attrs
 
-from dpspec.errors import PluginContractError, UnknownNameError
+from dpspec.errors import ParameterError, PluginContractError, UnknownNameError
 from dpspec.extension.hookspecs import GROUP
 from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
 from dpspec.params import did_you_mean
@@ -192,6 +192,21 @@ def run_checks(
     return tuple(results)
 
 
+def reasons(pairs: Iterable[str]) -> dict[str, str]:
+    """Expected failures from texts CHECK=REASON.
+
+    >>> reasons(["check_plugin_loads=needs a licence"])
+    {'check_plugin_loads': 'needs a licence'}
+    """
+    found = {}
+    for pair in pairs:
+        name, _, reason = pair.partition("=")
+        if not reason.strip():
+            raise ParameterError("expect", "needs a reason", "write CHECK=REASON", value=pair)
+        found[name.strip()] = reason.strip()
+    return found
+
+
 def _with_expectation(result: CheckResult, expected: Mapping[str, str]) -> CheckResult:
     if result.status is Status.FAILED and result.check in expected:
         return attrs.evolve(result, status=Status.EXPECTED_FAILURE, detail=f"{expected[result.check]}: {result.detail}")
@@ -222,4 +237,4 @@ def parametrize(plugin: str, *, level: str = "fast", module: Any = None) -> Any:
     return pytest.mark.parametrize("case", chosen, ids=[str(case) for case in chosen])
 
 
-__all__ = ["Case", "CheckResult", "Status", "cases", "check_plugin", "parametrize", "run_checks"]
+__all__ = ["Case", "CheckResult", "Status", "cases", "check_plugin", "parametrize", "reasons", "run_checks"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from flint import arb
+
+from dpspec.errors import NoRouteError
 from dpspec.exact import Bracket, Number, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
@@ -49,6 +52,20 @@ class OutputDivergence(ABC):
         For most divergences the budget itself; for the normalised Renyi metric sqrt(rho) (B-X1).
         """
         return value
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        """The largest P(S) over all laws and events with Q(S) = q and d_Pr(P, Q) <= bound: what refutation by sampling needs.
+
+        A ball around g(q), concave and non-decreasing in q on [0, 1]; a concave function above it only costs power.
+
+        Raises:
+            NoRouteError: when the divergence does not say it, so that sampling cannot refute claims about it.
+        """
+        raise NoRouteError(
+            self.name,
+            "does not say the largest probability that it allows",
+            "implement largest_probability(q, bound) to judge samples",
+        )
 
     def bounded_by(self, other: OutputDivergence) -> tuple[Number, str] | None:
         """A constant c with d(P, Q) <= c other(P, Q) for all laws, and the reason; None when unknown or none exists."""

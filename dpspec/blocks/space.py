@@ -165,6 +165,10 @@ class DatasetSpace(ABC):
         """
         return None
 
+    def presented(self, dataset: Dataset) -> Any:
+        """The dataset as a plain function gets it: a fresh list, so that what the function does to it stays outside."""
+        return list(dataset) if isinstance(dataset, tuple) else dataset
+
     def check_unit(self, unit: str) -> None:
         """Raise IncompatibleBlocksError when the space has no such unit."""
         if unit not in self.units:

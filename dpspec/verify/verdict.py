@@ -80,7 +80,8 @@ class Witness:
         distance: d_X(x, x').
         divergence: d_Pr(P_x, P_x'), which exceeds bound x distance.
         bound: eps_D as a Lipschitz constant.
-        event: an event that tells the two apart, when the laws are finite.
+        event: an event that tells the two apart, when the laws are finite or were sampled.
+        note: how sure that is, for a witness found by sampling.
     """
 
     universe: Hashable
@@ -90,6 +91,7 @@ class Witness:
     divergence: Bracket
     bound: Number
     event: Event | None = None
+    note: str = ""
 
     @property
     def allowed(self) -> str:
@@ -100,7 +102,20 @@ class Witness:
         text = f"x = {self.left}, x' = {self.right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
         if self.event is not None:
             text += f"; {self.event.text} has probability {self.event.left} against {self.event.right}"
-        return text
+        return f"{text} ({self.note})" if self.note else text
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """Something about a mechanism that was noticed on the way, apart from whether the claim holds.
+
+    Args:
+        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``.
+        text: what was seen.
+    """
+
+    code: str
+    text: str
 
 
 @attrs.frozen(kw_only=True)
@@ -154,12 +169,13 @@ class Verdict:
 
     Args:
         outcome: verified, refuted or undecided.
-        method: exhaustive (every pair of every universe), or none when nothing could be tried.
+        method: exhaustive (every pair of every universe), sampled (refutation from draws), or none when nothing could be tried.
         scope: what was looked at, in words.
         reason: for undecided, why.
         universes: the result of each universe.
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
+        findings: what else was noticed about the mechanism.
     """
 
     outcome: Outcome
@@ -169,6 +185,7 @@ class Verdict:
     universes: tuple[UniverseResult, ...] = ()
     witness: Witness | None = None
     provenance: tuple[tuple[str, str, Provenance], ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")

@@ -8,11 +8,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
+from flint import arb
+
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, number, sqrt
+from dpspec.exact import Bracket, Number, ball, number, sqrt
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.params import Rational, define
+from dpspec_divergences.binary import ORDERS, by_hockey_stick, by_power
 
 Bound = tuple[Number, str]
 
@@ -53,6 +56,9 @@ class Mult(_Named):
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
 
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        return by_hockey_stick(q, bound, Fraction(0))
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if _is_pure(other):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"
@@ -81,6 +87,9 @@ class MultDelta(_Named):
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         forth = pair.epsilon_at(self.delta, precision=precision)
         return forth | pair.reverse().epsilon_at(self.delta, precision=precision)
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        return by_hockey_stick(q, bound, self.delta)
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if isinstance(other, Mult):
@@ -123,6 +132,10 @@ class DNor(_Named):
     def lipschitz(self, parameter: str, value: Number) -> Number:
         return value.sqrt()
 
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        """Through the orders 9/8 to 64 only, which is a concave function above the exact one."""
+        return by_power(q, [(order, bound**2 * ball(order)) for order in ORDERS])
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if _is_pure(other):
             return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
@@ -150,6 +163,9 @@ class Renyi(_Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.renyi(self.order, precision=precision) | pair.reverse().renyi(self.order, precision=precision)
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        return by_power(q, [(self.order, bound)])
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if _is_pure(other):
@@ -181,6 +197,9 @@ class TotalVariation(_Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.total_variation(precision=precision)
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        return (q + bound).min(arb(1))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if _is_pure(other):

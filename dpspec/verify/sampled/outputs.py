@@ -1,0 +1,179 @@
+"""Outputs of a black box as a *shape* (everything that is not a finite number) and the numbers in it.
+
+    3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
+    an exception -> ("raises", type, message), ()      no end within the limit -> ("does not end",), ()
+
+Equal shape and numbers mean the same output: an atom. NaN, infinities, None, texts and lengths are part of the shape.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+Shape = tuple[Hashable, ...]
+Atom = tuple[Shape, tuple[float, ...]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+MOST_NUMBERS = 64
+"""Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
+_EXACT = 2**53
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
+
+@attrs.frozen
+class Raised:
+    """An exception as an output."""
+
+    kind: str
+    message: str
+
+
+@attrs.frozen
+class Endless:
+    """A call that did not end within its limit, as an output."""
+
+
+def atom(output: Any) -> Atom:
+    """The shape and the numbers of one output.
+
+    >>> atom((1, 0.5)), atom(float("nan"))
+    ((('tuple', ('int',), ('float',)), (1.0, 0.5)), (('nan',), ()))
+    """
+    if type(output) is float and math.isfinite(output):
+        return ("float",), (output,)
+    if type(output) is int and -_EXACT < output < _EXACT:
+        return ("int",), (float(output),)
+    if type(output) in (tuple, list):
+        return _collection(type(output).__name__, output)
+    return _special(output)
+
+
+def _collection(kind: str, parts: Iterable[Any]) -> Atom:
+    atoms = [atom(part) for part in parts]
+    return (kind, *(shape for shape, _ in atoms)), tuple(value for _, values in atoms for value in values)
+
+
+def _special(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
+    if isinstance(output, Raised):
+        return ("raises", output.kind, output.message), ()
+    if isinstance(output, Endless):
+        return ("does not end",), ()
+    if isinstance(output, np.ndarray):
+        return _collection("array", [output.tolist()])
+    if isinstance(output, np.generic):
+        return atom(output.item())
+    if isinstance(output, bool) or output is None:
+        return (str(output),), ()
+    if isinstance(output, float):
+        return ("nan" if math.isnan(output) else "inf" if output > 0 else "-inf" if math.isinf(output) else "float",), (
+            (float(output),) if math.isfinite(output) else ()
+        )
+    if isinstance(output, dict):
+        return _collection("dict", sorted(output.items(), key=repr))
+    if isinstance(output, (set, frozenset)):
+        return _collection("set", sorted(output, key=repr))
+    if isinstance(output, (tuple, list)):
+        return _collection(type(output).__name__, output)
+    return ("text" if isinstance(output, str) else type(output).__name__, _ADDRESS.sub("0x", repr(output))), ()
+
+
+def written(given: Atom) -> str:
+    """An atom as people write it.
+
+    >>> written(atom((1, None, "a", 0.5)))
+    "(1, None, 'a', 0.5)"
+    """
+    return _written(given[0], iter(given[1]))
+
+
+def _written(shape: Shape, values: Iterator[float]) -> str:
+    kind = shape[0]
+    if kind in ("float", "int"):
+        value = next(values, None)
+        if value is None:
+            return "#"
+        return str(int(value)) if kind == "int" else f"{value:.10g}"
+    if kind == "raises":
+        return f"raises {shape[1]}" + (f" ({shape[2]})" if shape[2] else "")
+    if kind in ("tuple", "list", "set", "array", "dict"):
+        parts = [_written(part, values) for part in shape[1:] if isinstance(part, tuple)]
+        left, right = {"tuple": "()", "list": "[]", "set": "{}", "array": ("array(", ")"), "dict": "{}"}[str(kind)]
+        return f"{left}{', '.join(parts)}{',' if kind == 'tuple' and len(parts) == 1 else ''}{right}"
+    return str(shape[-1])
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape as people write it, with # for a number.
+
+    >>> shape_text(atom((None, 3))[0])
+    '(None, #)'
+    """
+    return _written(shape, iter(()))
+
+
+@attrs.define(eq=False)
+class Outcomes:
+    """Many outputs: their atoms, grouped by shape, with the numbers of each group as a matrix."""
+
+    atoms: list[Atom]
+    groups: dict[Shape, tuple[Any, Floats]]
+
+    @classmethod
+    def of(cls, outputs: Iterable[Any]) -> Outcomes:
+        return cls.from_atoms([atom(output) for output in outputs])
+
+    @classmethod
+    def from_atoms(cls, atoms: list[Atom]) -> Outcomes:
+        rows: dict[Shape, list[int]] = {}
+        for place, (shape, _) in enumerate(atoms):
+            held = rows.get(shape)
+            if held is None:
+                rows[shape] = [place]
+            else:
+                held.append(place)
+        groups = {
+            shape: (np.array(places), np.array([atoms[place][1][:MOST_NUMBERS] for place in places], dtype=float))
+            for shape, places in rows.items()
+        }
+        return cls(atoms=atoms, groups=groups)
+
+    def __len__(self) -> int:
+        return len(self.atoms)
+
+    def part(self, start: int, stop: int | None = None, step: int = 1) -> Outcomes:
+        """Some of the outputs, by their places."""
+        end = len(self) if stop is None else min(stop, len(self))
+        groups = {}
+        for shape, (rows, matrix) in self.groups.items():
+            kept = (rows >= start) & (rows < end) & ((rows - start) % step == 0)
+            if kept.any():
+                groups[shape] = (rows[kept] - start) // step, matrix[kept]
+        return Outcomes(atoms=self.atoms[start:end:step], groups=groups)
+
+    def kept(self, mask: Bools) -> Outcomes:
+        """The outputs where the mask is true."""
+        places = np.cumsum(mask) - 1
+        groups = {}
+        for shape, (rows, matrix) in self.groups.items():
+            inside = mask[rows]
+            if inside.any():
+                groups[shape] = places[rows[inside]], matrix[inside]
+        return Outcomes(atoms=list(itertools.compress(self.atoms, mask)), groups=groups)
+
+    def __add__(self, other: Outcomes) -> Outcomes:
+        groups = dict(self.groups)
+        for shape, (rows, matrix) in other.groups.items():
+            if shape in groups:
+                before = groups[shape]
+                groups[shape] = np.concatenate([before[0], rows + len(self)]), np.concatenate([before[1], matrix])
+            else:
+                groups[shape] = rows + len(self), matrix
+        return Outcomes(atoms=self.atoms + other.atoms, groups=groups)

@@ -1,0 +1,169 @@
+"""From a refutation to the witness that people read: a smaller pair, a shorter event, both probabilities on fresh draws.
+
+Nothing shrinks on the strength of draws that suggested it: a smaller pair and a shorter event must each refute the claim again,
+at the full error, on draws never seen. What fails is dropped and the next one is tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from dpspec.blocks.space import Dataset
+from dpspec.errors import DpspecError
+from dpspec.exact import INFINITY, Bracket, number
+from dpspec.spec import PrivacySpec
+from dpspec.verify.sampled.calls import Calls, OutOfDraws
+from dpspec.verify.sampled.outputs import Outcomes
+from dpspec.verify.sampled.pairs import Pair, pair_order, pairs
+from dpspec.verify.sampled.power import CONFIDENCE, bracket, interval, least_bound
+from dpspec.verify.sampled.screen import Nulls, Samples, excesses
+from dpspec.verify.sampled.search import simplest
+from dpspec.verify.sampled.wealth import Account, weight
+from dpspec.verify.verdict import Event, Witness
+
+GATES = 8
+_FEW, _MANY = 2_000, 20_000
+
+
+@attrs.define(eq=False)
+class Shrinker:
+    """Shrinks the pair and the event of an account that refuted the claim.
+
+    Args:
+        spec: the claim.
+        calls, samples, nulls: as in the search.
+        tried: the pairs that were screened.
+        log_needed: ln of 1/error.
+        free: whether pairs that were not screened may be tried.
+    """
+
+    spec: PrivacySpec
+    calls: Calls
+    samples: Samples
+    nulls: Nulls
+    tried: Sequence[Pair]
+    log_needed: float
+    free: bool = True
+    gates: int = 0
+
+    def shrink(self, account: Account) -> Account:
+        """The smallest pair, then the shortest event, that passes the gate."""
+        try:
+            for _ in range(3):
+                smaller = self._first_passing(account)
+                if smaller is None:
+                    break
+                account = smaller
+            return self._shorter(account)
+        except OutOfDraws:
+            return account
+
+    def _first_passing(self, account: Account) -> Account | None:
+        for pair in self._smaller(account.pair):
+            passed = self._pass(pair, account)
+            if passed is not None:
+                return passed
+        return None
+
+    def _smaller(self, pair: Pair) -> Iterator[Pair]:
+        """Smaller pairs that look as if they violated the claim, smallest first."""
+        space = self.spec.space
+        order = pair_order(pair, space)
+        known = {pair_order(other, space): other for other in [*(self._reduced(pair) if self.free else ()), *self.tried]}
+        below = [known[key] for key in sorted(key for key in known if key < order)]
+        if not below:
+            return
+        for other in [*below[:6], *below[-4:]]:
+            for dataset in (other.left, other.right):
+                self.samples.extend(dataset, 1500)
+        seen = [other for other in below if len(self.samples.of(other.left)) and len(self.samples.of(other.right))]
+        values = excesses(seen, self.samples, self.nulls, both_ways=self.spec.output_divergence.is_symmetric)
+        promising = [other for other, value in zip(seen, values, strict=True) if value > 1.5]
+        yield from promising[:GATES]
+
+    def _reduced(self, pair: Pair) -> list[Pair]:
+        """The pair without one entry that both lists have."""
+        if not (isinstance(pair.left, tuple) and isinstance(pair.right, tuple)) or not self.spec.space.units:
+            return []
+        found: list[Pair] = []
+        for place, entry in enumerate(pair.left):
+            others = [i for i, other in enumerate(pair.right) if repr(other) == repr(entry)]
+            if others:
+                shorter = [pair.left[:place] + pair.left[place + 1 :], pair.right[: others[0]] + pair.right[others[0] + 1 :]]
+                found.extend(self._legal(shorter))
+        return found
+
+    def _legal(self, given: Sequence[Dataset]) -> list[Pair]:
+        try:
+            both = [self.spec.space.dataset(dataset) for dataset in given]
+        except DpspecError:
+            return []
+        return pairs(both, self.spec)
+
+    def _pass(self, pair: Pair, account: Account) -> Account | None:
+        """A new account on the pair that reaches 1/error on fresh draws, within a few times what the first one needed."""
+        if self.gates >= GATES:
+            return None
+        for dataset in (pair.left, pair.right):
+            self.samples.extend(dataset, 3000)
+        fresh = self._account(pair, self.samples.of(pair.left), self.samples.of(pair.right))
+        return fresh if self._won(fresh, 4 * account.spent + 8_000) else None
+
+    def _account(self, pair: Pair, left: Outcomes, right: Outcomes) -> Account:
+        self.gates += 1
+        both_ways = self.spec.output_divergence.is_symmetric
+        return Account(pair, self.nulls.of(pair), f"gate-{self.gates}", weight(self.gates), left, right, both_ways)
+
+    def _won(self, account: Account, most: int) -> bool:
+        room = min(most, self.calls.left // 2)
+        while account.spent < room:
+            account.step(self.calls, account.next_step(self.log_needed, room - account.spent))
+            if account.log_wealth >= self.log_needed:
+                return True
+            if account.spent > 1000 and account.prospects()[1] * (room - account.spent) < self.log_needed - account.log_wealth:
+                return False
+        return False
+
+    def _shorter(self, account: Account) -> Account:
+        """The same pair with a simpler event, when the present one takes long to read."""
+        if account.found is None or account.found.event.complexity <= 2:
+            return account
+        found = simplest(account.left, account.right, account.null, account.found.growth / 4, both_ways=account.both_ways)
+        if found is None or found.event.complexity >= account.found.event.complexity:
+            return account
+        fresh = self._account(account.pair, account.left, account.right)
+        fresh.found, fresh.fixed = found, True
+        return fresh if self._won(fresh, 6 * account.spent + 8_000) else account
+
+
+def witness(account: Account, calls: Calls, log_error: float) -> Witness:
+    """The witness of an account that refuted the claim, with both probabilities on draws kept for that."""
+    pair, found = account.pair, account.found
+    if found is None:
+        raise ValueError("an account that refuted has an event")
+    size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
+    hits = [found.event.count(calls.draw(d, "report", size)) if size else 0 for d in (pair.left, pair.right)]
+    ends = [interval(count, size) if size else (0.0, 1.0) for count in hits]
+    large, small = (ends[1], ends[0]) if found.turned else (ends[0], ends[1])
+    shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
+    allowed = Bracket.around(pair.bound).upper
+    lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
+    distance = float(pair.distance)
+    ratio = shown / distance if distance else math.inf
+    note = (
+        f"both intervals at {CONFIDENCE:.1%} from {size} fresh draws a side: at least {ratio:.4g} per unit distance where "
+        f"{float(pair.budget):.4g} is allowed; refuted at error {math.exp(log_error):.0e} with {account.spent} draws"
+    )
+    return Witness(
+        universe=pair.universe,
+        left=pair.left,
+        right=pair.right,
+        distance=pair.distance,
+        divergence=Bracket(lower=lower, upper=INFINITY),
+        bound=pair.budget,
+        event=Event(text=str(found.event), left=bracket(ends[0]), right=bracket(ends[1])),
+        note=note,
+    )

@@ -1,0 +1,292 @@
+"""`refute` on toy black boxes: each class of fault is found, right ones are left alone, and odd ones have their own outcome."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+
+import attrs
+import numpy as np
+import pytest
+from dpspec_divergences import UserMetric
+
+from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.values import ValueLists
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.verify.sampled.engine import fingerprint, refute
+from dpspec.verify.verdict import ClaimRefutedError, Outcome
+from tests.sampled.toys import BIT, LISTS, claim, geometric_count, laplace_count, response
+
+NAN = float("nan")
+FEW = 150_000
+
+
+CALLS = itertools.count()
+
+
+def kept_state(x, rng):
+    return next(CALLS)
+
+
+def one_noise(x, rng):
+    noise = rng.laplace()
+    return noise, noise + sum(x)
+
+
+def emptied(x, rng):
+    total = len(x)
+    x.clear()
+    return round(total + rng.laplace(0, 0.3), 3)
+
+
+def raising(x, rng):
+    if not x:
+        raise ValueError("no records")
+    return laplace_count(1)(x, rng)
+
+
+def endless(x, rng):
+    while len(x) == 1:
+        pass
+    return int(rng.integers(2))
+
+
+WRONG = {
+    "atoms": (geometric_count(math.exp(-2)), claim(epsilon=1)),
+    "bins": (laplace_count(0.5), claim(epsilon=1)),
+    "difference": (one_noise, claim(epsilon=1)),
+    "fraction": (lambda x, rng: float(int(rng.normal(0, 1000))) + 0.25 * (len(x) % 2), claim(epsilon=1)),
+    "exception": (raising, claim(epsilon=1)),
+    "nan": (lambda x, rng: float(np.clip(sum(x), 0, 1) + rng.laplace()), claim(ValueLists(values=(0.0, NAN), least=1, most=2))),
+    "none": (lambda x, rng: [None if v else rng.laplace() for v in x[:1]], claim(ValueLists(values=(0, 1), least=1, most=2))),
+    "length": (lambda x, rng: tuple(rng.laplace(size=len(x))), claim(epsilon=1)),
+    "type": (lambda x, rng: rng.choice([1, 1.0]) if x else "none", claim(epsilon=1)),
+    "array": (lambda x, rng: np.array([sum(x), len(x)]) + rng.laplace(0, 0.2, 2), claim(epsilon=1)),
+    "unhashable": (lambda x, rng: {"count": [len(x) + int(rng.integers(2))]}, claim(epsilon=1)),
+    "deterministic": (lambda x, rng: sum(x), claim(epsilon=1)),
+    "mutation": (emptied, claim(epsilon=1)),
+    "approximate": (lambda x, rng: len(x) if rng.random() < 0.1 else -1, claim(d_pr=("mult-delta", {"delta": "0.05"}))),
+    "total variation": (response(2.0), claim(BIT, epsilon="0.6", d_pr=("total-variation", {}), parameter="distance")),
+    "concentrated": (lambda x, rng: len(x) + rng.normal(0, 0.7), claim(epsilon="0.5", d_pr=("d-nor", {}), parameter="rho")),
+    "renyi": (lambda x, rng: len(x) + rng.normal(0, 0.7), claim(epsilon="0.5", d_pr=("renyi", {"order": 2}))),
+    "bits": (lambda x, rng: tuple(int(b ^ (rng.random() < 0.2)) for b in x), claim(BitVectors(length=3), epsilon=1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_mechanism_is_refuted_by_a_small_witness(name):
+    function, spec = WRONG[name]
+    verdict = refute(function, spec, draws=FEW)
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.method == "sampled"
+    witness = verdict.witness
+    assert witness is not None
+    assert witness.event is not None
+    assert len(witness.left) + len(witness.right) <= 2 * max(3, getattr(spec.space, "least", 0))
+    assert max(witness.event.left.lower, witness.event.right.lower) > min(witness.event.left.upper, witness.event.right.upper)
+    assert witness.divergence.lower >= spec.budget.uniform() * witness.distance or name == "concentrated"
+    assert "fresh draws" in witness.note
+    with pytest.raises(ClaimRefutedError):
+        verdict.require()
+
+
+def test_the_smallest_pair_is_named_with_its_event():
+    verdict = refute(raising, claim(epsilon=1), draws=FEW)
+    assert {verdict.witness.left, verdict.witness.right} == {(), (0,)}
+    assert "raises ValueError (no records)" in verdict.witness.event.text
+    refuted = refute(laplace_count(0.25), claim(epsilon=1), draws=FEW)
+    assert {refuted.witness.left, refuted.witness.right} in ({(), (0,)}, {(), (1,)})
+    assert "out" in refuted.witness.event.text
+
+
+RIGHT = {
+    "response": (response(1.0), claim(BIT, epsilon=1)),
+    "laplace": (laplace_count(1.0), claim(epsilon=1)),
+    "geometric": (geometric_count(0.5), claim(epsilon="ln(2)")),
+    "gaussian": (lambda x, rng: len(x) + rng.normal(0, 1), claim(epsilon="0.5", d_pr=("d-nor", {}), parameter="rho")),
+    "coin": (lambda x, rng: int(rng.integers(2)), claim(epsilon=0)),
+    "constant": (lambda x, rng: "released", claim(epsilon=0)),
+    "approximate": (lambda x, rng: len(x) if rng.random() < 0.05 else -1, claim(d_pr=("mult-delta", {"delta": "0.05"}))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_been_found(name):
+    function, spec = RIGHT[name]
+    verdict = refute(function, spec, draws=60_000)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert verdict.witness is None
+    assert "not refuted" in verdict.reason
+    if name == "response":
+        assert all(f"mass {mass}" in verdict.reason for mass in ("1%", "10%", "50%"))
+
+
+@pytest.mark.statistical
+def test_the_power_that_is_stated_is_there():
+    """Randomised response at the stated detectable loss is found: 12 runs, each missed with probability below 5 %."""
+    found = sum(
+        refute(response(1.6), claim(BIT, epsilon=1), draws=20_000, seed=seed).outcome is Outcome.REFUTED for seed in range(12)
+    )
+    assert found >= 10
+
+
+# --- other outcomes ------------------------------------------------------------------------------
+
+
+def test_hidden_state_is_its_own_finding_and_forbids_a_verdict():
+    verdict = refute(kept_state, claim(epsilon=1), draws=FEW)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert [finding.code for finding in verdict.findings] == ["hidden-state"]
+    assert "same seed gave two outputs" in verdict.reason
+
+
+def test_randomness_from_elsewhere_is_hidden_state():
+    own = np.random.default_rng(1)
+    verdict = refute(lambda x, rng: own.laplace(), claim(epsilon=1), draws=FEW)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert verdict.findings[0].code == "hidden-state"
+
+
+@pytest.mark.parametrize(("name", "code"), [("deterministic", "deterministic"), ("mutation", "mutates-dataset")])
+def test_what_the_calls_give_away_is_reported_beside_the_verdict(name, code):
+    function, spec = WRONG[name]
+    assert code in [finding.code for finding in refute(function, spec, draws=FEW).findings]
+    assert not refute(laplace_count(1.0), claim(epsilon=1), draws=5_000).findings
+
+
+def test_not_ending_is_an_output():
+    verdict = refute(endless, claim(ValueLists(values=(0,), most=1, ordered=False), epsilon=1), draws=FEW, limit=0.01)
+    assert "does-not-end" in [finding.code for finding in verdict.findings]
+    assert verdict.outcome is Outcome.REFUTED or "did not end" in verdict.reason
+
+
+def test_a_call_that_never_ends_everywhere_does_not_hang():
+    def forever(x, rng):
+        while True:
+            pass
+
+    verdict = refute(forever, claim(epsilon=1), draws=FEW, limit=0.002)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert "did not end" in verdict.reason
+
+
+def test_it_runs_outside_the_main_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(refute(response(2.0), claim(BIT, epsilon=1), draws=20_000)))
+    thread.start()
+    thread.join()
+    assert found[0].outcome is Outcome.REFUTED
+
+
+def test_a_mechanism_that_only_raises_is_not_refuted():
+    def broken(x, rng):
+        raise RuntimeError("always")
+
+    assert refute(broken, claim(epsilon=0), draws=20_000).outcome is Outcome.UNDECIDED
+
+
+def test_nothing_to_compare_is_said():
+    alone = claim(LISTS, multiverse=LevelSets(invariants=(FunctionInvariant(function=lambda x: x, label="all"),)))
+    verdict = refute(lambda x, rng: list(x), alone)
+    assert (verdict.outcome, verdict.method) == (Outcome.UNDECIDED, "none")
+    assert "nothing to compare" in verdict.reason
+
+
+@attrs.frozen
+class Silent(OutputDivergence):
+    """A divergence that does not say what it allows."""
+
+    name = "silent"
+
+    def evaluate(self, pair, *, precision=64):
+        raise AssertionError
+
+
+def test_a_divergence_without_the_method_is_an_outcome_that_teaches():
+    verdict = refute(lambda x, rng: list(x), claim().replace(output_divergence=Silent()))
+    assert (verdict.outcome, verdict.method) == (Outcome.UNDECIDED, "none")
+    assert "implement largest_probability" in verdict.reason
+
+
+# --- universes, distances, chosen pairs ----------------------------------------------------------
+
+
+def exact_size(x, rng):
+    return len(x), sum(x) + geometric_count(math.exp(-1))([], rng)
+
+
+def test_the_universe_forgives_what_it_holds_fixed():
+    size = LevelSets(invariants=(FunctionInvariant(function=len, label="length"),))
+    assert refute(exact_size, claim(epsilon=1), draws=FEW).outcome is Outcome.REFUTED
+    assert refute(exact_size, claim(epsilon=1, multiverse=size), draws=FEW).outcome is Outcome.UNDECIDED
+
+
+def test_query_answers_are_moved_in_patterns():
+    """Only a pair that moves the last of six answers against the others tells."""
+
+    def needle(q, rng):
+        return int(q[-1] - q[0] >= 2)
+
+    metric = UserMetric(function=lambda x, y: max(abs(a - b) for a, b in zip(x, y, strict=True)), label="largest change")
+    spec = claim(IntegerCounts(length=6, low=-20, high=20), metric=metric)
+    verdict = refute(needle, spec, draws=FEW)
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.findings[0].code == "deterministic"
+
+
+def test_pairs_may_be_given():
+    spec = claim(epsilon=1)
+    assert refute(laplace_count(0.25), spec, pairs=[([0, 1], [0])], draws=FEW).witness.left == (0,)
+    assert refute(laplace_count(0.25), spec, datasets=[[0], [1]], draws=20_000).outcome is Outcome.UNDECIDED
+    with pytest.raises(NotInSpaceError):
+        refute(laplace_count(0.25), spec, datasets=[[5]])
+    with pytest.raises(IncompatibleBlocksError):
+        refute(laplace_count(0.25), claim(ValueLists(values=(0, 1), most=2)), pairs=[([0], [0, 1])])
+
+
+# --- the same seed, and the budget ---------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_verdict():
+    for function, spec in (WRONG["bins"], WRONG["approximate"], RIGHT["geometric"]):
+        first, second, other = (refute(function, spec, draws=40_000, seed=seed) for seed in (3, 3, 4))
+        assert str(first) == str(second)
+        assert other.outcome is first.outcome
+
+
+def test_the_claim_is_part_of_every_seed_and_addresses_are_not():
+    assert fingerprint(claim(epsilon=1)) != fingerprint(claim(epsilon=2))
+    metric = UserMetric(function=lambda x, y: 1, label="one")
+    assert "0x" not in fingerprint(claim().replace(input_divergence=metric))
+
+
+@pytest.mark.parametrize("draws", [1, 50, 3_000, 20_000])
+def test_the_budget_of_draws_is_kept(draws):
+    calls = itertools.count()
+
+    def counted(x, rng):
+        next(calls)
+        return laplace_count(1.0)(x, rng)
+
+    seen = []
+    refute(counted, claim(epsilon=1), draws=draws, progress=lambda done, most: seen.append((done, most)))
+    assert next(calls) <= draws + 100
+    assert all(done <= most + 100 for done, most in seen)
+
+
+def test_the_budget_of_time_is_kept():
+    start = time.monotonic()
+    verdict = refute(laplace_count(1.0), claim(epsilon=1), draws=10**9, seconds=0.5)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize("bad", [{"error": 0}, {"error": 1}, {"error": "x"}, {"draws": 0}])
+def test_bad_arguments_are_refused(bad):
+    with pytest.raises(ParameterError):
+        refute(response(1.0), claim(BIT), **bad)

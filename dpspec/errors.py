@@ -82,6 +82,13 @@ class NotEnumerableError(DpspecError):
     code = "not-enumerable"
 
 
+class NotReachedError(DpspecError):
+    """A search met no two datasets of one universe, so that it shows nothing about the claim."""
+
+    code = "not-reached"
+    exit_code = 3
+
+
 class NoRouteError(DpspecError, LookupError):
     """No exact or bracketed way is known to evaluate a divergence on two laws."""
 

@@ -57,6 +57,17 @@ class Invariant(ABC):
         """Rows over `space.cells()` whose products with the dataset's vector carry the same information as c, if any."""
         return None
 
+    def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        """The same over some cells only, for datasets that have nothing elsewhere; None when c does not add up over cells.
+
+        The cells of a space of records are its kinds of records, also when they are too many to list or are ordered.
+        """
+        matrix, listed = self.matrix(space), space.cells()
+        if matrix is None or listed is None:
+            return None
+        places = {cell: place for place, cell in enumerate(listed)}
+        return tuple(tuple(row[places[cell]] for cell in cells) for row in matrix)
+
 
 def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
@@ -137,8 +148,9 @@ class Marginal(Invariant):
 
     def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         cells = space.cells()
-        if cells is None or space.is_ordered:
-            return None
+        return None if cells is None or space.is_ordered else self.rows_over(cells, space)
+
+    def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...]:
         columns = [self._count(space.records_of_cell(cell, self.unit), space) for cell in cells]
         values = sorted({value for column in columns for value in column}, key=repr)
         return tuple(tuple(column[value] for column in columns) for value in values)

@@ -41,6 +41,10 @@ class Records(DatasetSpace):
         self.check_unit(unit)
         return self.attributes
 
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return (cast("Record", cell),)
+
     def fixes_size(self, unit: str) -> bool:
         return unit == self.unit and self.least == self.most
 

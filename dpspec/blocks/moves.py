@@ -1,0 +1,248 @@
+"""Moves inside a universe that cannot be listed.
+
+A *move* changes a dataset and keeps the invariants. Three kinds, for marginals and other invariants that add up over cells:
+
+* **Differences.** With A the rows of the invariants over any finite list of cells, every pair of one universe whose datasets
+  live on those cells reads x = w + v^-, x' = w + v^+ for exactly one kernel vector v, A v = 0, and one common part w >= 0;
+  and every such pair lies in one universe. (v = x' - x, w = min(x, x').) So drawing v from a lattice basis, and w, needs no
+  connectedness: it reaches every pair. `kernel_of` gives v over cells that may be a few out of billions.
+* **Exchanges** of the values of some attributes between two records that agree on others: `exchange_groups` finds them from
+  the names of the attributes alone. When the marginals are decomposable they connect every universe (`exchanges_connect`).
+* **Graver moves** (`dpspec.blocks.lattice`) connect every universe of any integer linear invariants, also when counts are
+  bounded, but can be listed for few cells only.
+
+Simple exchanges do not suffice in general: for 2 x 2 x 2 tables with all two-way margins there are none, and the only move
+up to sign changes all eight cells (degree 4).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from dpspec.blocks.households import MEMBERS, Households
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.lattice import Vector, kernel_basis
+from dpspec.blocks.multisets import Multisets
+from dpspec.blocks.records import OrderedRecords, Records
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.errors import NotInSpaceError
+
+Counts = Mapping[Hashable, int]
+
+
+# --- datasets as counts ----------------------------------------------------------------------------
+
+
+def has_counts(space: DatasetSpace) -> bool:
+    """Whether `counts_of` and `dataset_of` know the space."""
+    return isinstance(space, (Multisets, OrderedRecords)) or space.cells() is not None
+
+
+def counts_of(dataset: Dataset, space: DatasetSpace) -> Counter[Hashable]:
+    """The dataset as counts over cells: kinds of records (their order is lost), or the coordinates of a vector."""
+    if isinstance(space, OrderedRecords):
+        return Counter(space.records(dataset, space.unit))
+    if isinstance(space, Multisets):
+        return Counter(space.cells_of(dataset))
+    vector = space.vector(dataset)
+    return Counter({cell: count for cell, count in zip(space.cells() or (), vector, strict=True) if count})
+
+
+def dataset_of(counts: Counts, space: DatasetSpace) -> Dataset:
+    """The dataset with these counts (in sorted order, for an ordered space); raises NotInSpaceError when there is none."""
+    if isinstance(space, (Multisets, OrderedRecords)):
+        if any(count < 0 for count in counts.values()):
+            raise NotInSpaceError(space.name, "counts must not be negative", value=dict(counts))
+        cells = tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
+        if isinstance(space, OrderedRecords):
+            return space.dataset(cells)
+        space.check_size(len(cells))
+        return space.of(cells)
+    return space.from_vector(tuple(counts.get(cell, 0) for cell in space.cells() or ()))
+
+
+def ceiling(space: DatasetSpace) -> int | None:
+    """The largest value of a coordinate, where the space bounds it."""
+    if isinstance(space, BitVectors):
+        return 1
+    return space.high if isinstance(space, IntegerCounts) else None
+
+
+# --- differences -----------------------------------------------------------------------------------
+
+
+def rows_over(invariants: Sequence[Invariant], cells: Sequence[Hashable], space: DatasetSpace) -> list[Vector]:
+    """The rows over some cells of those invariants that add up over cells; `adds_up` says which do."""
+    return [row for invariant in invariants for row in _rows(invariant, cells, space) or ()]
+
+
+def adds_up(invariant: Invariant, space: DatasetSpace) -> bool:
+    """Whether the value of the invariant is a sum over the cells of the dataset, so that kernel moves keep it."""
+    return _rows(invariant, (), space) is not None
+
+
+def _rows(invariant: Invariant, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[Vector, ...] | None:
+    if isinstance(invariant, Marginal) and isinstance(space, BitVectors):
+        # A bit that is set takes one record ("0",) away and adds one record ("1",).
+        one, zero = (dict(_pairs(invariant, bit)) for bit in (1, 0))
+        return tuple((one.get(value, 0) - zero.get(value, 0),) * len(cells) for value in {**one, **zero})
+    if isinstance(invariant, Marginal) and not isinstance(space, (Multisets, Records)):
+        return None
+    return invariant.rows_over(cells, space)
+
+
+def _pairs(invariant: Marginal, bit: int) -> Any:
+    return invariant.value((bit,), BitVectors(length=1, unit=invariant.unit))
+
+
+def kernel_of(
+    invariants: Sequence[Invariant], cells: Sequence[Hashable], space: DatasetSpace, *, keep_total: bool = False
+) -> tuple[Vector, ...]:
+    """A lattice basis of the changes over the given cells that keep the invariants which add up, shortest first.
+
+    Args:
+        keep_total: also keep the number of cells of the dataset.
+
+    >>> from dpspec.blocks.invariant import LinearMap
+    >>> kernel_of((LinearMap(rows=((1,) * 1000,)),), (3, 77), BitVectors(length=1000))
+    ((1, -1),)
+    """
+    rows = rows_over(invariants, cells, space)
+    if keep_total:
+        rows.append((1,) * len(cells))
+    return kernel_basis(rows, len(cells))
+
+
+def changed(counts: Counts, cells: Sequence[Hashable], vector: Iterable[int]) -> Counter[Hashable]:
+    """Counts after a kernel vector over some cells was added; entries may be negative."""
+    after = Counter(counts)
+    for cell, step in zip(cells, vector, strict=True):
+        after[cell] += step
+    return Counter({cell: count for cell, count in after.items() if count})
+
+
+# --- exchanges -------------------------------------------------------------------------------------
+
+
+def record_of(cell: Hashable, space: DatasetSpace) -> Record:
+    """A cell as a record of the largest unit."""
+    if isinstance(space, Households):
+        place, members = cast("tuple[Record, Hashable]", cell)
+        return (*place, members)
+    return cast("Record", cell)
+
+
+def cell_of(record: Record, space: DatasetSpace) -> Hashable:
+    """The inverse of `record_of`."""
+    return (record[:-1], record[-1]) if isinstance(space, Households) else record
+
+
+def exchange_groups(
+    invariants: Sequence[Invariant], space: DatasetSpace, agreed: frozenset[str] = frozenset()
+) -> tuple[frozenset[str], ...]:
+    """Groups of attributes whose values two records may exchange when they agree on the attributes `agreed`.
+
+    A marginal with attributes a keeps its value when the exchanged set holds all of a - agreed or nothing of it: the two
+    records then have the same projections before and after, in one order or the other. A nested attribute moves with the one it
+    lies within. So the groups are the connected components of the hypergraph with edges a - agreed; () when some
+    invariant is no marginal of the space's records.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> space = UnorderedRecords(attributes=[{"name": name, "count": 2} for name in "jlk"])
+    >>> held = Marginal(attributes=("j", "l")), Marginal(attributes=("j", "k"))
+    >>> [sorted(group) for group in exchange_groups(held, space, frozenset("j"))], len(exchange_groups(held, space))
+    ([['l'], ['k']], 1)
+    """
+    if not isinstance(space, (Multisets, Records)) or not all(isinstance(invariant, Marginal) for invariant in invariants):
+        return ()
+    attributes = space.attributes_of(space.units[0])
+    groups = [frozenset({a.name}) for a in attributes if a.name not in agreed]
+    for edge in (*_edges(invariants, space), *(frozenset({a.name, a.within}) for a in attributes if a.within)):
+        wanted = edge - agreed
+        joined = [group for group in groups if group & wanted]
+        if len(joined) > 1:
+            groups = [group for group in groups if not group & wanted]
+            groups.append(frozenset(name for group in joined for name in group))
+    return tuple(groups)
+
+
+def _edges(invariants: Sequence[Invariant], space: DatasetSpace) -> Iterator[frozenset[str]]:
+    """What each invariant looks at, as attributes of the largest unit."""
+    own = {a.name for a in space.attributes_of(space.units[0])}
+    for invariant in invariants:
+        seen = frozenset(invariant.mentions())
+        inside = seen - own or (isinstance(invariant, Marginal) and invariant.unit != space.units[0])
+        yield (seen & own) | ({MEMBERS} if inside else frozenset())
+
+
+def exchanges(
+    left: Hashable, right: Hashable, invariants: Sequence[Invariant], space: DatasetSpace
+) -> Iterator[tuple[Hashable, Hashable]]:
+    """What two cells of a dataset may become by exchanging one group of values; no cell is ever listed."""
+    names = tuple(a.name for a in space.attributes_of(space.units[0])) if space.units else ()
+    one, two = record_of(left, space), record_of(right, space)
+    agreed = frozenset(name for name, a, b in zip(names, one, two, strict=True) if a == b)
+    groups = exchange_groups(invariants, space, agreed)
+    for group in groups if len(groups) > 1 else ():
+        moved = tuple(zip(names, one, two, strict=True))
+        yield (
+            cell_of(tuple(b if name in group else a for name, a, b in moved), space),
+            cell_of(tuple(a if name in group else b for name, a, b in moved), space),
+        )
+
+
+def exchanges_connect(invariants: Sequence[Invariant], space: DatasetSpace) -> str | None:
+    """A reason why exchanges connect every universe of the invariants, or None when none is known.
+
+    Holds for marginals of the largest unit, without conditions, that together see every attribute and whose attribute sets,
+    closed under nesting, form an acyclic hypergraph: they are then the margins of a decomposable model, for which exchanges
+    between two records that agree on a separator are a Markov basis (Dobra, Bernoulli 9(6), 2003; for
+    two margins of one table Diaconis and Sturmfels 1998). The combinations that nesting forbids lie inside one margin,
+    where a zero count is held anyway. c_Swap = (match x rest, match x swap) is of this kind (B-D23).
+    """
+    if not invariants or not isinstance(space, (Multisets, Records)):
+        return None
+    unit = space.units[0]
+    plain = all(isinstance(i, Marginal) and i.unit == unit and not i.where for i in invariants)
+    attributes = space.attributes_of(unit)
+    edges = [_closed(frozenset(invariant.mentions()), attributes) for invariant in invariants]
+    if not plain or {a.name for a in attributes} != frozenset().union(*edges) or not _is_acyclic(edges):
+        return None
+    return "the margins are those of a decomposable model (Dobra 2003)"
+
+
+def _closed(names: frozenset[str], attributes: Sequence[Attribute]) -> frozenset[str]:
+    """With each attribute also every coarser one."""
+    found = set(names)
+    for attribute in reversed(attributes):
+        if attribute.name in found and attribute.within is not None:
+            found.add(attribute.within)
+    return frozenset(found)
+
+
+def _is_acyclic(edges: Sequence[frozenset[str]]) -> bool:
+    """Graham's reduction: drop what lies in one edge only, and edges inside others, until nothing changes."""
+    left = list(edges)
+    while True:
+        seen = Counter(name for edge in left for name in edge)
+        cut = [frozenset(name for name in edge if seen[name] > 1) for edge in left]
+        kept = [edge for edge in dict.fromkeys(cut) if edge and not any(edge < other for other in cut)]
+        if kept == left:
+            return not kept
+        left = kept
+
+
+def children(attribute: Attribute, parent: str, coarser: Attribute) -> Sequence[int]:
+    """The places of the categories that lie in one category of the coarser attribute, without listing the others.
+
+    >>> children(Attribute(name="block", count=8_100_000, within="tract"), "83999", Attribute(name="tract", count=84_000))
+    range(8099904, 8100000)
+    """
+    if attribute.parents:
+        return [place for place, above in enumerate(attribute.parents) if above == parent]
+    chosen, size, above = coarser.index(parent), attribute.size, coarser.size
+    return range(-(-chosen * size // above), -(-(chosen + 1) * size // above))

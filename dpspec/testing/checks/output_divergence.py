@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from random import Random
 
@@ -31,14 +31,20 @@ def random_pairs(context: Context, name: str) -> Iterator[tuple[FiniteLaw, Finit
         yield random_law(source), random_law(source)
 
 
-def random_kernel(source: Random, law: FiniteLaw, other: FiniteLaw) -> tuple[FiniteLaw, FiniteLaw]:
-    """Both laws after one random post-processing."""
-    kernel = {outcome: random_law(source, outcomes=3) for outcome in dict.fromkeys((*law.support, *other.support))}
-    left, right = (_processed(given, kernel) for given in (law, other))
-    return left, right
+def post_processed(source: Random, left: FiniteLaw, right: FiniteLaw) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+    """Both laws after a random kernel, and after merging any two outcomes."""
+    outcomes = tuple(dict.fromkeys((*left.support, *right.support)))
+    kernel = {outcome: random_law(source, outcomes=3) for outcome in outcomes}
+    yield _through(kernel, left), _through(kernel, right)
+    for one, two in itertools.combinations(outcomes, 2):
+        yield _merged(left, one, two), _merged(right, one, two)
 
 
-def _processed(law: FiniteLaw, kernel: dict[Hashable, FiniteLaw]) -> FiniteLaw:
+def _merged(law: FiniteLaw, one: Hashable, two: Hashable) -> FiniteLaw:
+    return law.push_forward(lambda outcome: two if outcome == one else outcome)
+
+
+def _through(kernel: Mapping[Hashable, FiniteLaw], law: FiniteLaw) -> FiniteLaw:
     weights: list[Fraction] = [probability for _, probability in law.probabilities()]
     return FiniteLaw.mixture(weights, [kernel[outcome] for outcome in law.support])
 
@@ -72,8 +78,9 @@ def check_post_processing_never_separates(subject: ValueSubject, context: Contex
     source = context.random("kernels")
     for left, right in random_pairs(context, "data processing"):
         before = _value(subject, left, right)
-        after = _value(subject, *random_kernel(source, left, right))
-        require(not after.lower > before.upper, f"post-processing raises {before} to {after} for P = {left}, Q = {right}")
+        for processed in post_processed(source, left, right):
+            after = _value(subject, *processed)
+            require(not after.lower > before.upper, f"post-processing raises {before} to {after} for P = {left}, Q = {right}")
 
 
 @check(KIND, when="is_symmetric")

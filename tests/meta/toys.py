@@ -1,0 +1,620 @@
+"""Toys for the conformance kit: of each kind one that has every property, and for each check one that lacks only its property."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Annotated, ClassVar
+
+import attrs
+import numpy as np
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.exact import Bracket, number, rational
+from dpspec.extension import hookimpl, installed
+from dpspec.laws.finite import FiniteLaw
+from dpspec.mechanism import Claim, Mechanism
+from dpspec.params import Rational, define
+from dpspec.route import Route
+from dpspec.spec import PrivacySpec
+
+TOYS = {}
+"""Name of a check to the kind and class of the toy that fails it alone."""
+
+RIGHT = {}
+"""Kind to the toy that passes everything."""
+
+
+def right(kind):
+    def keep(cls):
+        RIGHT[kind] = cls
+        return cls
+
+    return keep
+
+
+def breaks(check, kind):
+    def keep(cls):
+        TOYS[check] = (kind, cls)
+        return cls
+
+    return keep
+
+
+def plugin(kind, cls):
+    """A plugin that registers one class."""
+
+    @hookimpl
+    def hook(register):
+        register(cls)
+
+    return SimpleNamespace(DPSPEC_API=1, **{f"dpspec_register_{kind}": hook})
+
+
+def bits_only(space):
+    if not isinstance(space, BitVectors):
+        raise IncompatibleBlocksError("toy", "plays with bits only")
+
+
+# --- input divergences ---------------------------------------------------------------------------
+
+
+@right("input_divergences")
+@define
+class Discrete(InputDivergence):
+    """0 for equal datasets, else 1."""
+
+    name: ClassVar[str] = "toy-distance"
+
+    def check(self, space):
+        bits_only(space)
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 1)
+
+    def least_distance(self, space):
+        return number(1)
+
+
+@breaks("check_distance_to_itself_is_zero", "input_divergences")
+@define
+class BrokenIdentity(Discrete):
+    """1, always."""
+
+    def distance(self, left, right, space):
+        return number(1)
+
+
+@breaks("check_distance_is_a_nonnegative_number", "input_divergences")
+@define
+class BrokenSign(Discrete):
+    """-1 for different datasets."""
+
+    is_metric: ClassVar[bool] = False
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else -1)
+
+    def least_distance(self, space):
+        return None
+
+
+@breaks("check_distance_is_symmetric", "input_divergences")
+@define
+class BrokenSymmetry(Discrete):
+    """1 upwards, 2 downwards."""
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 1 if left < right else 2)
+
+
+@breaks("check_distance_obeys_the_triangle_inequality", "input_divergences")
+@define
+class BrokenTriangle(Discrete):
+    """The square of the number of different bits."""
+
+    def distance(self, left, right, space):
+        return number(sum(a != b for a, b in zip(left, right, strict=True)) ** 2)
+
+
+@breaks("check_least_distance_is_a_lower_bound", "input_divergences")
+@define
+class BrokenLeast(Discrete):
+    """States 2 where 1 occurs."""
+
+    def least_distance(self, space):
+        return number(2)
+
+
+@breaks("check_distance_is_bounded_as_stated", "input_divergences")
+@define
+class BrokenBound(Discrete):
+    """Claims to be at most half of anything."""
+
+    def bounded_by(self, other, space):
+        return number("1/2"), "wishful"
+
+
+@breaks("check_counted_unit_moves_no_faster_than_the_distance", "input_divergences")
+@define
+class BrokenCount(Discrete):
+    """Claims to count persons, and both of two may change at distance 1."""
+
+    def counted_unit(self):
+        return "person"
+
+
+# --- output divergences --------------------------------------------------------------------------
+
+
+@right("output_divergences")
+@define
+class Variation(OutputDivergence):
+    """Total variation."""
+
+    name: ClassVar[str] = "toy-divergence"
+    is_metric: ClassVar[bool] = True
+    separates_disjoint: ClassVar[bool] = False
+
+    def evaluate(self, pair, *, precision=64):
+        return pair.total_variation(precision=precision)
+
+    def __str__(self):
+        return self.name
+
+
+@right("output_divergences that separate")
+@define
+class Ratio(OutputDivergence):
+    """The larger of both largest log-ratios."""
+
+    name: ClassVar[str] = "toy-divergence"
+
+    def evaluate(self, pair, *, precision=64):
+        return pair.max_log_ratio() | pair.reverse().max_log_ratio()
+
+
+@breaks("check_equal_laws_are_at_zero", "output_divergences")
+@define
+class BrokenZero(Variation):
+    """1 too much."""
+
+    def evaluate(self, pair, *, precision=64):
+        return Bracket.exactly(pair.total_variation().lower + 1)
+
+
+@breaks("check_divergence_is_nonnegative", "output_divergences")
+@define
+class BrokenBracket(Variation):
+    """A bracket that reaches below 0."""
+
+    def evaluate(self, pair, *, precision=64):
+        upper = pair.total_variation().upper
+        return Bracket(lower=number(-1 if upper > 0 else 0), upper=upper)
+
+
+@breaks("check_post_processing_never_separates", "output_divergences")
+@define
+class BrokenProcessing(Variation):
+    """The sum of the squared differences, which merging two outcomes may raise."""
+
+    is_metric: ClassVar[bool] = False
+
+    def evaluate(self, pair, *, precision=64):
+        return Bracket.exactly(sum(((p - q) ** 2 for p, q in pair.atoms()), Fraction(0)))
+
+
+@breaks("check_divergence_is_symmetric", "output_divergences")
+@define
+class BrokenDirection(Variation):
+    """One direction of the largest log-ratio."""
+
+    is_metric: ClassVar[bool] = False
+
+    def evaluate(self, pair, *, precision=64):
+        return pair.max_log_ratio()
+
+
+@breaks("check_divergence_obeys_the_triangle_inequality", "output_divergences")
+@define
+class BrokenDetour(Variation):
+    """The square of the total variation, called a metric."""
+
+    def evaluate(self, pair, *, precision=64):
+        return Bracket.exactly(pair.total_variation().lower.squared())
+
+
+@breaks("check_refinement_stays_inside_the_bracket", "output_divergences")
+@define
+class BrokenRefinement(Variation):
+    """Too large at low precision."""
+
+    def evaluate(self, pair, *, precision=64):
+        value = pair.total_variation().lower
+        return Bracket.exactly(value + 2 if precision < 64 and value > 0 else value)
+
+
+@breaks("check_disjoint_laws_are_infinitely_far", "output_divergences")
+@define
+class BrokenSeparation(Variation):
+    """1 for disjoint laws, said to be infinite."""
+
+    separates_disjoint: ClassVar[bool] = True
+
+
+@breaks("check_divergence_is_bounded_as_stated", "output_divergences")
+@define
+class BrokenConversion(Variation):
+    """Claims to be at most half of anything."""
+
+    def bounded_by(self, other):
+        return number("1/2"), "wishful"
+
+
+@breaks("check_larger_budgets_allow_more", "output_divergences")
+@define
+class BrokenBudget(Variation):
+    """An infinite budget allows nothing."""
+
+    def lipschitz(self, parameter, value):
+        return number(0) if value.is_infinite else value
+
+
+# --- invariants ----------------------------------------------------------------------------------
+
+
+@right("invariants")
+@define
+class Total(Invariant):
+    """The number of ones."""
+
+    name: ClassVar[str] = "toy-total"
+
+    def check(self, space):
+        bits_only(space)
+
+    def value(self, dataset, space):
+        return sum(dataset)
+
+    def answers(self, dataset, space):
+        return (sum(dataset),)
+
+    def labels(self, space):
+        return ("ones",)
+
+    def matrix(self, space):
+        return ((1,) * len(space.cells()),)
+
+
+COUNTER = itertools.count()
+
+
+@breaks("check_value_is_the_same_every_time", "invariants")
+@define
+class BrokenMemory(Total):
+    """How often it was asked."""
+
+    def value(self, dataset, space):
+        return next(COUNTER)
+
+    def matrix(self, space):
+        return None
+
+    def implies(self, other, space):
+        return None
+
+
+class Nearly:
+    """A number that equals those beside it."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return abs(self.value - other.value) <= 1
+
+    def __hash__(self):
+        return 0
+
+
+@breaks("check_level_sets_partition_the_space", "invariants")
+@define
+class BrokenEquality(Total):
+    """The number of ones, give or take one."""
+
+    def value(self, dataset, space):
+        return Nearly(sum(dataset))
+
+    def matrix(self, space):
+        return None
+
+
+@breaks("check_implication_holds_on_every_dataset", "invariants")
+@define
+class BrokenImplication(Total):
+    """Whether there is a one; claims to determine everything."""
+
+    def value(self, dataset, space):
+        return any(dataset)
+
+    def matrix(self, space):
+        return None
+
+    def implies(self, other, space):
+        return "wishful"
+
+
+@breaks("check_matrix_carries_the_same_information", "invariants")
+@define
+class BrokenMatrix(Total):
+    """The matrix sees the first bit only."""
+
+    def matrix(self, space):
+        return ((1,) + (0,) * (len(space.cells()) - 1),)
+
+
+@breaks("check_answers_are_integers_with_labels", "invariants")
+@define
+class BrokenLabels(Total):
+    """Two labels for one answer."""
+
+    def labels(self, space):
+        return ("ones", "zeros")
+
+
+# --- mechanisms ----------------------------------------------------------------------------------
+
+
+@right("mechanisms")
+@define
+class Flip(Mechanism):
+    """Every bit, flipped with probability 1/4."""
+
+    name: ClassVar[str] = "toy-flip"
+    chance: ClassVar[Fraction] = Fraction(1, 4)
+
+    def check(self, space):
+        bits_only(space)
+
+    def law(self, dataset, space):
+        return FiniteLaw.product([FiniteLaw.of({bit: "3/4", 1 - bit: "1/4"}) for bit in space.dataset(dataset)])
+
+    def claims(self, space):
+        return (self._claim("the lecture", space),)
+
+    def _claim(self, source, space):
+        registry = installed().registry
+        spec = PrivacySpec(
+            space=space, multiverse=Trivial(), input_divergence=registry.get("input_divergences", "hamming-ordered")(),
+            output_divergence=registry.get("output_divergences", "mult")(), budget=UniformBudget(parameter="epsilon", value=1),
+        )  # fmt: skip
+        return Claim(label="epsilon = 1, which is wrong", source=source, spec=spec)
+
+    def release(self, table, space, source):
+        flips = source.bernoulli(self.chance, len(table))
+        return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
+@breaks("check_law_is_normalised", "mechanisms")
+@define
+class BrokenMass(Flip):
+    """A law of mass 1/2."""
+
+    def law(self, dataset, space):
+        return FiniteLaw({space.dataset(dataset): 1}, 2)
+
+    def claims(self, space):
+        return ()
+
+
+@breaks("check_law_is_the_same_every_time", "mechanisms")
+@define
+class BrokenLaw(Flip):
+    """A law that changes whenever it is asked for."""
+
+    def law(self, dataset, space):
+        return FiniteLaw.from_weights({space.dataset(dataset): 1, "else": 1 + next(COUNTER)})
+
+    def claims(self, space):
+        return ()
+
+
+@breaks("check_strangers_are_refused", "mechanisms")
+@define
+class BrokenGate(Flip):
+    """Takes anything for a dataset."""
+
+    def law(self, dataset, space):
+        return FiniteLaw.point(0)
+
+
+@breaks("check_release_draws_from_its_source_alone", "mechanisms")
+@define
+class BrokenSource(Flip):
+    """Draws from the global generator of Python."""
+
+    def release(self, table, space, source):
+        flips = np.array([random.random() < self.chance for _ in range(len(table))], dtype=np.int64)
+        return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
+@breaks("check_release_agrees_with_the_law", "mechanisms")
+@define
+class BrokenSampler(Flip):
+    """Flips more than its law says."""
+
+    chance: ClassVar[Fraction] = Fraction(1, 2)
+
+
+@breaks("check_claims_can_be_judged", "mechanisms")
+@define
+class BrokenClaim(Flip):
+    """A claim without a source."""
+
+    def claims(self, space):
+        return (self._claim("", space),)
+
+
+# --- parameters and values -----------------------------------------------------------------------
+
+
+class Plain(Route):
+    """A route that says 0."""
+
+    name: ClassVar[str] = "toy-route"
+
+    def value(self, spec):
+        return Bracket.exactly(0)
+
+
+@right("routes")
+@define
+class Share(Plain):
+    """A route with a share.
+
+    Args:
+        share: between 0 and 1.
+    """
+
+    share: Annotated[Fraction, Rational(0, 1, open_high=True)]
+
+
+class Edgeless(Rational):
+    """Refuses its own end."""
+
+    def read(self, value, subject):
+        if rational(value, subject) == 0:
+            raise ParameterError(subject, "must not be 0")
+        return super().read(value, subject)
+
+
+@breaks("check_parameters_take_what_their_domain_says", "routes")
+@define
+class BrokenEdge(Plain):
+    """`share` refuses 0, which its domain has."""
+
+    share: Annotated[Fraction, Edgeless(0, 1)]
+
+
+class Boundless(Rational):
+    """Takes every number."""
+
+    def read(self, value, subject):
+        return rational(value, subject)
+
+
+@breaks("check_parameters_refuse_what_lies_outside", "routes")
+@define
+class BrokenRange(Plain):
+    """`share` takes 2."""
+
+    share: Annotated[Fraction, Boundless(0, 1)]
+
+
+class Forgiving(Rational):
+    """Takes NaN for 0."""
+
+    def read(self, value, subject):
+        return super().read(0 if isinstance(value, float) and math.isnan(value) else value, subject)
+
+
+@breaks("check_parameters_refuse_nan", "routes")
+@define
+class BrokenNumber(Plain):
+    """`share` takes NaN."""
+
+    share: Annotated[Fraction, Forgiving(0, 1)]
+
+
+class Credulous(Rational):
+    """Takes True for 1."""
+
+    def read(self, value, subject):
+        return super().read(int(value) if isinstance(value, bool) else value, subject)
+
+
+@breaks("check_parameters_refuse_truth_values", "routes")
+@define
+class BrokenTruth(Plain):
+    """`share` takes True."""
+
+    share: Annotated[Fraction, Credulous(0, 1)]
+
+
+@breaks("check_values_are_frozen", "routes")
+@attrs.define(unsafe_hash=True)
+class BrokenIce(Plain):
+    """Can be changed."""
+
+    share: int = 0
+
+
+@breaks("check_values_are_hashable_and_equal_by_value", "routes")
+@attrs.frozen(eq=False)
+class BrokenEquals(Plain):
+    """Equal to itself alone."""
+
+    share: int = 0
+
+
+# --- registered classes --------------------------------------------------------------------------
+
+
+@breaks("check_name_is_kebab", "routes")
+@define
+class BrokenName(Plain):
+    """Two hyphens in a row."""
+
+    name: ClassVar[str] = "toy--route"
+
+
+@breaks("check_names_are_unique", "routes")
+@define
+class BrokenClash(Plain):
+    """A name that somebody else has."""
+
+    name: ClassVar[str] = installed().registry.names("routes")[0]
+
+
+@breaks("check_class_is_documented", "routes")
+@define
+class BrokenDocs(Plain):
+    share: Annotated[Fraction, Rational(0, 1)]
+
+
+# --- modules -------------------------------------------------------------------------------------
+
+MODULE = """
+from dpspec.extension import hookimpl
+
+{api}
+{at_import}
+
+@hookimpl
+def {hook}(register):
+    {at_registration}
+"""
+
+
+def module_text(api="DPSPEC_API = 1", at_import="", hook="dpspec_register_routes", at_registration="pass"):
+    return MODULE.format(api=api, at_import=at_import, hook=hook, at_registration=at_registration)
+
+
+MODULES = {
+    "check_import_leaves_files_alone": module_text(at_import="open(__file__ + '.log', 'w').close()"),
+    "check_import_leaves_the_network_alone": module_text(at_import="import socket; socket.getaddrinfo('localhost', 1)"),
+    "check_import_leaves_random_state_alone": module_text(at_import="import random; random.seed(1)"),
+    "check_plugin_loads": module_text(at_registration="raise RuntimeError('not today')"),
+    "check_hooks_are_known": module_text(hook="dpspec_register_rotues"),
+    "check_interface_version_is_stated": module_text(api=""),
+}
+"""Name of a check to the text of a module that fails it alone."""

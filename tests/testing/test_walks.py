@@ -206,7 +206,7 @@ def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_p
 @pytest.mark.reference("B-T10", "B-X6")
 def test_a_mechanism_that_reads_beyond_its_invariants_is_refuted_inside_a_universe():
     spec = read_spec(SPECS / "topdown-2020-pl.dpspec.toml").spec
-    found = find_witness(ReleaseInvariants(invariants=(Marginal(attributes=("kind",), unit="household"),)), spec, examples=50)
+    found = find_witness(ReleaseInvariants(invariants=(Marginal(attributes=("kind",), unit="household"),)), spec, examples=200)
     assert found is not None
     first = ("0", "0", "0", "0", "0")
     assert (found.left, found.right, found.distance) == ((((*first, "occupied"), ()),), (((*first, "vacant"), ()),), 0)

@@ -75,6 +75,7 @@ def _grid() -> tuple[float, ...]:
 
 GRID = _grid()
 REFINED = 24
+_REMEMBERED = 4096
 
 
 def _widest(points: list[float], values: list[float]) -> tuple[int, float]:
@@ -112,6 +113,8 @@ class Null:
     def ball(self, q: float) -> arb:
         """A ball around g(q)."""
         if q not in self._balls:
+            if len(self._balls) > _REMEMBERED:
+                self._balls.clear()
             with ctx.workprec(PRECISION):
                 self._balls[q] = self.divergence.largest_probability(arb(q), self.bound)
         return self._balls[q]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -15,9 +16,10 @@ import numpy as np
 
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.exact import Number
 from dpspec.verify.sampled.calls import Calls
 from dpspec.verify.sampled.events import projections
-from dpspec.verify.sampled.null import Floats, Null
+from dpspec.verify.sampled.null import PRECISION, Floats, Null
 from dpspec.verify.sampled.outputs import Outcomes, Shape
 from dpspec.verify.sampled.pairs import Pair, pair_order
 
@@ -47,16 +49,25 @@ class Samples:
 
 @attrs.define(eq=False)
 class Nulls:
-    """The null sets of a divergence, one for each size of the bound."""
+    """The null sets of a divergence, one for each bound (a divergence that has no hash is not remembered between runs)."""
 
     divergence: OutputDivergence
-    held: dict[str, Null] = attrs.field(factory=dict)
+    held: dict[tuple[Number, Number], Null] = attrs.field(factory=dict)
 
     def of(self, pair: Pair) -> Null:
-        key = f"{pair.budget}|{pair.distance}"
+        key = (pair.budget, pair.distance)
         if key not in self.held:
-            self.held[key] = Null(self.divergence, pair.bound)
+            try:
+                self.held[key] = _null(self.divergence, *key)
+            except TypeError:
+                self.held[key] = Null(self.divergence, pair.bound)
         return self.held[key]
+
+
+@lru_cache(maxsize=128)
+def _null(divergence: OutputDivergence, budget: Number, distance: Number) -> Null:
+    """Null sets are remembered between runs: their tables are the same, and cost more than many draws."""
+    return Null(divergence, budget.enclose(PRECISION) * distance.enclose(PRECISION))
 
 
 def pooled_counts(samples: Sequence[Outcomes]) -> Floats:

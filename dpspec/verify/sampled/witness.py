@@ -24,7 +24,7 @@ from dpspec.verify.sampled.search import simplest
 from dpspec.verify.sampled.wealth import Account, weight
 from dpspec.verify.verdict import Event, Witness
 
-GATES = 8
+GATES = 6
 _FEW, _MANY = 2_000, 20_000
 
 
@@ -62,15 +62,16 @@ class Shrinker:
             return account
 
     def _first_passing(self, account: Account) -> Account | None:
-        for pair in self._smaller(account.pair):
+        for pair in self._smaller(account):
             passed = self._pass(pair, account)
             if passed is not None:
                 return passed
         return None
 
-    def _smaller(self, pair: Pair) -> Iterator[Pair]:
-        """Smaller pairs that look as if they violated the claim, smallest first."""
-        space = self.spec.space
+    def _smaller(self, account: Account) -> Iterator[Pair]:
+        """Smaller pairs that look as if they violated the claim, smallest first; the dearer the account, the closer the look."""
+        space, pair = self.spec.space, account.pair
+        size = min(8_000, max(1_500, account.spent // 16))
         order = pair_order(pair, space)
         known = {pair_order(other, space): other for other in [*(self._reduced(pair) if self.free else ()), *self.tried]}
         below = [known[key] for key in sorted(key for key in known if key < order)]
@@ -78,10 +79,10 @@ class Shrinker:
             return
         for other in [*below[:6], *below[-4:]]:
             for dataset in (other.left, other.right):
-                self.samples.extend(dataset, 1500)
+                self.samples.extend(dataset, size)
         seen = [other for other in below if len(self.samples.of(other.left)) and len(self.samples.of(other.right))]
         values = excesses(seen, self.samples, self.nulls, both_ways=self.spec.output_divergence.is_symmetric)
-        promising = [other for other, value in zip(seen, values, strict=True) if value > 1.5]
+        promising = [other for other, value in zip(seen, values, strict=True) if value > 1.0]
         yield from promising[:GATES]
 
     def _reduced(self, pair: Pair) -> list[Pair]:
@@ -118,7 +119,7 @@ class Shrinker:
         return Account(pair, self.nulls.of(pair), f"gate-{self.gates}", weight(self.gates), left, right, both_ways)
 
     def _won(self, account: Account, most: int) -> bool:
-        room = min(most, self.calls.left // 2)
+        room = min(most, int(0.8 * self.calls.left))
         while account.spent < room:
             account.step(self.calls, account.next_step(self.log_needed, room - account.spent))
             if account.log_wealth >= self.log_needed:

@@ -48,9 +48,13 @@ class Table:
     def farthest(self, pairs: Iterable[Pair], divergence: OutputDivergence) -> Pair | None:
         """The first of the pairs at which the divergence is largest; None when it has no score.
 
-        >>> from dpspec_divergences import Mult
+        >>> class Ratio(OutputDivergence):
+        ...     def evaluate(self, pair, *, precision=64):
+        ...         return pair.max_log_ratio(precision=precision)
+        ...     def score(self, pair):
+        ...         return pair.largest_ratio()
         >>> table = Table.of({0: FiniteLaw.bernoulli("1/2"), 1: FiniteLaw.bernoulli("1/3"), 2: FiniteLaw.bernoulli("1/4")})
-        >>> table.farthest([(0, 1), (0, 2), (1, 2)], Mult())
+        >>> table.farthest([(0, 1), (0, 2), (1, 2)], Ratio())
         (0, 2)
         """
         best, top, bottom = None, -1, 1

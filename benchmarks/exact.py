@@ -1,0 +1,153 @@
+"""How fast the exact engine is, against its targets.
+
+    python benchmarks/exact.py [--write benchmarks/exact.json]
+
+Every line is the best of several runs on this machine with cold caches, and its target; the laws are part of what is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dpspec_census import stratum_law
+from dpspec_census.swapping import Swapping
+from dpspec_census.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
+from dpspec_divergences import Mult
+
+from dpspec.laws import FiniteDichotomy, FiniteLaw
+from dpspec.verify.automatic import enumerate_law
+from dpspec.verify.verdict import Outcome
+
+_CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings)
+
+
+def small_universes(most_records: int = 7, most_categories: int = 3) -> list[Margins]:
+    """Every universe of one stratum, all margins, none left out by symmetry."""
+    sizes = range(1, most_records + 1)
+    listed = {n: [p for p in partitions(n) if len(p) <= most_categories] for n in sizes}
+    return [margins for n in sizes for margins in itertools.product(listed[n], repeat=2)]
+
+
+def judge_rate(task: tuple[type[Swapping], Fraction]) -> tuple[int, int]:
+    """All small universes under one mechanism and one rate: how many verdicts, and how many refuted."""
+    verdicts = [outcome for margins in small_universes() for outcome in judge(*task, (margins,)).verdicts]
+    return len(verdicts), verdicts.count(Outcome.REFUTED)
+
+
+def swapping() -> str:
+    """One-stratum swapping with up to 7 records and 3 categories a side: both algorithms, six rates, all pairs."""
+    with ProcessPoolExecutor(max_workers=2) as pool:
+        found = list(pool.map(judge_rate, itertools.product(MECHANISMS, RATES)))
+    judged, refuted = (sum(column) for column in zip(*found, strict=True))
+    return f"{len(small_universes())} universes, {judged} verdicts, {refuted} refuted"
+
+
+def derangements() -> str:
+    """Derangement swapping of n = 4 records, two categories a side: laws and largest ratio of all pairs of all universes."""
+    for cached in _CACHES:
+        cached.cache_clear()
+    compared, largest = 0, Fraction(1)
+    for rests, swaps in itertools.product([(k, 4 - k) for k in range(5)], repeat=2):
+        cells = [_cells(table) for table in tables((rests, swaps))]
+        laws = [stratum_law.derangement_weights(x, 2, 1, 1) for x in cells]
+        rows = [tuple(law.get(y, 0) for y in cells) for law in laws]
+        for i, j in itertools.combinations(range(len(cells)), 2):
+            top, bottom = FiniteDichotomy(rows[i], rows[j], sum(rows[i]), sum(rows[j])).largest_ratio()
+            largest, compared = max(largest, Fraction(top, bottom)), compared + 1
+    return f"25 universes, {compared} pairs, largest ratio {largest}"
+
+
+def _cells(table: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    return tuple(table.count(kind) for kind in itertools.product((0, 1), repeat=2))
+
+
+def shuffle() -> str:
+    """Randomised response on 8 bits, shuffled: all 2,048 ordered neighbour pairs."""
+    laws = {bits: _shuffled(sum(bits)) for bits in itertools.product((0, 1), repeat=8)}
+    constants = set()
+    for bits, place in itertools.product(laws, range(8)):
+        neighbour = (*bits[:place], 1 - bits[place], *bits[place + 1 :])
+        constants.add(str(Mult().between(laws[bits], laws[neighbour])))
+    return f"{len(laws) * 8} pairs, {len(constants)} different losses"
+
+
+def _shuffled(ones: int) -> FiniteLaw:
+    """How many ones come out: a sum of two binomials."""
+    weights = [0] * 9
+    for kept, flipped in itertools.product(range(ones + 1), range(8 - ones + 1)):
+        ways = math.comb(ones, kept) * math.comb(8 - ones, flipped)
+        weights[kept + flipped] += ways * 3 ** (kept + 8 - ones - flipped)
+    return FiniteLaw.from_weights(dict(enumerate(weights)))
+
+
+def plain_code() -> str:
+    """The swapping listing on 4 records, written as plain code with two redraw loops: its exact law."""
+    law = enumerate_law(_swapped, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return str(law)
+
+
+def _swapped(records: Any, rng: Any) -> Any:
+    while True:
+        chosen = [i for i in range(len(records)) if rng.random() < 0.5]
+        if len(chosen) != 1:
+            break
+    while True:
+        order = rng.permutation(len(chosen))
+        if all(order[i] != i for i in range(len(chosen))):
+            break
+    values = [records[chosen[k]][1] for k in order]
+    swapped = list(records)
+    for i, value in zip(chosen, values, strict=True):
+        swapped[i] = (records[i][0], value)
+    return sum(value for rest, value in swapped if rest == 0)
+
+
+CASES: tuple[tuple[Callable[[], str], float, int], ...] = (
+    (swapping, 60, 1),
+    (derangements, 0.005, 20),
+    (shuffle, 0.8, 5),
+    (plain_code, 1, 5),
+)
+"""What is timed, its target in seconds, and how often it is run."""
+
+
+def main() -> int:
+    """Time every case, print it, and write it where asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="where to write the results as JSON")
+    arguments = parser.parse_args()
+    rows = [_timed(*case) for case in CASES]
+    for row in rows:
+        print(f"{row['case']:13} {row['seconds'] * 1000:10.2f} ms   target {row['target'] * 1000:8.0f} ms   {row['found']}")
+    versions = {name: version(name) for name in ("dpspec", "dpspec-census", "dpspec-divergences", "python-flint", "numpy")}
+    machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
+    if arguments.write is not None:
+        text = json.dumps({"versions": versions, "machine": machine, "cases": rows}, indent=2)
+        arguments.write.write_text(text + "\n", encoding="utf-8")
+    return 0 if all(row["seconds"] <= row["target"] for row in rows) else 1
+
+
+def _timed(case: Callable[[], str], target: float, repeats: int) -> dict[str, Any]:
+    best, found = math.inf, ""
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = case()
+        best = min(best, time.perf_counter() - start)
+    return {"case": case.__name__, "what": case.__doc__, "seconds": round(best, 6), "target": target, "found": found}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -224,11 +224,17 @@ def dpspec_spec(request: pytest.FixtureRequest) -> Callable[[str | Path], SpecDo
 
 @pytest.fixture
 def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
-    """`dpspec.testing.assert_satisfies`, which also records method, scope, constant, bound and versions for JUnit."""
+    """`dpspec.testing.assert_satisfies`, which also records method, scope, constant, bound and versions for JUnit.
+
+    The path of a specification starts at the folder of the test.
+    """
 
     def judge(mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
         from dpspec.testing import assertions
 
+        __tracebackhide__ = True
+        if isinstance(spec, (str, Path)):
+            spec = request.path.parent / spec
         properties = request.node.user_properties
         try:
             verdict = assertions.assert_satisfies(mechanism, spec, **options)

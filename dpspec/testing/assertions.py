@@ -39,6 +39,7 @@ def assert_satisfies(
     Raises:
         ClaimNotHeld: an AssertionError; `verdict` has everything that was found.
     """
+    __tracebackhide__ = True
     if isinstance(spec, (str, Path)):
         spec = read_spec(spec)
     if isinstance(spec, SpecDocument):

@@ -86,7 +86,7 @@ def test_a_good_plugin_is_no_fault(third_party, listed, verified):
     third_party("demo-silent", "demo", plugin())
     assert listed()[0] == 0
     code, file = verified()
-    assert (code, file["outcome"]) == (0, "verified")
+    assert (code, file["outcome"]) == (0, "holds")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_two_plugins_with_one_registered_name(third_party, clean, listed, verifi
     assert file["errors"][0]["code"] == "duplicate-name"
     assert "first:silent" in file["errors"][0]["message"]
     code, file = verified("second:silent")
-    assert (code, file["outcome"]) == (0, "verified")
+    assert (code, file["outcome"]) == (0, "holds")
     assert harmless(clean)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpspec.params import define
     from dpspec.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verify.exhaustive import verify as verify_claim
+    from dpspec.verify.entry import verify_claim
     from dpspec.verify.verdict import Outcome, Verdict
 
 __all__ = [
@@ -59,17 +59,15 @@ _HOME = {
     "dpspec.params": ("define",),
     "dpspec.spec": ("PrivacySpec",),
     "dpspec.specfile.document": ("SpecDocument",),
-    "dpspec.verify.exhaustive": ("verify_claim",),
+    "dpspec.verify.entry": ("verify_claim",),
     "dpspec.verify.verdict": ("Outcome", "Verdict"),
 }
-_NAMED_OTHERWISE = {"verify_claim": "verify"}
-"""`dpspec.verify` is the package of the engine, so its function is exported under a name of its own."""
 
 
 def __getattr__(name: str) -> Any:
     for module, names in _HOME.items():
         if name in names:
-            value = getattr(importlib.import_module(module), _NAMED_OTHERWISE.get(name, name))
+            value = getattr(importlib.import_module(module), name)
             globals()[name] = value
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,11 +7,13 @@ A rejection loop that comes back to an earlier state is solved as a Markov chain
 
 from __future__ import annotations
 
+import enum
 import heapq
 import itertools
 import math
 import sys
 from collections.abc import Callable, Hashable
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 Draw = Callable[[Any, Any], Any]
 """A sampler: (dataset, generator) -> output."""
 
+_PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, enum.Enum)
+"""What an outcome may be; an object that is equal to itself alone would make every path an outcome of its own."""
 _BEYOND = ("beyond the cut",)
 _FEW_STATES = 64
 _LARGEST_REST = Fraction(1, 10**9)
@@ -82,11 +86,12 @@ def plain(value: Any) -> Hashable:
         return tuple(sorted((plain(part) for part in value), key=repr))
     if isinstance(value, float) and math.isnan(value):
         return "nan"
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value  # type: ignore[no-any-return]
+    if isinstance(value, _PLAIN):
+        return value
+    raise NotEnumerableError(
+        f"output of type {type(value).__name__}", "is no plain value by which outcomes are told apart",
+        "return numbers, texts, or lists and tables of them",
+    )  # fmt: skip
 
 
 @attrs.define(kw_only=True)
@@ -217,7 +222,7 @@ class Sampler(Mechanism):
             raise ParameterError("function", "must take a dataset and a generator", value=self.function)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return enumerate_law(self.function, dataset, most_paths=self.most_paths)
+        return enumerate_law(self.function, space.presented(dataset), most_paths=self.most_paths)
 
     def __str__(self) -> str:
         return self.label

@@ -1,0 +1,80 @@
+"""One entry to the engines: the strongest method that applies is taken.
+
+a mechanism with laws                  exhaustive: every pair of every universe
+a plain function, few datasets         exhaustive, on the laws read off its code by enumeration
+a plain function, anything else        sampled: it can be refuted, never verified
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpspec.errors import NoRouteError, NotEnumerableError
+from dpspec.extension.registry import Registry
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec.verify.automatic import Sampler
+from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.sampled.calls import Function
+from dpspec.verify.sampled.engine import refute
+from dpspec.verify.verdict import Outcome, Verdict
+
+ENUMERATED = 500
+"""A plain function is enumerated on spaces of at most this many datasets."""
+PATHS = 3_000
+"""... and when no dataset needs more runs than this."""
+
+
+def verify_claim(
+    subject: Mechanism | Function,
+    spec: PrivacySpec,
+    *,
+    seed: int = 0,
+    error: Any = "1e-9",
+    draws: int | None = None,
+    seconds: float | None = None,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge whether a mechanism, or a plain function `(dataset, numpy Generator) -> output`, satisfies a specification.
+
+    Args:
+        subject: the mechanism or the function.
+        spec: the claim.
+        seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
+            of refuting a true claim, and limits on the number of draws and on the time.
+        registry: where the provenance of the blocks is looked up.
+        progress: called with (done, in all).
+
+    Returns:
+        A verdict; its method is exhaustive, sampled, or none.
+
+    >>> from dpspec.blocks.budget import UniformBudget
+    >>> from dpspec.blocks.multiverse import Trivial
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.extension import installed
+    >>> registry = installed().registry
+    >>> spec = PrivacySpec(
+    ...     space=BitVectors(length=2),
+    ...     multiverse=Trivial(),
+    ...     input_divergence=registry.get("input_divergences", "hamming-ordered")(),
+    ...     output_divergence=registry.get("output_divergences", "mult")(),
+    ...     budget=UniformBudget(parameter="epsilon", value="ln(3)"),
+    ... )
+    >>> verdict = verify_claim(lambda bits, rng: [b ^ int(rng.random() < 0.25) for b in bits], spec)
+    >>> verdict.outcome.value, verdict.method, str(verdict.constant)
+    ('verified', 'exhaustive', 'ln(3)')
+    """
+    if isinstance(subject, Mechanism):
+        return verify(subject, spec, registry=registry, progress=progress)
+    size = spec.space.cardinality()
+    if size is not None and size <= ENUMERATED:
+        try:
+            found = verify(Sampler(subject, "function", most_paths=PATHS), spec, registry=registry, progress=progress)
+        except (NotEnumerableError, NoRouteError):
+            pass
+        else:
+            if found.outcome is not Outcome.UNDECIDED:
+                return found
+    limits: dict[str, Any] = {"seconds": seconds} | ({} if draws is None else {"draws": draws})
+    return refute(subject, spec, seed=seed, error=error, registry=registry, progress=progress, **limits)

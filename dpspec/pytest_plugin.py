@@ -226,7 +226,7 @@ def dpspec_spec(request: pytest.FixtureRequest) -> Callable[[str | Path], SpecDo
 def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     """`dpspec.testing.assert_satisfies`, which also records method, scope, constant, bound and versions for JUnit.
 
-    The path of a specification starts at the folder of the test.
+    The path of a specification starts at the folder of the test. Undecided is a skip or a failure, as dpspec_undecided says.
     """
 
     def judge(mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
@@ -240,6 +240,12 @@ def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
             verdict = assertions.assert_satisfies(mechanism, spec, **options)
         except assertions.ClaimNotHeld as failure:
             properties.extend(assertions.verdict_properties(failure.verdict))
+            if (
+                failure.verdict.outcome.value == "undecided"
+                and "undecided" not in options
+                and request.config.getini("dpspec_undecided") == "skip"
+            ):
+                pytest.skip(f"undecided: {failure.verdict.reason}")
             raise
         properties.extend(assertions.verdict_properties(verdict))
         return verdict

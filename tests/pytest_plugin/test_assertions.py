@@ -61,3 +61,16 @@ def test_the_fixtures(project, spec):
     run.stdout.fnmatch_lines(["*witness *x  = (0, 0)"])
     constants = [entry.get("value") for entry in ElementTree.parse(xml).iter("property") if entry.get("name") == "constant"]  # noqa: S314
     assert constants == ["ln(3)", "ln(3)"]
+
+
+@pytest.mark.parametrize(("choice", "outcomes"), [("skip", {"skipped": 1}), ("fail", {"failed": 1})])
+def test_the_fixture_leaves_undecided_as_configured(project, spec, choice, outcomes):
+    pytester = project(warner=spec())
+    pytester.makepyfile("""
+        def test_open(assert_satisfies, dpspec_spec):
+            document = dpspec_spec("warner.dpspec.toml")
+            assert_satisfies(document.mechanism, document, most_pairs=1)
+    """)
+    run = pytester.runpytest("test_the_fixture_leaves_undecided_as_configured.py", "-o", f"dpspec_undecided={choice}", "-rs")
+    run.assert_outcomes(**outcomes)
+    run.stdout.fnmatch_lines(["*undecided*above the 1 that are compared*"] if choice == "skip" else ["*ClaimNotHeld: undecided*"])

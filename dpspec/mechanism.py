@@ -7,7 +7,8 @@ from P_x on real tables. Its claims are statements to be judged; nothing in dpsp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
 
@@ -40,6 +41,23 @@ class Claim:
     spec: PrivacySpec
 
 
+@attrs.frozen(kw_only=True)
+class Symmetry:
+    """A renaming g of datasets with a renaming h of outcomes under which a mechanism stays what it is.
+
+    P_{g x} is the law of h(Y) for Y ~ P_x, and d_X(g x, g x') = d_X(x, x'); both are checked wherever it is used.
+
+    Args:
+        label: what is renamed.
+        dataset: g; it may raise NotInSpaceError where it leads out of the space.
+        outcome: h.
+    """
+
+    label: str
+    dataset: Callable[[Any], Dataset]
+    outcome: Callable[[Any], Hashable]
+
+
 class Mechanism(ABC):
     """A data release mechanism: a law P_x for every dataset x, and a sampler for real tables."""
 
@@ -59,6 +77,10 @@ class Mechanism(ABC):
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The mechanism's theorems as printed, on the given space."""
+        return ()
+
+    def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
+        """Renamings that do not change the mechanism, so that fewer pairs need be compared; optional."""
         return ()
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:

@@ -22,6 +22,7 @@ from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.verify.event import telling_event
+from dpspec.verify.symmetry import Permutation, orbits, permutations
 from dpspec.verify.tables import Pair, Table
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
@@ -152,9 +153,11 @@ class _Walk:
         classes = self._by_distance(datasets)
         compared = {place for pairs in classes.values() for pair in pairs for place in pair}
         table = Table.of({place: self.law(datasets[place]) for place in sorted(compared)})
+        turns = self._turns(universe, classes, table)
         found, best = _Found(), None
         for distance, pairs in classes.items():
-            for place in self._telling(distance, pairs, table, datasets, bound):
+            groups = self._groups(distance, pairs, table, turns)
+            for place in self._telling(distance, pairs, groups, datasets, bound):
                 divergence, ratio, outcome = self._compare(*_at(datasets, pairs[place]), distance, bound)
                 found.add(pairs[place], ratio, outcome)
                 if outcome is Outcome.REFUTED:
@@ -179,25 +182,46 @@ class _Walk:
                 classes.setdefault(distance, []).append((left, right))
         return classes
 
-    def _telling(
-        self, distance: Number, pairs: Sequence[Pair], table: Table | None, datasets: Sequence[Dataset], bound: Number
-    ) -> Iterator[int]:
-        """The places of the pairs that settle one distance: all of them, or fewer when the largest divergence is known.
+    def _turns(self, universe: Universe, classes: dict[Number, list[Pair]], table: Table | None) -> tuple[Permutation, ...]:
+        """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score."""
+        first = next(iter(classes.values()), [])[:1]
+        if table is None or not first or table.farthest(first, self.spec.output_divergence) is not None:
+            return ()
+        name = self.mechanism.name
+        declared = guarded(name, lambda: self.mechanism.symmetries(self.spec.space))
+        return permutations(declared, universe.datasets, self.law, f"mechanism {name}")
 
-        When the pair with the largest divergence is within the bound, so are the others. When it is not, the smallest
-        pair beyond the bound is looked for in the documented order.
-        """
+    def _groups(
+        self, distance: Number, pairs: Sequence[Pair], table: Table | None, turns: tuple[Permutation, ...]
+    ) -> Iterable[list[int]]:
+        """The pairs of one distance in groups led by a pair whose divergence none in the group exceeds."""
         farthest = None if table is None or distance == 0 else table.farthest(pairs, self.spec.output_divergence)
-        if farthest is None:
-            yield from range(len(pairs))
-            return
-        yield pairs.index(farthest)
-        if self._compare(*_at(datasets, farthest), distance, bound)[2] is not Outcome.REFUTED:
-            return
-        for place in sorted(range(len(pairs)), key=lambda place: self.size(distance, *_at(datasets, pairs[place]))):
-            if self._compare(*_at(datasets, pairs[place]), distance, bound)[2] is Outcome.REFUTED:
-                yield place
-                return
+        if farthest is not None:
+            leader = pairs.index(farthest)
+            return [[leader, *(place for place in range(len(pairs)) if place != leader)]]
+        if turns:
+            return orbits(pairs, turns, ordered=not self.is_symmetric, subject=f"mechanism {self.mechanism.name}")
+        return ([place] for place in range(len(pairs)))
+
+    def _telling(
+        self, distance: Number, pairs: Sequence[Pair], groups: Iterable[list[int]], datasets: Sequence[Dataset], bound: Number
+    ) -> Iterator[int]:
+        """The places of the pairs that settle one distance: the leaders of the groups.
+
+        When a leader is within the bound, so are the others of its group. When it is not, the smallest pair of the group
+        beyond the bound is looked for in the documented order.
+        """
+
+        def refuted(place: int) -> bool:
+            return self._compare(*_at(datasets, pairs[place]), distance, bound)[2] is Outcome.REFUTED
+
+        for group in groups:
+            yield group[0]
+            if len(group) > 1 and refuted(group[0]):
+                ordered = sorted(group, key=lambda place: self.size(distance, *_at(datasets, pairs[place])))
+                smallest = next(place for place in ordered if refuted(place))
+                if smallest != group[0]:
+                    yield smallest
 
     def _compare(self, left: Dataset, right: Dataset, distance: Number, bound: Number) -> tuple[Bracket, Bracket, Outcome]:
         """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""

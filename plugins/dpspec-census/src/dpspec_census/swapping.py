@@ -7,16 +7,17 @@ draw any *permutation*. The released table is an unordered multiset of records (
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Mechanism
+from dpspec.mechanism import Claim, Mechanism, Symmetry
 from dpspec.params import Items, Rational, Text, define
 from dpspec.spec import PrivacySpec
 from dpspec_census.stratum_law import Cells, derangement_weights, permutation_weights
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from dpspec.table import Table
 
 HALF = Fraction(1, 2)
+_MOST_RENAMED = 8
+"""Attributes with more categories declare no renamings: there are too many to try."""
+
+Renaming = Callable[[Record], Record]
 
 
 @define
@@ -79,6 +84,28 @@ class Swapping(Mechanism):
         weighted = self.stratum_weights(cells, len(swaps))
         labels = match, rests, swaps
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
+
+    def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
+        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute (B-S9)."""
+        attributes = space.attributes_of(self.unit)
+        if any(attribute.within is not None for attribute in attributes) or space.units != (self.unit,):
+            return ()
+        names = [attribute.name for attribute in attributes]
+        renamings = [
+            (f"{attribute.name} {one} <-> {two}", _renaming(place, {one: two, two: one}))
+            for place, attribute in enumerate(attributes)
+            if attribute.size <= _MOST_RENAMED
+            for one, two in itertools.combinations(attribute.values(), 2)
+        ]
+        rest = self.scheme().rest(space)
+        if len(rest) == len(self.swap) == 1:
+            places = sorted((names.index(rest[0]), names.index(self.swap[0])))
+            renamings.append((f"{rest[0]} <-> {self.swap[0]}", _exchange(*places)))
+
+        def whole(rename: Renaming) -> Callable[[Any], Dataset]:
+            return lambda dataset: space.dataset([rename(record) for record in space.records(dataset, self.unit)])
+
+        return tuple(Symmetry(label=label, dataset=whole(one), outcome=whole(one)) for label, one in renamings)
 
     def _claim(self, label: str, source: str, form: str, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming, Mult
@@ -166,6 +193,16 @@ class PermutationSwapping(Swapping):
         if not 0 < self.swap_rate < 1:
             return ()
         return (self._claim("swapping theorem", "B-T11 (S24)", "s24", space),)
+
+
+def _renaming(place: int, names: Mapping[Hashable, Hashable]) -> Renaming:
+    """Exchange two categories of the attribute at one place."""
+    return lambda record: (*record[:place], names.get(record[place], record[place]), *record[place + 1 :])
+
+
+def _exchange(first: int, second: int) -> Renaming:
+    """Exchange the values at two places."""
+    return lambda r: (*r[:first], r[second], *r[first + 1 : second], r[first], *r[second + 1 :])
 
 
 def _odds(rate: Fraction) -> tuple[int, int]:

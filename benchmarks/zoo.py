@@ -216,7 +216,7 @@ def table(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], wall: 
         f"* {len(found)} of {len(wrong)} wrong ones refuted; missed: {missed}.",
         f"* {len(alarms)} of {len(results) - len(wrong)} right ones refuted.",
         f"* Witnesses with more entries than the listed one: {', '.join(larger) or 'none'}.",
-        f"* {sum(seconds for *_, seconds in results):.0f} s of processor time in all, {wall:.0f} s of wall time on {processes} processes.",
+        f"* {sum(seconds for *_, seconds in results):.0f} s of processor time, {wall:.0f} s by the clock on {processes} cores.",
         "",
         "| id | truth | claim | verdict | x / x' | event | draws | CPU s |",
         "|---|---|---|---|---|---|---|---|",

@@ -183,11 +183,13 @@ def test_it_runs_outside_the_main_thread():
     assert found[0].outcome is Outcome.REFUTED
 
 
-def test_a_mechanism_that_only_raises_is_not_refuted():
+def test_a_mechanism_that_only_raises_is_not_refuted_and_is_reported():
     def broken(x, rng):
         raise RuntimeError("always")
 
-    assert refute(broken, claim(epsilon=0), draws=20_000).outcome is Outcome.UNDECIDED
+    verdict = refute(broken, claim(epsilon=0), draws=20_000)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert "raises" in [finding.code for finding in verdict.findings]
 
 
 def test_nothing_to_compare_is_said():
@@ -237,6 +239,30 @@ def test_query_answers_are_moved_in_patterns():
     verdict = refute(needle, spec, draws=FEW)
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.findings[0].code == "deterministic"
+
+
+def test_every_position_is_changed_once():
+    """One needle among twenty positions."""
+    spec = claim(ValueLists(values=(0, 1), least=20, most=20))
+    assert refute(lambda x, rng: x[13] if rng.random() < 0.5 else 0, spec, draws=FEW).outcome is Outcome.REFUTED
+
+
+def test_a_late_branch_is_found_and_its_witness_is_no_larger_than_the_neighbours_there():
+    verdict = refute(
+        lambda x, rng: round(len(x) + rng.laplace(), 3) if len(x) < 7 else "many",
+        claim(ValueLists(values=(0,), ordered=False)),
+        draws=FEW,
+    )
+    assert len(verdict.witness.right) == 7
+    assert len(verdict.witness.left) <= 6
+    assert verdict.witness.event.text in ("out is #", "out = 'many'")
+
+
+def test_entries_are_exchanged_inside_a_universe():
+    """Lists of six digits with a fixed total: two by lot seldom share a universe."""
+    total = LevelSets(invariants=(FunctionInvariant(function=sum, label="total"),))
+    spec = claim(ValueLists(values=tuple(range(10)), least=6, most=6), multiverse=total)
+    assert refute(lambda x, rng: x[0] > x[1], spec, draws=FEW).outcome is Outcome.REFUTED
 
 
 def test_pairs_may_be_given():

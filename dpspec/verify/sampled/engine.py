@@ -190,6 +190,9 @@ class _Hunt:
         if self.calls.mutated is not None:
             text = f"the function changed the list that it was given, {self.calls.mutated} (every call gets a fresh copy)"
             self.findings.append(Finding(code="mutates-dataset", text=text))
+        drawn = [sample for sample in self.samples.held.values() if len(sample)]
+        if drawn and all(shape[0] == "raises" for sample in drawn for shape in sample.groups):
+            self.findings.append(Finding(code="raises", text=f"every call raised, on each of {len(drawn)} datasets"))
         if self.calls.endless:
             text = f"{self.calls.endless} calls did not end within {self.calls.limit:g} s"
             self.findings.append(Finding(code="does-not-end", text=text))

@@ -188,6 +188,15 @@ class Ranges(Event):
             found[rows] = inside
         return found
 
+    def complement(self) -> Ranges | None:
+        """The other half-line, where this is one and outputs have no other shape."""
+        if not self.alone or len(self.intervals) != 1:
+            return None
+        low, high = self.intervals[0]
+        if math.isinf(low) == math.isinf(high):
+            return None
+        return attrs.evolve(self, intervals=((high, math.inf),) if math.isinf(low) else ((-math.inf, low),))
+
     @property
     def complexity(self) -> int:
         hard = {Combination: 0, Extreme: 0, Fraction: 1, Additive: 8}[type(self.projection)]

@@ -1,6 +1,7 @@
 """Which datasets and pairs a black box is tried on: the smallest ones, and patterns.
 
-    lists    the first ones of the space; one value repeated; that with one entry changed; a step; some by lot
+    lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
+             a step; some by lot, with one entry changed and with two exchanged
     vectors  constants, moved up and down by 1 and 2 in patterns: all, one alone, one against the rest, a step, alternating
 
 A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only.
@@ -25,8 +26,10 @@ from dpspec.exact import Number
 from dpspec.spec import PrivacySpec
 
 FIRST = 40
-MOST = 110
+MOST = 130
 MOST_VECTORS = 170
+LONG, LONGEST = 12, 30
+"""Constant lists are tried up to the one length, every position is changed once up to the other."""
 _PRECISION = 96
 
 
@@ -84,11 +87,16 @@ def _patterns(space: DatasetSpace, lot: random.Random) -> Iterator[Any]:
     else:
         yield from itertools.islice(space.datasets(), FIRST, MOST)
         return
-    sizes = range(least, min(least + 4, 8 if most is None else most) + 1)
     telling = [*dict.fromkeys((values[0], values[-1], values[len(values) // 2], *values))]
+    sizes = range(least, min(least + 4, 8 if most is None else most) + 1)
     for size in sizes:
         for value in telling[:6]:
             yield [value] * size
+    if space.is_ordered and len(telling) > 1:
+        for place in range(min(max(sizes), LONGEST)):
+            yield [telling[1] if i == place else telling[0] for i in range(max(sizes))]
+    for size in range(sizes.stop, LONG if most is None else min(most, LONG) + 1):
+        yield [telling[0]] * size
     for size in sizes:
         for value, other in itertools.islice(itertools.permutations(telling, 2), 12):
             yield [value] * (size - 1) + [other] if size else []
@@ -96,8 +104,19 @@ def _patterns(space: DatasetSpace, lot: random.Random) -> Iterator[Any]:
             yield [value] * (size // 2) + [other] * (size - size // 2)
     if len(values) ** max(sizes) > FIRST:
         for _ in range(MOST):
-            size = lot.choice(sizes)
-            yield [lot.choice(values) for _ in range(size)]
+            yield from _by_lot(values, lot.choice(sizes), lot)
+
+
+def _by_lot(values: Sequence[Any], size: int, lot: random.Random) -> Iterator[list[Any]]:
+    """A list by lot, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
+    drawn = [lot.choice(values) for _ in range(size)]
+    yield drawn
+    if size:
+        place, other = lot.randrange(size), lot.randrange(size)
+        yield [*drawn[:place], lot.choice(values), *drawn[place + 1 :]]
+        exchanged = list(drawn)
+        exchanged[place], exchanged[other] = drawn[other], drawn[place]
+        yield exchanged
 
 
 def moves(length: int) -> list[tuple[int, ...]]:

@@ -15,12 +15,14 @@ from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
 from dpspec.exact import INFINITY, Bracket, number
 from dpspec.spec import PrivacySpec
-from dpspec.verify.sampled.calls import Calls, OutOfDraws
+from dpspec.verify.sampled.calls import Calls, OutOfDraws, Stuck
+from dpspec.verify.sampled.events import Event as SampledEvent
+from dpspec.verify.sampled.events import Ranges
 from dpspec.verify.sampled.outputs import Outcomes
 from dpspec.verify.sampled.pairs import Pair, pair_order, pairs
 from dpspec.verify.sampled.power import CONFIDENCE, bracket, interval, least_bound
 from dpspec.verify.sampled.screen import Nulls, Samples, excesses
-from dpspec.verify.sampled.search import simplest
+from dpspec.verify.sampled.search import Found, simplest
 from dpspec.verify.sampled.wealth import Account, weight
 from dpspec.verify.verdict import Event, Witness
 
@@ -58,7 +60,7 @@ class Shrinker:
                     break
                 account = smaller
             return self._shorter(account)
-        except OutOfDraws:
+        except (OutOfDraws, Stuck):
             return account
 
     def _first_passing(self, account: Account) -> Account | None:
@@ -146,9 +148,13 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
     if found is None:
         raise ValueError("an account that refuted has an event")
     size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
-    hits = [found.event.count(calls.draw(d, "report", size)) if size else 0 for d in (pair.left, pair.right)]
+    event, turned = _readable(found)
+    try:
+        hits = [event.count(calls.draw(dataset, "report", size)) for dataset in (pair.left, pair.right)]
+    except (OutOfDraws, Stuck):
+        hits, size = [0, 0], 0
     ends = [interval(count, size) if size else (0.0, 1.0) for count in hits]
-    large, small = (ends[1], ends[0]) if found.turned else (ends[0], ends[1])
+    large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper
     lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
@@ -165,6 +171,14 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         distance=pair.distance,
         divergence=Bracket(lower=lower, upper=INFINITY),
         bound=pair.budget,
-        event=Event(text=str(found.event), left=bracket(ends[0]), right=bracket(ends[1])),
+        event=Event(text=str(event), left=bracket(ends[0]), right=bracket(ends[1])),
         note=note,
     )
+
+
+def _readable(found: Found) -> tuple[SampledEvent, bool]:
+    """The event, or its complement where both probabilities are large: what is allowed of the one is allowed of the other."""
+    other = found.event.complement() if isinstance(found.event, Ranges) else None
+    if other is None or min(found.alternative) < 0.5:
+        return found.event, found.turned
+    return other, not found.turned

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpspec.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verify.document import Duty, Obligation
+    from dpspec.verify.sampled.calls import Function
     from dpspec.verify.verdict import Verdict
 
 SUFFIX = ".dpspec.toml"
@@ -229,7 +230,7 @@ def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     The path of a specification starts at the folder of the test. Undecided is a skip or a failure, as dpspec_undecided says.
     """
 
-    def judge(mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
+    def judge(mechanism: Mechanism | Function, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
         from dpspec.testing import assertions
 
         __tracebackhide__ = True

@@ -11,7 +11,8 @@ from dpspec.mechanism import Mechanism
 from dpspec.report.text import verdict_lines
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.exhaustive import verify
+from dpspec.verify.entry import verify_claim
+from dpspec.verify.sampled.calls import Function
 from dpspec.verify.verdict import Outcome, Verdict
 
 _LABEL = 9
@@ -26,15 +27,16 @@ class ClaimNotHeld(AssertionError):
 
 
 def assert_satisfies(
-    mechanism: Mechanism, spec: PrivacySpec | SpecDocument | str | Path, *, undecided: str = "fail", **options: Any
+    mechanism: Mechanism | Function, spec: PrivacySpec | SpecDocument | str | Path, *, undecided: str = "fail", **options: Any
 ) -> Verdict:
     """Fail unless the mechanism satisfies the specification; the message has the bound and the smallest witness.
 
     Args:
-        mechanism: what is judged.
+        mechanism: what is judged: a mechanism, or a plain function (dataset, numpy Generator) -> output. A function that has
+            too many paths to be enumerated is sampled; it can then be refuted, and is undecided otherwise.
         spec: the specification, a read file, or the path of one. A file with a mechanism of its own is asked for its blocks only.
         undecided: "fail", or "pass" to be content with a claim that was not refuted.
-        options: what the engine takes besides (`datasets`, `most_pairs`, ...).
+        options: what the engine takes besides (`seed`, `error`, `draws`, `seconds`).
 
     Raises:
         ClaimNotHeld: an AssertionError; `verdict` has everything that was found.
@@ -44,9 +46,10 @@ def assert_satisfies(
         spec = read_spec(spec)
     if isinstance(spec, SpecDocument):
         spec = spec.spec
-    verdict = verify(mechanism, spec, **options)
+    verdict = verify_claim(mechanism, spec, **options)
     if verdict.outcome is Outcome.REFUTED or (verdict.outcome is Outcome.UNDECIDED and undecided != "pass"):
-        head = f"{mechanism.name} does not satisfy the specification" if verdict.outcome is Outcome.REFUTED else "undecided"
+        name = getattr(mechanism, "name", None) or getattr(mechanism, "__name__", "the mechanism")
+        head = f"{name} does not satisfy the specification" if verdict.outcome is Outcome.REFUTED else "undecided"
         raise ClaimNotHeld(verdict_text(verdict, spec, note=head), verdict)
     return verdict
 

@@ -36,9 +36,22 @@ def test_a_wrong_claim_names_bound_and_witness(document):
 
 
 def test_undecided_is_no_pass_unless_asked_for(document):
-    with pytest.raises(ClaimNotHeld, match="undecided"):
-        assert_satisfies(document.mechanism, document, most_pairs=1)
-    assert assert_satisfies(document.mechanism, document, most_pairs=1, undecided="pass").outcome is Outcome.UNDECIDED
+    def silent(dataset, generator):
+        return generator.normal()
+
+    with pytest.raises(ClaimNotHeld, match=r"undecided\n *reason *not refuted"):
+        assert_satisfies(silent, document, draws=200)
+    assert assert_satisfies(silent, document, draws=200, undecided="pass").outcome is Outcome.UNDECIDED
+
+
+def test_a_plain_function_is_judged_by_its_exact_law(document):
+    def hasty(bits, generator):
+        return [bit ^ int(generator.random() < 0.125) for bit in bits]
+
+    with pytest.raises(ClaimNotHeld, match=r"^hasty does not satisfy the specification") as failure:
+        assert_satisfies(hasty, document)
+    assert failure.value.verdict.method == "exhaustive"
+    assert str(failure.value.verdict.constant) == "ln(7)"
 
 
 def test_the_fixtures(project, spec):
@@ -67,10 +80,9 @@ def test_the_fixtures(project, spec):
 def test_the_fixture_leaves_undecided_as_configured(project, spec, choice, outcomes):
     pytester = project(warner=spec())
     pytester.makepyfile("""
-        def test_open(assert_satisfies, dpspec_spec):
-            document = dpspec_spec("warner.dpspec.toml")
-            assert_satisfies(document.mechanism, document, most_pairs=1)
+        def test_open(assert_satisfies):
+            assert_satisfies(lambda dataset, generator: generator.normal(), "warner.dpspec.toml", draws=200)
     """)
     run = pytester.runpytest("test_the_fixture_leaves_undecided_as_configured.py", "-o", f"dpspec_undecided={choice}", "-rs")
     run.assert_outcomes(**outcomes)
-    run.stdout.fnmatch_lines(["*undecided*above the 1 that are compared*"] if choice == "skip" else ["*ClaimNotHeld: undecided*"])
+    run.stdout.fnmatch_lines(["*undecided: not refuted*"] if choice == "skip" else ["*ClaimNotHeld: undecided*"])

@@ -320,6 +320,34 @@ def test_endless_loops_and_hidden_state_are_errors() -> None:
         enumerate_law(stateful, 0)
 
 
+def test_other_randomness_is_noticed_and_the_dataset_is_not_shared() -> None:
+    own = np.random.default_rng(0)
+
+    def cheating(x: int, rng: Any) -> float:
+        return float(own.random())
+
+    def eating(x: list[int], rng: Any) -> int:
+        return x.pop() + int(rng.integers(2))
+
+    with pytest.raises(NotEnumerableError, match="run again"):
+        enumerate_law(cheating, 0)
+    assert enumerate_law(eating, [5]) == FiniteLaw.uniform([5, 6])
+
+
+def test_probabilities_below_the_resolution_of_doubles_refute_nothing() -> None:
+    """P21 and P22: a table cut at 12 sigma is as good as uncut, one cut at 3 sigma is not."""
+
+    def law(x: int, cut: int) -> Any:
+        weights = np.exp(-(np.arange(-cut, cut + 1) ** 2) / 8)
+        return enumerate_law(lambda n, rng: n + int(rng.choice(np.arange(-cut, cut + 1), p=weights / weights.sum())), x)
+
+    fine = law(0, 24).against(law(1, 24))
+    assert fine.max_log_ratio().lower < 4
+    assert fine.max_log_ratio().upper.is_infinite
+    assert fine.hockey_stick(4).upper < Fraction(1, 10**6)
+    assert law(0, 6).against(law(1, 6)).max_log_ratio().lower.is_infinite
+
+
 def test_a_sampler_cannot_swallow_the_errors_of_the_enumeration() -> None:
     def greedy(x: int, rng: Any) -> str:
         try:

@@ -16,6 +16,8 @@ from dpspec.verify.automatic.path import Path, Stop, quiet
 from dpspec.verify.automatic.uniform import Uniform, exact, minus
 
 _MOST_OPTIONS = 100_000
+_SLACK = Fraction(1, 1 << 50)
+"""What doubles between 0 and 1 may lose when they are summed."""
 
 
 class EnumeratingGenerator:
@@ -227,13 +229,15 @@ class EnumeratingGenerator:
         return found
 
     def _distribution(self, call: str, p: Any) -> list[Chance]:
-        """Probabilities that sum to 1: exactly, or up to what floating point leaves (then they are enclosed)."""
+        """Probabilities that sum to 1 exactly; computed ones are as uncertain as the sums that numpy makes of them."""
         chances = [self._chance(call, value) for value in p]
         total = sum(chances, Fraction(0))
         if isinstance(total, Enclosed):
             if total.high < 1 - Fraction(1, 10**8) or total.low > 1 + Fraction(1, 10**8):
                 raise ValueError("probabilities do not sum to 1")
-            return chances
+            return [
+                Enclosed(max(c.low - _SLACK, Fraction(0)), c.high + _SLACK) if isinstance(c, Enclosed) else c for c in chances
+            ]
         if abs(float(total) - 1) > 1e-8:
             raise ValueError("probabilities do not sum to 1")
         return chances if total == 1 else _rescaled(chances)

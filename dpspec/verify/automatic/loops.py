@@ -32,8 +32,7 @@ from dpspec.verify.automatic.uniform import Uniform
 _MOST_STEPS = 20_000_000
 _ATOMS = (int, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
 _STATELESS = (types.ModuleType, types.BuiltinFunctionType, np.ufunc)
-_CONTAINERS = (list, tuple, set, frozenset)
-_UNORDERED = (set, frozenset)
+_CONTAINERS = (list, tuple, frozenset)  # the order of a changing set depends on its past
 _OURS = (str(File(dis.__file__).parent / "fractions"), str(File(__file__).parents[2]), str(File(np.__file__).parent))
 """Files whose loops are no part of a sampler."""
 _EXPRESSIONS = {"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"}
@@ -213,7 +212,7 @@ def snapshot(value: Any, seen: dict[int, int]) -> Hashable:
 
 def _parts(value: Any, kind: type, seen: dict[int, int]) -> Hashable:
     if kind in _CONTAINERS:
-        return tuple(snapshot(part, seen) for part in (sorted(value, key=repr) if kind in _UNORDERED else value))
+        return tuple(snapshot(part, seen) for part in value)
     if kind is dict:
         return tuple((snapshot(key, seen), snapshot(part, seen)) for key, part in value.items())
     if kind is np.ndarray and value.base is None:

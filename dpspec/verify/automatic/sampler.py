@@ -7,6 +7,7 @@ A rejection loop that comes back to an earlier state is solved as a Markov chain
 
 from __future__ import annotations
 
+import copy
 import enum
 import heapq
 import itertools
@@ -138,6 +139,8 @@ class _Search:
         while pending:
             path = Path(forced=pending.pop(), start=len(start))
             target = self._run(path)
+            if self.runs == 1:
+                self.check_repeatable(path, target)
             if target not in prefixes and isinstance(target, _State):
                 prefixes[target] = tuple(path.taken)
             row[target] = row[target] + path.mass if target in row else path.mass
@@ -156,7 +159,7 @@ class _Search:
         before = sys.gettrace()
         sys.settrace(Watch(path, _stop))
         try:
-            output = self.function(self.dataset, EnumeratingGenerator(path, self.tail, self.known))
+            output = self.function(self._fresh(), EnumeratingGenerator(path, self.tail, self.known))
         except Stop as stop:
             if stop.fault is not None:
                 raise stop.fault from None
@@ -166,6 +169,24 @@ class _Search:
         finally:
             sys.settrace(before)
         return _Output(plain(output))
+
+    def _fresh(self) -> Any:
+        """The dataset, as a copy where a sampler could change it."""
+        try:
+            hash(self.dataset)
+        except TypeError:
+            return copy.deepcopy(self.dataset)
+        return self.dataset
+
+    def check_repeatable(self, path: Path, target: Hashable) -> None:
+        """Run the first path again: a sampler with another source of randomness or a memory may end elsewhere."""
+        again = Path(forced=tuple(path.taken), start=path.start)
+        if self._run(again) != target or again.taken != path.taken:
+            raise NotEnumerableError(
+                "sampler",
+                "behaves differently when it is run again with the same choices",
+                "remove what it keeps between calls, and every other source of randomness",
+            )
 
 
 @attrs.frozen

@@ -134,6 +134,7 @@ class _Hunt:
     nulls: Nulls = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.pairs = sorted(self.pairs, key=self._order)
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
 
@@ -175,7 +176,7 @@ class _Hunt:
 
     def _probe(self) -> Verdict | None:
         """Hidden state, which forbids all statistics; a generator that is ignored."""
-        probes = list(dict.fromkeys(d for pair in sorted(self.pairs, key=self._order)[:3] for d in (pair.left, pair.right)))[:4]
+        probes = list(dict.fromkeys(d for pair in self.pairs[:3] for d in (pair.left, pair.right)))[:4]
         for place, dataset in enumerate(probes):
             if not self.calls.repeats(dataset, probes[place - 1]):
                 text = f"on {dataset} the same seed gave two outputs: the function keeps a state or draws from elsewhere"
@@ -219,11 +220,11 @@ class _Hunt:
         pool = self.pairs
         for kept, size in HALVING:
             values = excesses(pool, self.samples, self.nulls, both_ways=self.both_ways)
-            best = ranked(pool, values, self.spec.space, hints, kept or 2)
+            best = ranked(pool, values, hints, kept or 2)
             for pair in best[:2] if values.max() > 6 else []:
                 if self._bet_until(self._open(pair), 2_500):
                     return next(account for account in self.accounts if account.pair == pair)
-            pool = best if kept else pool
+            pool = sorted(best, key=self._order) if kept else pool
             self._look(pool, size or first)
         return self._bet_on(sorted(pool, key=self._promise))
 

@@ -199,9 +199,10 @@ class Ranges(Event):
 
     @property
     def complexity(self) -> int:
-        hard = {Combination: 0, Extreme: 0, Fraction: 1, Additive: 8}[type(self.projection)]
+        hard = {Extreme: 0, Fraction: 1, Additive: 8}.get(type(self.projection), 0)
         if isinstance(self.projection, Combination):
-            hard = len(self.projection.places) - 1
+            plain = all(abs(weight) == 1 for weight in self.projection.weights)
+            hard = min(len(self.projection.places) - 1, 2) if plain else 2 + len(self.projection.places)
         return hard + sum(1 if math.isinf(low) or math.isinf(high) else 2 for low, high in self.intervals)
 
     def __str__(self) -> str:

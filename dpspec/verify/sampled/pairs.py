@@ -49,6 +49,8 @@ class Pair:
     distance: Number
     universe: Hashable
     budget: Number
+    length: float = attrs.field(eq=False)
+    """The distance as a float, to sort by."""
 
     @property
     def bound(self) -> arb:
@@ -151,19 +153,27 @@ def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[Pair]:
     ordered = sorted(given, key=size_of(spec.space))
     labels = {repr(dataset): spec.multiverse.labels(dataset, spec.space) for dataset in ordered}
     budgets: dict[Any, Number] = {}
+    lengths: dict[str, tuple[Number, float]] = {}
     found = []
     for left, right in itertools.permutations(ordered, 2) if one_way else itertools.combinations(ordered, 2):
         theirs = labels[repr(right)]
         shared = [label for label in labels[repr(left)] if label in theirs]
-        pair = _pair(left, right, shared, spec, budgets, one_way=one_way) if shared else None
+        pair = _pair(left, right, shared, spec, (budgets, lengths), one_way=one_way) if shared else None
         if pair is not None:
             found.append(pair)
     return found
 
 
 def _pair(
-    left: Dataset, right: Dataset, shared: list[Hashable], spec: PrivacySpec, budgets: dict[Any, Number], *, one_way: bool
+    left: Dataset,
+    right: Dataset,
+    shared: list[Hashable],
+    spec: PrivacySpec,
+    known: tuple[dict[Any, Number], dict[str, tuple[Number, float]]],
+    *,
+    one_way: bool,
 ) -> Pair | None:
+    budgets, lengths = known
     distance = spec.distance(left, right)
     if not one_way and not spec.input_divergence.is_symmetric:
         back = spec.distance(right, left)
@@ -174,8 +184,9 @@ def _pair(
     for label in shared:
         if label not in budgets:
             budgets[label] = spec.bound(Universe(label=label, datasets=(left, right)))
-    universe = min(shared, key=lambda label: budgets[label])
-    return None if budgets[universe].is_infinite else Pair(left, right, distance, universe, budgets[universe])
+    universe = shared[0] if len(shared) == 1 else min(shared, key=lambda label: budgets[label])
+    distance, length = lengths.setdefault(str(distance), (distance, float(distance)))
+    return None if budgets[universe].is_infinite else Pair(left, right, distance, universe, budgets[universe], length)
 
 
 def size_of(space: DatasetSpace) -> Callable[[Dataset], tuple[int, str]]:
@@ -189,4 +200,4 @@ def pair_order(pair: Pair, space: DatasetSpace) -> tuple[Any, ...]:
     """The order of witnesses: smaller datasets first, then closer ones, then by text."""
     size = size_of(space)
     (left, left_text), (right, right_text) = size(pair.left), size(pair.right)
-    return left + right, pair.distance, left_text, right_text
+    return left + right, pair.length, left_text, right_text

@@ -15,13 +15,13 @@ import attrs
 import numpy as np
 
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset
 from dpspec.exact import Number
 from dpspec.verify.sampled.calls import Calls
 from dpspec.verify.sampled.events import projections
 from dpspec.verify.sampled.null import PRECISION, Floats, Null
 from dpspec.verify.sampled.outputs import Outcomes, Shape
-from dpspec.verify.sampled.pairs import Pair, pair_order
+from dpspec.verify.sampled.pairs import Pair
 
 CUTS = 10
 POOL = 6_000
@@ -133,17 +133,14 @@ def excesses(pairs: Sequence[Pair], samples: Samples, nulls: Nulls, *, both_ways
     return found
 
 
-def ranked(
-    pairs: Sequence[Pair], values: Floats, space: DatasetSpace, hints: dict[str, tuple[str, ...]], most: int
-) -> list[Pair]:
-    """The most promising pairs; among plain violations the smallest first; a few for which the calls differ."""
-    small = {id(pair): place for place, pair in enumerate(sorted(pairs, key=lambda pair: pair_order(pair, space)))}
-    order = sorted(range(len(pairs)), key=lambda i: (-min(float(values[i]), _STRONG), small[id(pairs[i])]))
+def ranked(pairs: Sequence[Pair], values: Floats, hints: dict[str, tuple[str, ...]], most: int) -> list[Pair]:
+    """The most promising of some sorted pairs; among plain violations the smallest first; a few for which the calls differ."""
+    order = sorted(range(len(pairs)), key=lambda i: (-min(float(values[i]), _STRONG), i))
     chosen = [pairs[i] for i in order[:most]]
     differing = [pairs[i] for i in order if hints.get(repr(pairs[i].left)) != hints.get(repr(pairs[i].right))]
-    by_distance: dict[Any, list[Pair]] = defaultdict(list)
+    by_distance: dict[float, list[Pair]] = defaultdict(list)
     for i in order:
-        by_distance[str(pairs[i].distance)].append(pairs[i])
+        by_distance[pairs[i].length].append(pairs[i])
     spread = [held[0] for _, held in sorted(by_distance.items())[:4]]
     extra = [*differing[: max(1, most // 8)], *spread]
-    return list(dict.fromkeys([*chosen, *extra]))
+    return list({id(pair): pair for pair in [*chosen, *extra]}.values())

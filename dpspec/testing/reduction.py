@@ -2,8 +2,8 @@
 
 Hypothesis shrinks what was drawn, not the pair; this pass works on the pair itself, in the documented order of witnesses: the two
 magnitudes together, then the distance, then the text. When it ends, no pair that is left after dropping at most one
-cell from each side (one step of a coordinate towards 0), or after giving the categories that occur the first names there
-are, refutes and comes earlier.
+cell from each side (one step of a coordinate towards 0), after giving the categories that occur the first names there are, or
+after merging those of one attribute, refutes and comes earlier.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> P
 def _smaller(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Iterator[Pair]:
     size = order(pair, spec)
     left, right = (list(_less(dataset, spec.space)) for dataset in pair)
-    renamed = _renamed(pair, spec.space)
-    for one, two in itertools.chain([renamed] if renamed else [], itertools.product(left, right)):
+    for one, two in itertools.chain(_renamed(pair, spec.space), itertools.product(left, right)):
         if one == two or not spec.multiverse.share_universe(one, two, spec.space):
             continue
         if not spec.distance(one, two).is_infinite and order((one, two), spec) < size and refutes((one, two)):
@@ -77,27 +76,35 @@ def _without_one(dataset: Dataset, space: DatasetSpace) -> Iterator[Callable[[],
 # --- first names ------------------------------------------------------------------------------------
 
 
-def _renamed(pair: Pair, space: DatasetSpace) -> Pair | None:
-    """The pair with the categories that occur replaced by the first ones of their attributes, one to one."""
+def _renamed(pair: Pair, space: DatasetSpace) -> Iterator[Pair]:
+    """The pair with the categories that occur replaced by the first ones: one to one, and with one attribute merged into one."""
     if isinstance(space, Households):
-        households = [entry for dataset in pair for entry in space.cells_of(dataset)]
-        places = _first_names([place for place, _ in households], space.household)
-        persons = _first_names([person for _, members in households for person in members], space.person)
-        left, right = (
-            space.of(tuple((places[p], tuple(sorted(persons[m] for m in members))) for p, members in space.cells_of(dataset)))
-            for dataset in pair
-        )
-        return left, right
-    if isinstance(space, Records) and not isinstance(space, ContingencyTables):
+        for merged in (None, *(a.name for a in (*space.household, *space.person))):
+            yield _renamed_households(pair, space, merged)
+    elif isinstance(space, Records) and not isinstance(space, ContingencyTables):
         read = [space.records(dataset, space.unit) for dataset in pair]
-        names = _first_names([record for records in read for record in records], space.attributes)
-        left, right = (space.dataset([names[record] for record in records]) for records in read)
-        return left, right
-    return None
+        for merged in (None, *(a.name for a in space.attributes)):
+            names = _first_names([record for records in read for record in records], space.attributes, merged)
+            left, right = (space.dataset([names[record] for record in records]) for records in read)
+            yield left, right
 
 
-def _first_names(records: Iterable[Record], attributes: Sequence[Attribute]) -> dict[Record, Record]:
-    """New names for whole records: of each attribute, inside each coarser category, the first ones in the old order."""
+def _renamed_households(pair: Pair, space: Households, merged: str | None) -> Pair:
+    households = [entry for dataset in pair for entry in space.cells_of(dataset)]
+    places = _first_names([place for place, _ in households], space.household, merged)
+    persons = _first_names([person for _, members in households for person in members], space.person, merged)
+    left, right = (
+        space.of(tuple((places[p], tuple(sorted(persons[m] for m in members))) for p, members in space.cells_of(dataset)))
+        for dataset in pair
+    )
+    return left, right
+
+
+def _first_names(records: Iterable[Record], attributes: Sequence[Attribute], merged: str | None) -> dict[Record, Record]:
+    """New names for whole records: of each attribute, inside each coarser category, the first ones in the old order.
+
+    Of the attribute `merged` only the first one; what was told apart by its parent alone then gets names of its own.
+    """
     original = {a.name: (place, a) for place, a in enumerate(attributes)}
     new: dict[Record, tuple[str, ...]] = dict.fromkeys(records, ())
     for place, attribute in enumerate(attributes):
@@ -105,10 +112,13 @@ def _first_names(records: Iterable[Record], attributes: Sequence[Attribute]) -> 
         groups: dict[str, set[str]] = {}
         for record, names in new.items():
             groups.setdefault(names[above[0]] if above else "", set()).add(str(record[place]))
+        single = attribute.name == merged
         chosen: dict[tuple[str, str], str] = {}
         for parent, used in groups.items():
             free = children(attribute, parent, above[1]) if above else range(attribute.size)
-            for category, first in zip(sorted(used, key=attribute.index), free, strict=False):
+            # With too few names left some categories are merged, too.
+            firsts = itertools.repeat(free[0]) if single else itertools.chain(free, itertools.repeat(free[-1]))
+            for category, first in zip(sorted(used, key=attribute.index), firsts, strict=False):
                 chosen[parent, category] = str(first) if attribute.count is not None else attribute.categories[first]
         for record, names in new.items():
             new[record] = (*names, chosen[names[above[0]] if above else "", str(record[place])])

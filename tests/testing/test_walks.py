@@ -200,6 +200,7 @@ def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_p
     assert (len(found.left), len(found.right), found.distance) == (2, 2, 2)
     assert found.divergence.lower == ln("41/9")
     assert found.bound == ln(2)
+    assert [place for place, _ in found.left] == [("0",) * 4 + (block, "occupied") for block in "01"]
     assert spec.multiverse.share_universe(found.left, found.right, spec.space)
 
 
@@ -208,7 +209,7 @@ def test_a_mechanism_that_reads_beyond_its_invariants_is_refuted_inside_a_univer
     spec = read_spec(SPECS / "topdown-2020-pl.dpspec.toml").spec
     found = find_witness(ReleaseInvariants(invariants=(Marginal(attributes=("kind",), unit="household"),)), spec, examples=200)
     assert found is not None
-    first = ("0", "0", "0", "0", "0")
+    first = ("0",) * 5
     assert (found.left, found.right, found.distance) == ((((*first, "occupied"), ()),), (((*first, "vacant"), ()),), 0)
     kept = ReleaseInvariants(invariants=(Marginal(attributes=("state",), unit="person"),))
     assert find_witness(kept, spec, examples=30) is None
@@ -223,6 +224,19 @@ def test_the_reduction_drops_what_is_shared_and_renames():
     one, two = reduced((left, right), lambda pair: pair[0] != pair[1], spec)
     assert one == (("0", "0", "0"), ("0", "1", "1"))
     assert two == (("0", "0", "1"), ("0", "1", "0"))
+
+
+def test_the_reduction_merges_what_need_not_differ_even_when_names_run_out():
+    narrow = [
+        Attribute(name="county", count=2),
+        Attribute(name="tract", count=4, within="county"),
+        Attribute(name="age", count=3),
+    ]
+    spec = on(UnorderedRecords(attributes=narrow), Trivial())
+    left = spec.space.dataset([("0", "0", "1"), ("0", "1", "2"), ("1", "2", "0"), ("1", "3", "1")])
+    one, two = reduced((left, (*left[:3], ("1", "3", "2"))), lambda pair: min(map(len, pair)) >= 4, spec)
+    assert (len(one), len(two), spec.distance(one, two)) == (4, 4, 1)
+    assert {record[:2] for record in one + two} == {("0", "0")}
 
 
 def test_datasets_of_a_large_space_use_any_category():

@@ -18,7 +18,8 @@ from dpspec.exact import ball, dyadic
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.exponential import Exponential, ExponentialLaw
+from dpspec.laws.exponential import Exponential
+from dpspec.laws.exponential_law import ExponentialLaw
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law, NotALaw
 from dpspec.laws.numeric import hull, positive

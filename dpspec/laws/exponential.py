@@ -1,4 +1,4 @@
-"""Exact numbers and laws whose probabilities are rational functions of e^r, r rational.
+"""Exact numbers that are rational functions of e^r, r rational: the probabilities of `exponential_law`.
 
 The elements of Q(e^(1/k)), k = 1, 2, ..., are quotients
 
@@ -13,22 +13,16 @@ e^(epsilon score / 2); their likelihood ratios c e^r have the exact logarithm ln
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import total_ordering
 
 import attrs
 from flint import arb, ctx, fmpq, fmpq_poly
 
-from dpspec.errors import NumericalError, ParameterError
-from dpspec.exact import Bracket, Number, NumberLike, ball, ln, number, rational
-from dpspec.laws.atoms import IDENTICAL
-from dpspec.laws.balls import BallDichotomy, Cell, Cells
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
-from dpspec.laws.finite import FiniteLaw, Outcome
-from dpspec.laws.law import Law, NotALaw
+from dpspec.errors import ParameterError
+from dpspec.exact import Number, NumberLike, ball, ln, number, rational
 from dpspec.laws.numeric import rational_exponential
-from dpspec.laws.route import AtomicLaw
 
 Terms = tuple[tuple[Fraction, Fraction], ...]
 """Pairs (r, a) of the sum of a e^r, with different r in ascending order and no a equal to 0."""
@@ -55,7 +49,7 @@ class Exponential:
     # -- arithmetic -------------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Exponential:
-        their = _read(other)
+        their = read(other)
         if their is None:
             return NotImplemented
         if self.bottom == their.bottom:
@@ -68,14 +62,14 @@ class Exponential:
         return Exponential(tuple((r, -a) for r, a in self.top), self.bottom)
 
     def __sub__(self, other: object) -> Exponential:
-        their = _read(other)
+        their = read(other)
         return NotImplemented if their is None else self + -their
 
     def __rsub__(self, other: object) -> Exponential:
         return -self + other
 
     def __mul__(self, other: object) -> Exponential:
-        their = _read(other)
+        their = read(other)
         if their is None:
             return NotImplemented
         return _lowest(_times(self.top, their.top), _times(self.bottom, their.bottom))
@@ -83,7 +77,7 @@ class Exponential:
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Exponential:
-        their = _read(other)
+        their = read(other)
         if their is None:
             return NotImplemented
         if not their.top:
@@ -91,7 +85,7 @@ class Exponential:
         return _lowest(_times(self.top, their.bottom), _times(self.bottom, their.top))
 
     def __rtruediv__(self, other: object) -> Exponential:
-        their = _read(other)
+        their = read(other)
         return NotImplemented if their is None else their / self
 
     # -- order ------------------------------------------------------------------------------------
@@ -101,11 +95,11 @@ class Exponential:
         return _sign(self.top) * _sign(self.bottom)
 
     def __eq__(self, other: object) -> bool:
-        their = _read(other)
+        their = read(other)
         return NotImplemented if their is None else (self.top, self.bottom) == (their.top, their.bottom)
 
     def __lt__(self, other: object) -> bool:
-        their = _read(other)
+        their = read(other)
         return NotImplemented if their is None else (self - their).sign() < 0
 
     def __hash__(self) -> int:
@@ -166,7 +160,7 @@ def exponential(power: NumberLike) -> Exponential:
 # --- sums of exponentials ---------------------------------------------------------------------------------------------
 
 
-def _read(value: object) -> Exponential | None:
+def read(value: object) -> Exponential | None:
     """An operand as an element of the field; None for what is no number."""
     if isinstance(value, Exponential):
         return value
@@ -258,104 +252,3 @@ def _text(terms: Terms) -> str:
         return f"e^({power})" if factor == 1 else f"{factor}*e^({power})"
 
     return " + ".join(one(power, factor) for power, factor in terms) or "0"
-
-
-# --- laws -------------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen
-class ExponentialLaw(AtomicLaw):
-    """A law on finitely many outcomes with probabilities in Q(e^r); use `finite_law` to make one."""
-
-    probabilities: tuple[tuple[Outcome, Exponential], ...] = attrs.field(eq=frozenset, hash=False)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.probabilities))
-
-    @property
-    def support(self) -> tuple[Outcome, ...]:
-        """The outcomes of positive probability."""
-        return tuple(outcome for outcome, _ in self.probabilities)
-
-    def probability(self, outcome: Outcome) -> Exponential:
-        """P(outcome), 0 outside the support."""
-        return dict(self.probabilities).get(outcome, Exponential())
-
-    def window(self, precision: int) -> Sequence[Outcome]:
-        return self.support
-
-    def mass(self, outcome: Outcome, precision: int = 64) -> arb:
-        return _positive_ball(dict(self.probabilities).get(outcome), precision)
-
-    def closed_against(self, other: Law) -> Dichotomy | None:
-        if isinstance(other, FiniteLaw):
-            theirs = {outcome: _exact(p) for outcome, p in other.probabilities()}
-        elif isinstance(other, ExponentialLaw):
-            theirs = dict(other.probabilities)
-        else:
-            return None
-        mine = dict(self.probabilities)
-        if mine == theirs:
-            return IDENTICAL
-        pairs = [(mine.get(outcome), theirs.get(outcome)) for outcome in dict.fromkeys((*mine, *theirs))]
-
-        def cells(precision: int) -> Cells:
-            return tuple(Cell.atom(_positive_ball(p, precision), _positive_ball(q, precision)) for p, q in pairs)
-
-        return BallDichotomy(cells, _top(pairs), _top([(q, p) for p, q in pairs]))
-
-
-def finite_law(weights: Mapping[Outcome, Weight], *, normalise: bool = False) -> FiniteLaw | ExponentialLaw:
-    """The law with these probabilities, rational or in Q(e^r); a `FiniteLaw` when all of them are rational.
-
-    Args:
-        weights: an exact probability for every outcome.
-        normalise: whether they are only proportional to the probabilities.
-
-    Raises:
-        NotALaw: when one is negative, or when they do not sum to exactly 1 and may not be normalised.
-
-    >>> from fractions import Fraction
-    >>> law = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([3, 1])}, normalise=True)
-    >>> other = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([1, 3])}, normalise=True)
-    >>> str(law.against(other).max_log_ratio())
-    '1'
-    """
-    read = {outcome: _exact(weight, f"weight of {outcome!r}") for outcome, weight in weights.items()}
-    for outcome, weight in read.items():
-        if weight.sign() < 0:
-            raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=str(weight))
-    total = sum(read.values(), Exponential())
-    if not total.top or not (normalise or total == 1):
-        raise NotALaw("probabilities", "must sum to exactly 1", "write exact numbers, or ask to normalise", value=str(total))
-    kept = {outcome: weight / total if normalise else weight for outcome, weight in read.items() if weight.top}
-    rationals = {outcome: p.rational() for outcome, p in kept.items()}
-    known = {outcome: p for outcome, p in rationals.items() if p is not None}
-    return FiniteLaw.of(known) if len(known) == len(kept) else ExponentialLaw(tuple(kept.items()))
-
-
-def _exact(value: object, subject: str = "probability") -> Exponential:
-    read = _read(value)
-    if read is None:
-        raise NumericalError(subject, "must be rational or made with `exponential`", value=value)
-    return read
-
-
-def _positive_ball(value: Exponential | None, precision: int) -> arb:
-    """A ball around a probability that excludes 0 exactly where the probability is not 0."""
-    if value is None:
-        return arb(0)
-    found = value.enclose(precision + 32)
-    while not found > 0:
-        precision *= 2
-        found = value.enclose(precision)
-    return found
-
-
-def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Bracket | None:
-    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked."""
-    if any(p is not None and q is None for p, q in pairs):
-        return INFINITE
-    largest = max(p / q for p, q in pairs if p is not None and q is not None)
-    exact = largest.log()
-    return None if exact is None else Bracket.exactly(exact)

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from dpspec.exact import Bracket
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import Exponential, ExponentialLaw
+from dpspec.laws.exponential import Exponential
+from dpspec.laws.exponential_law import ExponentialLaw
 from dpspec.laws.finite import FiniteLaw, Outcome
 from dpspec.laws.law import Law
 from dpspec.verify.verdict import Event

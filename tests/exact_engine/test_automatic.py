@@ -15,7 +15,8 @@ from dpspec.errors import NotEnumerableError
 from dpspec.exact import ln
 from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import ExponentialLaw, exponential, finite_law
+from dpspec.laws.exponential import exponential
+from dpspec.laws.exponential_law import ExponentialLaw, finite_law
 from dpspec.verify.automatic import Sampler, enumerate_law
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome

@@ -16,7 +16,8 @@ from dpspec.blocks.space import Attribute
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import ln, number
 from dpspec.laws import FiniteLaw, Laplace, NotALaw
-from dpspec.laws.exponential import Exponential, ExponentialLaw, exponential, finite_law
+from dpspec.laws.exponential import Exponential, exponential
+from dpspec.laws.exponential_law import ExponentialLaw, finite_law
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import Toy, bits_spec, block

@@ -23,7 +23,7 @@ import attrs
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import NotEnumerableError, ParameterError
 from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
-from dpspec.laws.exponential import finite_law
+from dpspec.laws.exponential_law import finite_law
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.verify.automatic.chain import Row, solve

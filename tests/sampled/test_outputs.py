@@ -9,7 +9,7 @@ import pytest
 
 from dpspec.blocks.values import ValueLists
 from dpspec.errors import NotInSpaceError, ParameterError
-from dpspec.verify.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, merged
+from dpspec.verify.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
 from dpspec.verify.sampled.outputs import Endless, Outcomes, Raised, atom, written
 from tests.verify.toys import block
 
@@ -53,11 +53,17 @@ def test_events_count_and_read():
     assert Ranges(shape, 2, Extreme(largest=True), ((2.5, math.inf),)).count(outcomes) == 3
     assert Ranges(shape, 2, Fraction(1), ((0.4, 1.0),)).count(outcomes) == 1
     assert str(Ranges(shape, 2, Fraction(1), ((0.4, 1.0),), alone=False)) == "out is (#, #) and 0.4 <= out[1] % 1 < 1"
-    both = Both(difference, Ranges(shape, 2, Combination((0,), (1.0,)), ((0.0, math.inf),)))
-    assert (both.count(outcomes), str(both)) == (1, "out[0] - out[1] < 0 and out[0] >= 0")
+    inside = Both(difference, Ranges(shape, 2, Combination((0,), (1.0,)), ((0.0, math.inf),)))
+    assert (inside.count(outcomes), str(inside)) == (1, "out[0] - out[1] < 0 and out[0] >= 0")
     assert Atoms(frozenset([atom(None)])).count(outcomes) == Shapes(frozenset([("None",)])).count(outcomes) == 1
     assert str(Shapes(frozenset([("None",)]))) == "out is None"
     assert str(Shapes(frozenset([("raises", "ValueError", "empty")]))) == "raises ValueError (empty)"
+
+
+def test_two_ranges_of_one_number_become_one():
+    first, second = (Ranges(("float",), 1, Combination((0,), (1.0,)), (ends,)) for ends in ((0.0, math.inf), (-1.0, 2.0)))
+    assert str(both(first, second)) == "0 <= out < 2"
+    assert both(first, Shapes(frozenset())) == Both(first, Shapes(frozenset()))
 
 
 def test_neighbouring_cells_are_joined():

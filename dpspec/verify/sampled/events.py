@@ -238,6 +238,16 @@ class Both(Event):
         return f"{first} and {second}"
 
 
+def both(first: Event, second: Event) -> Event:
+    """The intersection; two ranges of one number become one."""
+    if not (isinstance(first, Ranges) and isinstance(second, Ranges)):
+        return Both(first, second)
+    if (first.shape, first.projection) != (second.shape, second.projection):
+        return Both(first, second)
+    cut = [(max(a, c), min(b, d)) for a, b in first.intervals for c, d in second.intervals if max(a, c) < min(b, d)]
+    return attrs.evolve(first, intervals=tuple(sorted(cut)))
+
+
 def merged(cells: list[int], cuts: Floats) -> tuple[tuple[float, float], ...]:
     """The cells (numbered from below the first cut) as intervals, neighbours joined."""
     edges = [-math.inf, *map(float, cuts), math.inf]

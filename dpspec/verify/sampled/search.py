@@ -17,12 +17,12 @@ import numpy as np
 from dpspec.verify.sampled.events import (
     Additive,
     Atoms,
-    Both,
     Combination,
     Event,
     Projection,
     Ranges,
     Shapes,
+    both,
     merged,
     projections,
 )
@@ -242,7 +242,7 @@ def _inside(event: Event, halves: Halves) -> Iterator[Tally]:
     """The intersections of an event with half-lines and outcomes: one more level of a shallow tree."""
     for tally in candidates(halves.restricted(event)):
         if tally.complexity == 1:
-            yield Tally(tally.counts, lambda i, tally=tally: Both(event, tally.make(i)), 2)  # type: ignore[misc]
+            yield Tally(tally.counts, lambda i, tally=tally: both(event, tally.make(i)), 2)  # type: ignore[misc]
 
 
 def _additive(matrices: list[Floats]) -> Projection | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        os.environ.pop("COLUMNS", None)  # xdist sets it; what the tests print would be wrapped elsewhere than without it
     settings.load_profile(config.getoption("--profile"))
     if config.getoption("--references"):
         config.option.collectonly = True

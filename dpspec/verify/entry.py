@@ -11,10 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpspec.errors import NoRouteError, NotEnumerableError
+from dpspec.exact import rational
 from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.verify.automatic import Sampler
+from dpspec.verify.bits import refute_bits
 from dpspec.verify.exhaustive import Progress, verify
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.engine import refute
@@ -36,6 +38,7 @@ def verify_claim(
     error: Any = "1e-9",
     draws: int | None = None,
     seconds: float | None = None,
+    bits: bool = False,
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
@@ -46,6 +49,7 @@ def verify_claim(
         spec: the claim.
         seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
             of refuting a true claim, and limits on the number of draws and on the time.
+        bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
         registry: where the provenance of the blocks is looked up.
         progress: called with (done, in all).
 
@@ -79,8 +83,13 @@ def verify_claim(
         else:
             if found.outcome is Outcome.VERIFIED or (found.outcome is Outcome.REFUTED and not _by_rounding(found)):
                 return found
-    limits: dict[str, Any] = {"seconds": seconds} | ({} if draws is None else {"draws": draws})
-    return refute(subject, spec, seed=seed, error=error, registry=registry, progress=progress, **limits)
+    level = rational(error, "error") / (2 if bits else 1)
+    limits: dict[str, Any] = {} if draws is None else {"draws": draws}
+    found = refute(subject, spec, seed=seed, error=level, seconds=seconds, registry=registry, progress=progress, **limits)
+    if bits and found.outcome is Outcome.UNDECIDED:
+        on_doubles = refute_bits(subject, spec, seed=seed, error=level, **limits)
+        return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
+    return found
 
 
 def _by_rounding(found: Verdict) -> bool:

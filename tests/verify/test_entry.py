@@ -1,7 +1,9 @@
 """One entry: mechanisms and plain functions, the strongest method that applies."""
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 from numpy.random import Generator
 
@@ -47,9 +49,45 @@ def test_what_does_not_look_at_the_data_is_never_refuted(function: Any) -> None:
     assert verify_claim(function, bits_spec(length=2, epsilon=0), draws=20_000).outcome is not Outcome.REFUTED
 
 
+def test_the_doubles_are_looked_at_on_demand() -> None:
+    def textbook(bits: list[int], rng: Generator) -> float:
+        u = rng.random() - 0.5
+        return float(sum(bits) - math.copysign(math.log(1 - 2 * abs(u)), u))
+
+    spec = bits_spec(length=1, epsilon="1.01")
+    assert verify_claim(textbook, spec, draws=60_000).outcome is Outcome.UNDECIDED
+    assert verify_claim(textbook, spec, draws=200_000, bits=True).outcome is Outcome.REFUTED
+
+
 def test_the_same_seed_gives_the_same_verdict() -> None:
     def noisy(bits: list[int], rng: Generator) -> float:
         return float(sum(bits) + rng.laplace(0, 0.5))
 
     first, second = (verify_claim(noisy, bits_spec(epsilon=1), seed=3, draws=60_000) for _ in range(2))
     assert first == second
+
+
+def swallowing(bits: list[int], rng: Generator) -> float:
+    try:
+        return float(sum(bits) - np.log(rng.random(2)).sum())
+    except Exception:
+        return 0.0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda bits, rng: sum(bits) + abs(rng.random() - 0.5),
+        lambda bits, rng: sum(bits) + rng.random() ** 2,
+        lambda bits, rng: f"{sum(bits)} {rng.random():.2f}",
+        lambda bits, rng: sum(bits) + round(rng.random(), 1),
+        lambda bits, rng: sum(bits) + divmod(rng.random(), 0.25)[0],
+        lambda bits, rng: sum(bits) + rng.random().real,
+        swallowing,
+    ],
+)
+def test_what_a_symbolic_draw_cannot_do_is_never_taken_for_an_outcome(function: Any) -> None:
+    """Each of these runs on a float, so an error of the enumeration must send it to the sampling engine (and not verify it)."""
+    verdict = verify_claim(function, bits_spec(length=1, epsilon="1/10"), draws=20_000)
+    assert verdict.method == "sampled"
+    assert verdict.outcome is Outcome.REFUTED

@@ -61,6 +61,8 @@ class Path:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
+        refused: what a symbolic draw could not do. The run is worthless then, also when the sampler, or a library that it
+            calls, has caught the refusal and gone on.
     """
 
     forced: Choices
@@ -70,6 +72,7 @@ class Path:
     mass: Chance = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
+    refused: DpspecError | None = None
 
     def choose(self, chances: Sequence[Chance], *, beyond: Chance | None = None) -> int:
         """The number of the option taken; `beyond` is the probability of a last option that ends the run."""

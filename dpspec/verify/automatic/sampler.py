@@ -37,6 +37,11 @@ Draw = Callable[[Any, Any], Any]
 
 _PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, enum.Enum)
 """What an outcome may be; an object that is equal to itself alone would make every path an outcome of its own."""
+_SYMBOLIC = NotEnumerableError(
+    "sampler",
+    "raised where random() was a symbol and not a float, so the error may be ours",
+    "draw integers, or give its law by hand",
+)
 _BEYOND = ("beyond the cut",)
 _FEW_STATES = 64
 _LARGEST_REST = Fraction(1, 10**9)
@@ -77,7 +82,7 @@ def plain(value: Any) -> Hashable:
     >>> plain(np.array([[1, 2], [3, 4]])), plain({"b": np.int64(1), "a": [0.5]})
     (((1, 2), (3, 4)), (('a', (0.5,)), ('b', 1)))
     """
-    if hasattr(value, "tolist"):
+    if hasattr(type(value), "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple(plain(part) for part in value)
@@ -165,9 +170,13 @@ class _Search:
                 raise stop.fault from None
             return _BEYOND if stop.beyond else stop.state
         except Exception as problem:
+            if path.draws and isinstance(problem, (TypeError, AttributeError)):
+                path.refused = path.refused or _SYMBOLIC
             output = f"raises {type(problem).__name__}"
         finally:
             sys.settrace(before)
+        if path.refused is not None:
+            raise path.refused
         return _Output(plain(output))
 
     def _fresh(self) -> Any:

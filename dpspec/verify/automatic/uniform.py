@@ -198,16 +198,27 @@ class Uniform:
             self._refuse("was divided by a number that is not exact")
         return self._affine(1 / divisor)
 
-    def __float__(self) -> NoReturn:
+    def _number(self, *_: Any) -> NoReturn:
         self._refuse("was used as a number")
 
-    __index__ = __round__ = __pow__ = __float__
+    __float__ = __complex__ = __index__ = __abs__ = __round__ = __pow__ = __rpow__ = __rtruediv__ = _number
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _number
+
+    def _text(self, *_: Any) -> NoReturn:
+        self._refuse("was written as text")
+
+    __str__ = __repr__ = __format__ = _text
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse(f"was asked for {name}")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise Stop(
-            fault=NotEnumerableError(
-                "random()",
-                f"{what}, so it has infinitely many values that matter",
-                "compare it with thresholds, or draw integers; continuous noise needs a law written by hand",
-            )
+        fault = NotEnumerableError(
+            "random()",
+            f"{what}, so it has infinitely many values that matter",
+            "compare it with thresholds, or draw integers; continuous noise needs a law written by hand",
         )
+        self.draw.path.refused = fault
+        raise Stop(fault=fault)

@@ -13,6 +13,7 @@ from typing import Any
 from dpspec.errors import NoRouteError, NotEnumerableError
 from dpspec.exact import rational
 from dpspec.extension.registry import Registry
+from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.verify.automatic import Sampler
@@ -76,12 +77,15 @@ def verify_claim(
         return verify(subject, spec, registry=registry, progress=progress)
     size = spec.space.cardinality()
     if size is not None and size <= ENUMERATED:
+        sampler = Sampler(subject, "function", most_paths=PATHS)
         try:
-            found = verify(Sampler(subject, "function", most_paths=PATHS), spec, registry=registry, progress=progress)
+            found = verify(sampler, spec, registry=registry, progress=progress)
         except (NotEnumerableError, NoRouteError):
             pass
         else:
-            if found.outcome is Outcome.VERIFIED or (found.outcome is Outcome.REFUTED and not _by_rounding(found)):
+            if found.outcome is Outcome.VERIFIED and _draws(sampler, spec):
+                return found
+            if found.outcome is Outcome.REFUTED and not _by_rounding(found):
                 return found
     level = rational(error, "error") / (2 if bits else 1)
     limits: dict[str, Any] = {} if draws is None else {"draws": draws}
@@ -90,6 +94,12 @@ def verify_claim(
         on_doubles = refute_bits(subject, spec, seed=seed, error=level, **limits)
         return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
     return found
+
+
+def _draws(sampler: Sampler, spec: PrivacySpec) -> bool:
+    """Whether the function was seen to use its generator at all: one that never does may be drawing out of sight."""
+    laws = (sampler.law(dataset, spec.space) for dataset in spec.space.datasets())
+    return any(not isinstance(law, FiniteLaw) or len(law.support) > 1 for law in laws)
 
 
 def _by_rounding(found: Verdict) -> bool:

@@ -1,6 +1,9 @@
 """One entry: mechanisms and plain functions, the strongest method that applies."""
 
 import math
+import os
+import random
+import secrets
 from typing import Any
 
 import numpy as np
@@ -57,6 +60,34 @@ def test_the_doubles_are_looked_at_on_demand() -> None:
     spec = bits_spec(length=1, epsilon="1.01")
     assert verify_claim(textbook, spec, draws=60_000).outcome is Outcome.UNDECIDED
     assert verify_claim(textbook, spec, draws=200_000, bits=True).outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        random.random,
+        lambda: secrets.randbelow(1000) / 1000,
+        np.random.random,
+        lambda: np.random.default_rng().random(),
+        lambda: os.urandom(1)[0] / 256,
+        lambda: random.SystemRandom().random(),
+    ],
+)
+def test_chances_from_elsewhere_are_no_law(draw: Any) -> None:
+    def ignores(bits: list[int], rng: Generator) -> str:
+        return "yes" if bits[0] and draw() < 0.02 else "no"
+
+    def mixes(bits: list[int], rng: Generator) -> str:
+        return ignores(bits, rng) + str(rng.integers(2))
+
+    for function in (ignores, mixes):
+        verdict = verify_claim(function, bits_spec(length=1), draws=20_000)
+        assert verdict.method == "sampled"
+        assert verdict.outcome is not Outcome.VERIFIED
+
+
+def test_a_function_that_never_draws_is_not_verified_by_enumeration() -> None:
+    assert verify_claim(lambda bits, rng: "no", bits_spec(length=1), draws=5_000).method == "sampled"
 
 
 def test_the_same_seed_gives_the_same_verdict() -> None:

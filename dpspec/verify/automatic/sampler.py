@@ -27,6 +27,7 @@ from dpspec.laws.exponential_law import finite_law
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.verify.automatic.chain import Row, solve
+from dpspec.verify.automatic.foreign import only_its_generator
 from dpspec.verify.automatic.path import Choices, Path, Stop
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def enumerate_law(function: Draw, dataset: Any, *, most_paths: int = 100_000, ta
     FiniteLaw({1: 1/2, 0: 1/2})
     """
     search = _Search(function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail))
-    return _law(search.ends())
+    with only_its_generator():
+        return _law(search.ends())
 
 
 def plain(value: Any) -> Hashable:

@@ -126,3 +126,14 @@ def test_the_accountant_of_privacy_loss_distributions_is_right(accounting):
         accounting.NoOpDpEvent(),
     ):
         assert verify_claim(*event_claim(event, "1e-5")).outcome is Outcome.VERIFIED
+
+
+def test_randomised_response_is_asked_about_a_replaced_bucket(accounting):
+    """An accountant of the special input states about ln(2), for another pair of laws than the one of two buckets, ln(4)."""
+    from dp_accounting.pld import PLDAccountant
+
+    event = accounting.dp_event.RandomizedResponseDpEvent(0.5, 3)
+    with pytest.raises(IncompatibleBlocksError, match="special input"):
+        event_claim(event, 0, accountant=PLDAccountant(accounting.NeighboringRelation.REPLACE_SPECIAL))
+    claim = event_claim(event, "1e-5", accountant=PLDAccountant(accounting.NeighboringRelation.REPLACE_ONE))
+    assert verify_claim(*claim).outcome is Outcome.VERIFIED

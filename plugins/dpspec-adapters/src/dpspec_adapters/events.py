@@ -59,7 +59,8 @@ def event_claim(event: Any, delta: Any, *, accountant: Any = None) -> tuple[Even
     Args:
         event: a DpEvent, a tree of noise events and compositions.
         delta: the delta at which the accountant is asked, in [0, 1).
-        accountant: a fresh accountant; by default the one of privacy-loss distributions.
+        accountant: a fresh accountant; by default the one of privacy-loss distributions. It has to speak of the two inputs
+            above: for randomised response, of a replaced bucket (REPLACE_ONE), not of one exchanged for a special input.
 
     Raises:
         PluginError: when it is no event, or dp-accounting is not installed.
@@ -89,6 +90,9 @@ def _epsilon(event: Any, delta: float, accountant: Any) -> float:
             accountant = import_module("dp_accounting.pld").PLDAccountant()
         except ImportError as problem:
             raise misfit(event, "a DpEvent", "dp_accounting", "dp-accounting") from problem
+    relation = getattr(getattr(accountant, "neighboring_relation", None), "name", "")
+    if relation == "REPLACE_SPECIAL":
+        raise IncompatibleBlocksError("accountant", "speaks of a special input, not of 1", "use REPLACE_ONE", value=relation)
     try:
         accountant.compose(event)
         return float(accountant.get_epsilon(delta))

@@ -110,6 +110,14 @@ def test_the_picture_and_the_shell(tmp_path, table):
     assert (tmp_path / "new" / "massachusetts-mape.png").exists()
 
 
+def test_without_matplotlib_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    result = CliRunner().invoke(main, ["--out", str(tmp_path / "new")])
+    assert result.exit_code == 2
+    assert "pip install matplotlib" in result.output
+    assert not (tmp_path / "new").exists()
+
+
 def test_the_plugin_registers_its_vocabulary():
     registry = load_plugins(names=["census", "divergences"]).registry
     for kind, names in {

@@ -8,6 +8,7 @@ saves the picture. The table is public, so the runs may be seeded; without --see
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +27,8 @@ from dpspec_census.utility import SPACE, SWAP_RATES, UtilityRun, massachusetts_s
 @click.option("--seed", type=int, default=None, help="Make the runs reproducible.")
 def main(out: Path, runs: int, seed: int | None) -> None:
     """Swap the dwellings of Massachusetts 1940 and measure what it costs."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("the picture needs matplotlib, which is not installed: pip install matplotlib")
     source: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
     table = Massachusetts1940().build()
     swapped = massachusetts_swap(Fraction(1, 2)).release(table, SPACE, source)

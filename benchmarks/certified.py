@@ -7,17 +7,11 @@ Every line is the best of several runs on this machine with cold caches, and its
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import os
-import platform
-import time
-from collections.abc import Callable
+import sys
 from fractions import Fraction
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+
+from timing import Case, run
 
 from dpspec.laws import Gaussian, quadrature
 from dpspec.laws.quadrature import IntegralLaw, first_above
@@ -55,38 +49,11 @@ def _variant_four(answers: tuple[int, ...]) -> IntegralLaw:
     return first_above(answers, threshold=0, threshold_scale=4, query_scale="4/3")
 
 
-CASES: tuple[tuple[Callable[[], str], float, int], ...] = (
+CASES: tuple[Case, ...] = (
     (classic_gaussian, 0.01, 20),
     (sparse_vector, 1, 5),
     (long_sparse_vector, 10, 2),
 )
-"""What is timed, its target in seconds, and how often it is run."""
-
-
-def main() -> int:
-    """Time every case, print it, and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="where to write the results as JSON")
-    arguments = parser.parse_args()
-    rows = [_timed(*case) for case in CASES]
-    for row in rows:
-        print(f"{row['case']:18} {row['seconds'] * 1000:10.2f} ms   target {row['target'] * 1000:6.0f} ms   {row['found']}")
-    if arguments.write is not None:
-        machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
-        versions = {name: version(name) for name in ("dpspec", "python-flint")}
-        text = json.dumps({"versions": versions, "machine": machine, "cases": rows}, indent=2)
-        arguments.write.write_text(text + "\n", encoding="utf-8")
-    return 0 if all(row["seconds"] <= row["target"] for row in rows) else 1
-
-
-def _timed(case: Callable[[], str], target: float, repeats: int) -> dict[str, Any]:
-    best, found = math.inf, ""
-    for _ in range(repeats):
-        start = time.perf_counter()
-        found = case()
-        best = min(best, time.perf_counter() - start)
-    return {"case": case.__name__, "what": case.__doc__, "seconds": round(best, 6), "target": target, "found": found}
-
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(run(CASES, __doc__, ("dpspec", "python-flint")))

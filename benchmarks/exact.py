@@ -7,25 +7,18 @@ Every line is the best of several runs on this machine with cold caches, and its
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
-import os
-import platform
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from dpspec_census import stratum_law
 from dpspec_census.swapping import Swapping
 from dpspec_census.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
 from dpspec_divergences import Mult
+from timing import Case, run
 
 from dpspec.laws import FiniteDichotomy, FiniteLaw
 from dpspec.verify.automatic import enumerate_law
@@ -115,39 +108,12 @@ def _swapped(records: Any, rng: Any) -> Any:
     return sum(value for rest, value in swapped if rest == 0)
 
 
-CASES: tuple[tuple[Callable[[], str], float, int], ...] = (
+CASES: tuple[Case, ...] = (
     (swapping, 60, 1),
     (derangements, 0.005, 20),
     (shuffle, 0.8, 5),
     (plain_code, 1, 5),
 )
-"""What is timed, its target in seconds, and how often it is run."""
-
-
-def main() -> int:
-    """Time every case, print it, and write it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="where to write the results as JSON")
-    arguments = parser.parse_args()
-    rows = [_timed(*case) for case in CASES]
-    for row in rows:
-        print(f"{row['case']:13} {row['seconds'] * 1000:10.2f} ms   target {row['target'] * 1000:8.0f} ms   {row['found']}")
-    versions = {name: version(name) for name in ("dpspec", "dpspec-census", "dpspec-divergences", "python-flint", "numpy")}
-    machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
-    if arguments.write is not None:
-        text = json.dumps({"versions": versions, "machine": machine, "cases": rows}, indent=2)
-        arguments.write.write_text(text + "\n", encoding="utf-8")
-    return 0 if all(row["seconds"] <= row["target"] for row in rows) else 1
-
-
-def _timed(case: Callable[[], str], target: float, repeats: int) -> dict[str, Any]:
-    best, found = math.inf, ""
-    for _ in range(repeats):
-        start = time.perf_counter()
-        found = case()
-        best = min(best, time.perf_counter() - start)
-    return {"case": case.__name__, "what": case.__doc__, "seconds": round(best, 6), "target": target, "found": found}
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(CASES, __doc__, ("dpspec", "dpspec-census", "dpspec-divergences", "python-flint", "numpy")))

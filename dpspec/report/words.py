@@ -202,11 +202,6 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     return value_text(left), value_text(right)
 
 
-def dataset_in_words(dataset: Dataset, space: DatasetSpace) -> str:
-    """One dataset."""
-    return pair_in_words(dataset, dataset, space)[0]
-
-
 def _varying(attributes: Sequence[Attribute], records: Sequence[Record]) -> list[int]:
     return [place for place in range(len(attributes)) if len({record[place] for record in records}) > 1]
 

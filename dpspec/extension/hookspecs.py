@@ -71,6 +71,11 @@ def dpspec_register_mechanisms(register: Register) -> None:
 
 
 @hookspec
+def dpspec_register_flavours(register: Register) -> None:
+    """Register subclasses of `Flavour`: published definitions of differential privacy as specifications that run."""
+
+
+@hookspec
 def dpspec_register_routes(register: Register) -> None:
     """Register subclasses of `Route`: named formulas that recompute printed numbers."""
 

@@ -30,6 +30,7 @@ from dpspec.errors import (
 from dpspec.extension import hookspecs
 from dpspec.extension.hookspecs import API, GROUP, KINDS, PREFIX
 from dpspec.extension.registry import Entry, Provenance, Registrar, Registry
+from dpspec.flavour import Flavour
 from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.route import Route
@@ -43,6 +44,7 @@ BASES: dict[str, type] = {
     "output_divergences": OutputDivergence,
     "budgets": Budget,
     "mechanisms": Mechanism,
+    "flavours": Flavour,
     "routes": Route,
     "tables": TableBuilder,
 }

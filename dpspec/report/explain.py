@@ -161,6 +161,10 @@ def document(found: SpecDocument) -> Data:
         "promise": promise(found),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
+        "counterexamples": [
+            {"title": fails.title, "because": fails.because, "mechanism": thing_in_words(fails.mechanism)}
+            for fails in found.counterexamples
+        ],
         "miniatures": [miniature.title for miniature in found.miniatures],
         "numbers": list(_numbers(found)),
         "source": dict(found.source),
@@ -210,6 +214,8 @@ def document_text(data: Data) -> str:
     if data["claim"]:
         source = f" ({data['claim']['source']})" if data["claim"]["source"] else ""
         blocks.add_row("claim", f"{data['claim']['verdict']}: {data['claim']['because']}{source}")
+    for fails in data["counterexamples"]:
+        blocks.add_row("fails", f"{fails['title']}, {fails['mechanism']}: {fails['because']}")
     for title in data["miniatures"]:
         blocks.add_row("miniature", title)
     parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), f"  {data['title']}"), "", blocks, "", data["promise"]]

@@ -69,10 +69,9 @@ def _labelled(label: str, text: str) -> Table:
 def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     if obligation.verdict is None:
         return
-    recorded = document.claim.verdict if document.claim is not None else "verified"
-    found = obligation.verdict.outcome.value
+    recorded, found = obligation.recorded, obligation.verdict.outcome.value
     if recorded != found:
-        found += f", but the file records {recorded}" if document.claim is not None else ""
+        found += f", but the file records {recorded}" if document.claim is not None or recorded != "verified" else ""
     elif found != "verified":
         found += ", as the file records"
     yield "verdict", found
@@ -119,8 +118,9 @@ def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
     left, right = pair_in_words(witness.left, witness.right, spec.space)
     yield "witness", f"x  = {left}"
     yield "", f"x' = {right}"
-    yield "", (
-        f"d_X = {number_in_words(witness.distance)}, d_Pr = {bracket_in_words(witness.divergence)}, allowed {witness.allowed}"
+    yield (
+        "",
+        (f"d_X = {number_in_words(witness.distance)}, d_Pr = {bracket_in_words(witness.divergence)}, allowed {witness.allowed}"),
     )
     if witness.event is not None:
         at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)

@@ -13,9 +13,9 @@ from dpspec.blocks.space import DatasetSpace
 from dpspec.errors import DpspecError, MissingKeyError, UnknownKeyError, WrongShapeError
 from dpspec.exact import Number
 from dpspec.mechanism import Mechanism
-from dpspec.params import Data, Domain, did_you_mean, each, parameters
+from dpspec.params import Data, Domain, Text, did_you_mean, each, parameters
 from dpspec.spec import PrivacySpec
-from dpspec.specfile.document import Miniature
+from dpspec.specfile.document import Counterexample, Miniature
 from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
 
 BLOCK_KINDS = {
@@ -78,6 +78,12 @@ class BlockReader:
         tables = [(place, self.maker.table(row, f"{shown}[{place}]")) for place, row in enumerate(value)]
         return [(place, row) for place, row in tables if row is not None]
 
+    def counterexamples(self, data: Mapping[str, Any], spec: PrivacySpec | None) -> tuple[Counterexample, ...]:
+        """The mechanisms that must fail, each fitting the space of the specification on which it is judged."""
+        rows = self.rows(data, "counterexample")
+        made = [self._counterexample(row, f"counterexample[{place}]", spec) for place, row in rows]
+        return tuple(found for found in made if found is not None)
+
     # -- parts ------------------------------------------------------------------------------------
 
     def _miniature(self, row: Mapping[str, Any], path: str, document: Blocks) -> Miniature | None:
@@ -94,6 +100,26 @@ class BlockReader:
         if read.spec is None or read.mechanism is FAILED:
             return None
         return Miniature(title=str(title), spec=read.spec, mechanism=read.mechanism)
+
+    def _counterexample(self, row: Mapping[str, Any], path: str, spec: PrivacySpec | None) -> Counterexample | None:
+        before = self.log.found
+        self.maker.known_keys(row, dict.fromkeys(("title", "because", "mechanism")), path)
+        for key, advice in (
+            ("title", "say in a text what the mechanism does"),
+            ("because", "say in a text why it fails"),
+            ("mechanism", 'name it: mechanism = { type = "...", ... }'),
+        ):
+            if key not in row:
+                self.log.add(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
+        title, because = (self.maker.value(Text(), row.get(key, "-"), f"{path}.{key}") for key in ("title", "because"))
+        mechanism = None
+        if "mechanism" in row:
+            mechanism = self._registered_table("mechanisms", row["mechanism"], f"{path}.mechanism")
+        if isinstance(mechanism, Mechanism) and spec is not None:
+            self._fits(f"{path}.mechanism", mechanism, spec.space)
+        if self.log.found > before or not isinstance(mechanism, Mechanism):
+            return None
+        return Counterexample(title=title, because=because, mechanism=mechanism)
 
     def _read(self, data: Mapping[str, Any], path: str, inherited: Mapping[str, Any], mechanism: Any) -> Blocks:
         prefix = f"{path}." if path else ""

@@ -55,6 +55,23 @@ class Miniature:
 
 
 @attrs.frozen(kw_only=True)
+class Counterexample:
+    """A mechanism that must not satisfy the specification, for the engine to refute.
+
+    It is judged on the first miniature, or on the whole space when there is none.
+
+    Args:
+        title: what the mechanism does.
+        because: why it fails, in words.
+        mechanism: the mechanism.
+    """
+
+    title: str
+    because: str
+    mechanism: Mechanism
+
+
+@attrs.frozen(kw_only=True)
 class Expectation:
     """A printed number that a named route must reproduce.
 
@@ -126,6 +143,7 @@ class SpecDocument:
         mechanism: what is said to satisfy them.
         claim: what is recorded about that.
         miniatures: small instances of the claim.
+        counterexamples: mechanisms that must fail.
         expectations: printed numbers with the routes that recompute them.
         ledger: the parts of the budget.
         source: where the statements are published: pairs (key, text).
@@ -138,6 +156,7 @@ class SpecDocument:
     mechanism: Mechanism | None = None
     claim: RecordedClaim | None = None
     miniatures: tuple[Miniature, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     ledger: Ledger | None = None
     source: tuple[tuple[str, str], ...] = ()

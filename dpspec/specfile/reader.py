@@ -14,6 +14,7 @@ The language in one view; every table with ``type`` takes the parameters that th
     [claim]                             verdict, because, source
     [ledger]                            parts = [{id, <number>}, ...] that add up to the budget
     [[miniature]]                       title and the blocks that differ, as tables of their own
+    [[counterexample]]                  title, because, mechanism = {type, ...}: what must fail
     [[expect]]                          what, <number>, tolerance, because, route = {type, ...}
     [source]                            texts
 """
@@ -36,7 +37,7 @@ from dpspec.specfile.text import SUFFIX, load_text, parse
 
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
-    "claim", "ledger", "miniature", "expect", "source",
+    "claim", "ledger", "miniature", "counterexample", "expect", "source",
 )  # fmt: skip
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -144,13 +145,14 @@ class _Reader:
         source = self.records.source(self.data)
         ledger = self.records.ledger(self.data, read.budget, self.blocks)
         miniatures = self.blocks.miniatures(self.data, read)
+        counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
         identity = self._id()
         if self.log.faults or read.spec is None:
             return None
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
-            miniatures=miniatures, expectations=expectations, ledger=ledger, source=source,
+            miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger, source=source,
         )  # fmt: skip
 
     def _id(self) -> str:

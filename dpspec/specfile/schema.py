@@ -23,7 +23,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 FILE = f"spec-{SCHEMA}.schema.json"
 """The checked-in schema of the core and first-party language, beside this module."""
 
-FIRST_PARTY = ("attackers", "census", "divergences", "noise")
+FIRST_PARTY = ("attackers", "census", "divergences", "flavours", "noise")
 """The plugins of this repository, whose language the checked-in schema describes together with the core's."""
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
@@ -49,6 +49,9 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "claim": _object({"verdict": {"enum": list(VERDICTS)}, "because": _TEXT, "source": _TEXT}, ["verdict", "because"]),
         "ledger": _object({"parts": _list({"$ref": "#/$defs/ledger-part"})}, ["parts"]),
         "miniature": _list(_object({"title": _TEXT, **blocks}, ["title", "space"])),
+        "counterexample": _list(
+            _object({"title": _TEXT, "because": _TEXT, "mechanism": blocks["mechanism"]}, ["title", "because", "mechanism"])
+        ),
         "expect": _list({"$ref": "#/$defs/expectation"}),
         "source": {"type": "object", "additionalProperties": {"type": "string"}},
     }

@@ -56,6 +56,10 @@ class _Writer:
             yield from _table("ledger", {"parts": self.parts(document.ledger)})
         for miniature in document.miniatures:
             yield from self.miniature(miniature, document)
+        for found in document.counterexamples:
+            written = {"title": _text(found.title), "because": _text(found.because)}
+            yield from _table("counterexample", written, array=True)
+            yield from _table("counterexample.mechanism", self.fields(found.mechanism))
         for expectation in document.expectations:
             yield from _table("expect", self.expectation(expectation), array=True)
         if document.source:

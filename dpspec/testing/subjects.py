@@ -98,10 +98,9 @@ class Subjects:
 
     def _combined(self, cls: type, space: DatasetSpace | None) -> Iterator[Any]:
         """The required parameters alone; when that gives nothing that fits, one optional parameter more."""
-        try:
-            declared = parameters(cls)
-        except TypeError:  # no class of declared parameters
+        if not attrs.has(cls):  # no class of declared parameters
             return
+        declared = parameters(cls)
         required = [p for p in declared if p.required]
         found = False
         for chosen in ([], *([p] for p in declared if not p.required)):

@@ -24,6 +24,7 @@ class Obligation:
         name: what it is: a claim on a space, or a printed number.
         outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
         detail: the finding in one line.
+        recorded: for a claim, the verdict that the file records for it.
         spec: for a claim, the specification that it is about.
         verdict: for a claim, the engine's verdict.
         value: for a printed number, the recomputed one.
@@ -32,6 +33,7 @@ class Obligation:
     name: str
     outcome: Outcome
     detail: str
+    recorded: str | None = None
     spec: PrivacySpec | None = None
     verdict: Verdict | None = None
     value: Bracket | None = None
@@ -77,7 +79,11 @@ def verify_document(document: SpecDocument, *, registry: Registry | None = None,
 
 def duties(document: SpecDocument) -> tuple[Duty, ...]:
     """What a file obliges itself to, each thing to be judged on its own."""
-    stated = (*_claims(document), *(_number(expectation, document) for expectation in document.expectations))
+    stated = (
+        *_claims(document),
+        *_counterexamples(document),
+        *(_number(expectation, document) for expectation in document.expectations),
+    )
     times: Counter[str] = Counter()
     told_apart = []
     for duty in stated:
@@ -102,9 +108,16 @@ def _claims(document: SpecDocument) -> Iterator[Duty]:
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = verify(mechanism, spec, registry=registry, progress=progress)
-        return attrs.evolve(_recorded(name, verdict, recorded), spec=spec)
+        return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec)
 
     return Duty(name=name, judge=judge)
+
+
+def _counterexamples(document: SpecDocument) -> Iterator[Duty]:
+    """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
+    spec = document.miniatures[0].spec if document.miniatures else document.spec
+    for found in document.counterexamples:
+        yield _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
 
 
 def _nothing_to_judge(name: str) -> Duty:

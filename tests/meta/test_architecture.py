@@ -28,6 +28,7 @@ FLOORS = [
     ("dpspec.table",),
     ("dpspec.spec",),
     ("dpspec.mechanism", "dpspec.route", "dpspec.builder"),
+    ("dpspec.flavour",),
     ("dpspec.extension",),
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),

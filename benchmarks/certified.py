@@ -1,6 +1,6 @@
 """How fast certified numerics are, against their targets.
 
-    python benchmarks/certified.py [--write FILE]
+    python benchmarks/certified.py [--write benchmarks/certified.json]
 
 Every line is the best of several runs on this machine with cold caches, and its target.
 """
@@ -10,11 +10,20 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from typing import Any
 
+from dpspec_divergences import AddRemove, MultDelta, Neighbour
 from timing import Case, run
 
+from dpspec import verify_claim
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.values import ValueLists
 from dpspec.laws import Gaussian, quadrature
 from dpspec.laws.quadrature import IntegralLaw, first_above
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec.verify.verdict import Outcome
 
 CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
 """The variance of the classic Gaussian calibration at epsilon = 10, delta = 1/1000, as its double."""
@@ -25,6 +34,29 @@ def classic_gaussian() -> str:
     spent = Gaussian(0, CLASSIC).against(Gaussian(1, CLASSIC)).hockey_stick(10, precision=64)
     assert spent.lower > Fraction(1, 1000)  # noqa: S101
     return f"delta(10) = {spent}: refuted"
+
+
+class Classic(Mechanism):
+    """The number of records with the noise of the classic calibration."""
+
+    name = "classic-gaussian"
+
+    def law(self, dataset: Any, space: Any) -> Gaussian:
+        return Gaussian(len(dataset), CLASSIC)
+
+
+def classic_claim() -> str:
+    """P16 as a claim through the one entry: up to one record, every pair."""
+    spec = PrivacySpec(
+        space=ValueLists(values=(0,), least=0, most=1, ordered=False),
+        multiverse=Trivial(),
+        input_divergence=Neighbour(relation=AddRemove()),
+        output_divergence=MultDelta(delta="1/1000"),
+        budget=UniformBudget(parameter="epsilon", value=10),
+    )
+    verdict = verify_claim(Classic(), spec)
+    assert verdict.outcome is Outcome.REFUTED  # noqa: S101
+    return f"epsilon at 1/1000 = {verdict.constant}: refuted"
 
 
 def sparse_vector() -> str:
@@ -51,9 +83,10 @@ def _variant_four(answers: tuple[int, ...]) -> IntegralLaw:
 
 CASES: tuple[Case, ...] = (
     (classic_gaussian, 0.01, 20),
+    (classic_claim, 0.01, 20),
     (sparse_vector, 1, 5),
     (long_sparse_vector, 10, 2),
 )
 
 if __name__ == "__main__":
-    sys.exit(run(CASES, __doc__, ("dpspec", "python-flint")))
+    sys.exit(run(CASES, __doc__, ("dpspec", "dpspec-divergences", "python-flint")))

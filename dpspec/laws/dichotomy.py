@@ -12,8 +12,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from flint import ctx
+
 from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, number, rational
+from dpspec.laws.numeric import last_above
 
 if TYPE_CHECKING:
     from dpspec.laws.balls import Cell
@@ -157,8 +160,9 @@ class Dichotomy(ABC):
     def _concentration(self, precision: int) -> Bracket: ...
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        """Bisection on the hockey-stick curve, which never increases; each end is moved only by a proof."""
-        if self.hockey_stick(ZERO, precision=precision).upper <= delta:
+        """Where the hockey-stick curve, which never increases, crosses delta; each end is moved only by a proof."""
+
+        if self.total_variation(precision=precision).upper <= delta:
             return NOTHING
         if self.singular_mass(precision=precision).lower > delta:
             return INFINITE
@@ -167,16 +171,14 @@ class Dichotomy(ABC):
         if high is None:
             return Bracket(lower=number(low), upper=top)
         width = high / 2**precision
-        unproved = high
-        while unproved - low > width:
-            middle = (low + unproved) / 2
-            exceeds = self.hockey_stick(middle, precision=precision).lower > delta
-            low, unproved = (middle, unproved) if exceeds else (low, middle)
-        step = width
+
+        def excess(place: int) -> float:
+            return _log_excess(self.hockey_stick(place * width, precision=precision).lower, delta, precision)
+
+        low, step = width * last_above(excess, int(low / width), 2**precision), width
         while low + step < high and self.hockey_stick(low + step, precision=precision).upper > delta:
             step *= 2
-        upper = number(min(low + step, high))
-        return Bracket(lower=number(low), upper=min(top, upper))
+        return Bracket(lower=number(low), upper=min(top, number(min(low + step, high))))
 
     def _powers_around(self, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
         """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""
@@ -189,6 +191,12 @@ class Dichotomy(ABC):
             if value.lower > delta:
                 low = point
         return low, None
+
+
+def _log_excess(value: Number, delta: Fraction, precision: int) -> float:
+    """About ln(value / delta), and positive only where value > delta is proved."""
+    with ctx.workprec(precision + 64):
+        return float((value.enclose(precision + 64) / ball(delta)).log().lower())
 
 
 def _fraction(value: NumberLike, subject: str) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from fractions import Fraction
 
 from flint import arb
@@ -12,6 +13,8 @@ from dpspec.exact import Number
 
 _LARGEST_EXPONENT = 1 << 12
 _LARGEST_ROOT = 64
+_FREE_TURNS = 8
+"""So many turns may a search be behind halving."""
 
 
 def rational_exponential(value: Number) -> Fraction | None:
@@ -77,3 +80,27 @@ def positive(value: arb) -> arb:
 def hull(low: arb, high: arb) -> arb:
     """A ball around all numbers between two finite ones."""
     return low.union(high)
+
+
+def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
+    """The last place from `low` on that is above 0, for a function that falls and is not above 0 at `high`.
+
+    Regula falsi, where an end that stays twice counts half (Illinois); halving where that is no faster.
+
+    >>> last_above(lambda place: 10.5 - place, 0, 64)
+    10
+    """
+    below, beyond = excess(low), excess(high)
+    allowed, stayed = (high - low) << _FREE_TURNS, 0
+    while high - low > 1:
+        share = below / (below - beyond) if below > beyond else 0.0
+        if not 0 < share < 1 or high - low > allowed:
+            share = 0.5
+        middle = min(max(low + int(Fraction(share) * (high - low)), low + 1), high - 1)
+        value = excess(middle)
+        if value > 0:
+            low, below, beyond, stayed = middle, value, beyond / 2 if stayed > 0 else beyond, 1
+        else:
+            high, beyond, below, stayed = middle, value, below / 2 if stayed < 0 else below, -1
+        allowed //= 2
+    return low

@@ -5,6 +5,7 @@ Each is a function of the pair of laws seen through its likelihood ratio (`Dicho
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
@@ -20,6 +21,12 @@ from dpspec_divergences.binary import ORDERS, by_hockey_stick, by_power
 Bound = tuple[Number, str]
 
 _HALF_ROOT = sqrt(Fraction(1, 2))
+
+
+def _both_ways(pair: Dichotomy, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+    """The larger of the two directions; a pair that is its own reverse is looked at once."""
+    forth, back = functional(pair), pair.reverse()
+    return forth if back is pair else forth | functional(back)
 
 
 class _Named(OutputDivergence):
@@ -51,7 +58,7 @@ class Mult(_Named):
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return pair.max_log_ratio(precision=precision) | pair.reverse().max_log_ratio(precision=precision)
+        return _both_ways(pair, lambda way: way.max_log_ratio(precision=precision))
 
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
@@ -85,8 +92,7 @@ class MultDelta(_Named):
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        forth = pair.epsilon_at(self.delta, precision=precision)
-        return forth | pair.reverse().epsilon_at(self.delta, precision=precision)
+        return _both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
@@ -127,7 +133,7 @@ class DNor(_Named):
     budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return (pair.concentration(precision=precision) | pair.reverse().concentration(precision=precision)).sqrt()
+        return _both_ways(pair, lambda way: way.concentration(precision=precision)).sqrt()
 
     def lipschitz(self, parameter: str, value: Number) -> Number:
         return value.sqrt()
@@ -162,7 +168,7 @@ class Renyi(_Named):
     order: Annotated[Fraction, Rational(1, open_low=True)]
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return pair.renyi(self.order, precision=precision) | pair.reverse().renyi(self.order, precision=precision)
+        return _both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_power(q, [(self.order, bound)])

@@ -129,10 +129,10 @@ def _annotations(annotation: Any) -> Sequence[Any]:
 
 
 def parameters(cls: type) -> tuple[Parameter, ...]:
-    """The declared parameters of a class made by `define`, in order."""
+    """The declared parameters of a class made by `define`, in order; none for any other class."""
     return tuple(
         Parameter(field.name, field.metadata["domain"], field.default is attrs.NOTHING, field.default)
-        for field in attrs.fields(cls)
+        for field in (attrs.fields(cls) if attrs.has(cls) else ())
         if "domain" in field.metadata
     )
 

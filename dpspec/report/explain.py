@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import attrs
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -63,7 +62,7 @@ def _entry(entry: Entry) -> Data:
     text, described = _docstring(entry.cls)
     for base in entry.cls.__mro__[1:]:
         described = {**_docstring(base)[1], **described}
-    declared = parameters(entry.cls) if attrs.has(entry.cls) else ()
+    declared = parameters(entry.cls)
     return {
         "name": entry.name,
         "kind": singular(entry.kind),

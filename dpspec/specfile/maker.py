@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
-import attrs
-
 from dpspec.errors import (
     DpspecError,
     MissingKeyError,
@@ -135,7 +133,7 @@ class Maker:
 
     def make(self, cls: type, table: Mapping[str, Any], path: str) -> Any:
         """An object of a class from a table of its declared parameters, or FAILED."""
-        declared = {p.name: p for p in parameters(cls)} if attrs.has(cls) else {}
+        declared = {p.name: p for p in parameters(cls)}
         healthy = self.known_keys(table, declared, path)
         meant = misspelt(table, declared)
         values = {

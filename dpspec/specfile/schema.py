@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from dpspec.domains import NUMBER_SCHEMA
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
 from dpspec.params import object_schema, parameters
@@ -82,7 +80,7 @@ def _kinds(registry: Registry) -> dict[str, Any]:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    own = object_schema(entry.cls) if attrs.has(entry.cls) else _object({}, [])
+    own = object_schema(entry.cls)
     named = {"type": {"enum": [entry.name, entry.qualified_name]}}
     text = next((line.strip() for line in (entry.cls.__doc__ or "").splitlines() if line.strip()), "")
     return {
@@ -93,7 +91,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _required(entry: Entry) -> bool:
-    return attrs.has(entry.cls) and any(p.required for p in parameters(entry.cls))
+    return any(p.required for p in parameters(entry.cls))
 
 
 def _records(registry: Registry) -> dict[str, Any]:

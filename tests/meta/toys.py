@@ -21,6 +21,7 @@ from dpspec.blocks.vectors import BitVectors
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import Bracket, number, rational
 from dpspec.extension import hookimpl, installed
+from dpspec.flavour import Example, Flavour
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Rational, define
@@ -369,6 +370,73 @@ class BrokenLabels(Total):
 
     def labels(self, space):
         return ("ones", "zeros")
+
+
+# --- flavours ------------------------------------------------------------------------------------
+
+
+def listed(**laws):
+    """A mechanism on one bit, law by law."""
+    rows = [{"dataset": [bit], "law": laws[name]} for bit, name in enumerate(("zero", "one"))]
+    return installed().registry.get("mechanisms", "listed-laws")(laws=rows)
+
+
+@right("flavours")
+class Warner(Flavour):
+    """One bit, pure privacy at ln 3."""
+
+    name: ClassVar[str] = "toy-warner"
+    title: ClassVar[str] = "one bit at ln 3"
+    citation: ClassVar[str] = "Warner 1965"
+    changes: ClassVar[tuple[str, ...]] = ()
+
+    def spec(self):
+        registry = installed().registry
+        return PrivacySpec(
+            space=BitVectors(length=1), multiverse=Trivial(),
+            input_divergence=registry.get("input_divergences", "hamming-ordered")(),
+            output_divergence=registry.get("output_divergences", "mult")(),
+            budget=UniformBudget(parameter="epsilon", value="ln(3)"),
+        )  # fmt: skip
+
+    def satisfied_by(self):
+        mechanism = listed(zero={"a": "3/4", "b": "1/4"}, one={"a": "1/4", "b": "3/4"})
+        return Example(title="Warner", mechanism=mechanism, because="3/4 to 1/4")
+
+    def broken_by(self):
+        mechanism = listed(zero={"a": "4/5", "b": "1/5"}, one={"a": "1/5", "b": "4/5"})
+        return Example(title="louder", mechanism=mechanism, because="4/5 to 1/5")
+
+
+@breaks("check_flavour_says_where_it_comes_from", "flavours")
+class BrokenCitation(Warner):
+    """Says that it changes the distance, by a name that no block has."""
+
+    changes: ClassVar[tuple[str, ...]] = ("distance",)
+
+
+@breaks("check_flavour_is_satisfied_by_its_example", "flavours")
+class BrokenPraise(Warner):
+    """Praises the louder mechanism."""
+
+    def satisfied_by(self):
+        return self.broken_by()
+
+
+@breaks("check_flavour_is_broken_by_its_example", "flavours")
+class BrokenBlame(Warner):
+    """Blames the right mechanism."""
+
+    def broken_by(self):
+        return self.satisfied_by()
+
+
+@breaks("check_flavour_can_be_written_to_a_file", "flavours")
+class BrokenPaper(Warner):
+    """Its distance is registered under no name, so that no file can hold it."""
+
+    def spec(self):
+        return super().spec().replace(input_divergence=Discrete())
 
 
 # --- mechanisms ----------------------------------------------------------------------------------

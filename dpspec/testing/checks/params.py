@@ -19,10 +19,9 @@ CLASS, VALUE = "classes", "values"
 
 
 def _declared(cls: type) -> tuple[Parameter, ...]:
-    try:
-        return parameters(cls)
-    except TypeError as problem:
-        raise NotApplicable("it declares no parameters with dpspec.define") from problem
+    if not attrs.has(cls):
+        raise NotApplicable("it declares no parameters with dpspec.define")
+    return parameters(cls)
 
 
 def _read(cls: type, parameter: Parameter, value: Any) -> Any:

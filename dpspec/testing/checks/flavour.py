@@ -1,0 +1,62 @@
+"""Checks of flavours: what they say about themselves, and that the engine tells their two examples apart."""
+
+from __future__ import annotations
+
+import attrs
+
+from dpspec.flavour import Flavour
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.reader import read_text
+from dpspec.specfile.writer import to_toml
+from dpspec.testing.check import ClassSubject, Context, check, require
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+
+KIND = "flavours"
+SMALL = 3
+"""A witness has at most this many records on either side."""
+
+
+def _made(subject: ClassSubject) -> Flavour:
+    made: Flavour = subject.thing()
+    return made
+
+
+@check(KIND)
+def check_flavour_says_where_it_comes_from(subject: ClassSubject, context: Context) -> None:
+    """A flavour has a title, a citation, and names the blocks that it changes as `PrivacySpec` names them (B-D30)."""
+    flavour = _made(subject)
+    require(bool(flavour.title and flavour.citation), "title or citation is empty")
+    blocks = {field.name for field in attrs.fields(PrivacySpec)}
+    unknown = set(flavour.changes) - blocks
+    require(not unknown, f"changes names {', '.join(sorted(unknown))}, which is no block")
+
+
+@check(KIND)
+def check_flavour_is_satisfied_by_its_example(subject: ClassSubject, context: Context) -> None:
+    """The engine verifies the mechanism that is said to satisfy the flavour, and some pair is compared."""
+    flavour = _made(subject)
+    verdict = verify(flavour.satisfied_by().mechanism, flavour.spec(), registry=context.registry)
+    require(verdict.outcome is Outcome.VERIFIED, f"{verdict.outcome.value}: {verdict.witness or verdict.reason}")
+    require(len(verdict.vacuous) < len(verdict.universes), "every universe is vacuous, so that anything satisfies it")
+
+
+@check(KIND)
+def check_flavour_is_broken_by_its_example(subject: ClassSubject, context: Context) -> None:
+    """The engine refutes the mechanism that is said to break the flavour, by two datasets of at most 3 records."""
+    flavour = _made(subject)
+    spec = flavour.spec()
+    verdict = verify(flavour.broken_by().mechanism, spec, registry=context.registry)
+    require(verdict.outcome is Outcome.REFUTED, f"{verdict.outcome.value}: constant {verdict.constant}")
+    if verdict.witness is not None:
+        largest = max(spec.space.magnitude(x) for x in (verdict.witness.left, verdict.witness.right))
+        require(largest <= SMALL, f"the witness has {largest} records: {verdict.witness}")
+
+
+@check(KIND)
+def check_flavour_can_be_written_to_a_file(subject: ClassSubject, context: Context) -> None:
+    """The file of a flavour reads back as an equal specification. A flavour that only lives in code cannot be handed on."""
+    document = flavour_document(_made(subject))
+    again = read_text(to_toml(document, context.registry), context.registry)
+    require(again == document, "its file reads back as something else")

@@ -97,10 +97,7 @@ def thing_in_words(thing: object) -> str:
     if type(thing).__str__ is not object.__str__:
         return str(thing)
     name = str(getattr(thing, "name", type(thing).__name__))
-    try:
-        declared = parameters(type(thing))
-    except TypeError:
-        return name
+    declared = parameters(type(thing))
     given = [(p.name, getattr(thing, p.name)) for p in declared if p.required or getattr(thing, p.name) != p.default]
     return name if not given else f"{name} ({', '.join(f'{key} {value_in_words(value)}' for key, value in given)})"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from typing import Any
@@ -24,7 +25,7 @@ from dpspec.laws import FiniteDichotomy, FiniteLaw
 from dpspec.verify.automatic import enumerate_law
 from dpspec.verify.verdict import Outcome
 
-_CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings)
+_CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings, stratum_law._sums)
 
 
 def small_universes(most_records: int = 7, most_categories: int = 3) -> list[Margins]:
@@ -48,23 +49,37 @@ def swapping() -> str:
     return f"{len(small_universes())} universes, {judged} verdicts, {refuted} refuted"
 
 
-def derangements() -> str:
-    """Derangement swapping of n = 4 records, two categories a side: laws and largest ratio of all pairs of all universes."""
+def derangements_two() -> str:
+    """Derangement swapping of n = 4 records, two categories a side, some of them empty: all pairs of all universes."""
+    return _deranged([(k, 4 - k) for k in range(5)])
+
+
+def derangements_three() -> str:
+    """The same, up to three categories a side."""
+    return _deranged([margin for margin in partitions(4) if len(margin) <= 3])
+
+
+def derangements_all() -> str:
+    """The same, every universe there is of four records: up to four categories a side."""
+    return _deranged(list(partitions(4)))
+
+
+def _deranged(margins: Sequence[tuple[int, ...]]) -> str:
+    """Laws and largest ratio of all pairs of all universes with these margins."""
     for cached in _CACHES:
         cached.cache_clear()
-    compared, largest = 0, Fraction(1)
-    for rests, swaps in itertools.product([(k, 4 - k) for k in range(5)], repeat=2):
-        cells = [_cells(table) for table in tables((rests, swaps))]
-        laws = [stratum_law.derangement_weights(x, 2, 1, 1) for x in cells]
-        rows = [tuple(law.get(y, 0) for y in cells) for law in laws]
+    compared, best = 0, (1, 1)
+    for rests, swaps in itertools.product(margins, repeat=2):
+        kinds = list(itertools.product(range(len(rests)), range(len(swaps))))
+        cells = [tuple(map(table.count, kinds)) for table in tables((rests, swaps))]
+        laws = [stratum_law.derangement_weights(x, len(swaps), 1, 1) for x in cells]
+        rows = [tuple([law.get(y, 0) for y in cells]) for law in laws]
         for i, j in itertools.combinations(range(len(cells)), 2):
             top, bottom = FiniteDichotomy(rows[i], rows[j], sum(rows[i]), sum(rows[j])).largest_ratio()
-            largest, compared = max(largest, Fraction(top, bottom)), compared + 1
-    return f"25 universes, {compared} pairs, largest ratio {largest}"
-
-
-def _cells(table: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-    return tuple(table.count(kind) for kind in itertools.product((0, 1), repeat=2))
+            compared += 1
+            if top * best[1] > best[0] * bottom:
+                best = top, bottom
+    return f"{len(margins) ** 2} universes, {compared} pairs, largest ratio {Fraction(*best)}"
 
 
 def shuffle() -> str:
@@ -110,7 +125,9 @@ def _swapped(records: Any, rng: Any) -> Any:
 
 CASES: tuple[Case, ...] = (
     (swapping, 60, 1),
-    (derangements, 0.005, 20),
+    (derangements_two, 0.005, 20),
+    (derangements_three, 0.005, 20),
+    (derangements_all, 0.02, 20),
     (shuffle, 0.8, 5),
     (plain_code, 1, 5),
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from dpspec.errors import NotEnumerableError
 
@@ -48,9 +49,6 @@ def only_its_generator() -> Iterator[None]:
 
 
 def _states() -> tuple[object, ...]:
-    """The states of the global generators."""
-    loaded = sys.modules.get("numpy.random")
-    if loaded is None:
-        return (random.getstate(),)
-    state = loaded.get_state(legacy=False)["state"]
-    return random.getstate(), state["pos"], state["key"].tobytes()
+    """The states of the global generators; numpy makes its own on the first call, which is not the sampler's doing."""
+    state: Any = np.random.get_state(legacy=False)
+    return random.getstate(), state["state"]["pos"], state["state"]["key"].tobytes()

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from operator import add, sub
+from operator import add, itemgetter, mul, sub
 
 Cells = tuple[int, ...]
 """A table of counts, row by row."""
@@ -114,7 +114,7 @@ def derangement_weights(cells: Cells, columns: int, chosen: int, kept: int) -> d
     numbers = [derangements(m) for m in range(size + 1)]
     common = math.lcm(*(d for d in numbers if d))
     weights = [chosen**m * kept ** (size - m) * (common // d) if d else 0 for m, d in enumerate(numbers)]
-    return _weighted(permutations_by_moved(cells, columns), weights)
+    return _weighted(permutations_by_moved, cells, columns, weights)
 
 
 def permutation_weights(cells: Cells, columns: int, chosen: int, kept: int) -> dict[Cells, int]:
@@ -128,9 +128,25 @@ def permutation_weights(cells: Cells, columns: int, chosen: int, kept: int) -> d
     size = sum(cells)
     orders = math.factorial(size)
     weights = [chosen**s * kept ** (size - s) * (orders // math.factorial(s)) for s in range(size + 1)]
-    return _weighted(permutations_of_subsets(cells, columns), weights)
+    return _weighted(permutations_of_subsets, cells, columns, weights)
 
 
-def _weighted(counted: Counted, weights: list[int]) -> dict[Cells, int]:
-    summed = {table: sum(w * count for w, count in zip(weights, counts, strict=True)) for table, counts in counted}
-    return {table: weight for table, weight in summed.items() if weight}
+def _weighted(count: Callable[[Cells, int], Counted], cells: Cells, columns: int, weights: list[int]) -> dict[Cells, int]:
+    """The weighted sum for every table, counted on the table with its rows in order: renaming rests renames the tables."""
+    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    order = sorted(range(len(rows)), key=rows.__getitem__, reverse=True)
+    ordered = tuple(itertools.chain.from_iterable(rows[row] for row in order))
+    summed = _sums(count, ordered, columns, tuple(weights))
+    if ordered == cells:
+        return dict(summed)
+    back = itemgetter(*(order.index(row) * columns + column for row in range(len(rows)) for column in range(columns)))
+    return {back(table): weight for table, weight in summed}
+
+
+@lru_cache(maxsize=1 << 14)
+def _sums(
+    count: Callable[[Cells, int], Counted], cells: Cells, columns: int, weights: tuple[int, ...]
+) -> tuple[tuple[Cells, int], ...]:
+    """The tables that can be reached, each with its weight."""
+    sums = ((table, sum(map(mul, weights, counts))) for table, counts in count(cells, columns))
+    return tuple((table, weight) for table, weight in sums if weight)

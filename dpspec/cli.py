@@ -258,13 +258,17 @@ def release(spec: str, table: str, out: str, seed: int | None, as_json: bool) ->
 
 @main.command(short_help="Say what a name, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE")
+@click.option("--picture", metavar="FILE", type=click.Path(), help="With flavours: also draw the family as SVG into FILE.")
 @formatted
-def explain(name: str, as_json: bool) -> int:
+def explain(name: str, picture: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
+
+    The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
 
     \b
     Examples:
       dpspec explain hamming
+      dpspec explain flavours --picture flavours.svg
       dpspec explain unknown-key
       dpspec explain specs/randomised-response.dpspec.toml
     """
@@ -272,9 +276,18 @@ def explain(name: str, as_json: bool) -> int:
 
     from dpspec.api import read_spec
     from dpspec.extension import installed
+    from dpspec.files import write_whole
     from dpspec.report import explain as words
-    from dpspec.report import json
+    from dpspec.report import family, json
 
+    if name == "flavours":
+        data = family.family(installed().registry)
+        if picture is not None:
+            write_whole(Path(picture), family.picture(data))
+        click.echo(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
+        return 0
+    if picture is not None:
+        raise click.UsageError(f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture}")
     if Path(name).is_file() or name.endswith(".toml"):
         data = words.document(read_spec(name))
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.space import Attribute
 from dpspec.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.extension.registry import Provenance, Registry
+from dpspec.files import whole
 from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -200,24 +198,3 @@ def write(release: Release, directory: Path) -> dict[str, Any]:
         rule = f"cannot be written ({problem.strerror})"
         raise ReleaseError("directory", rule, "choose another --out", value=str(directory)) from None
     return data
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A file to write in place of `path`; it takes that place, safely on disk, when the block ends without an error."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        _to_disk(part, os.O_RDWR)
-        part.replace(path)
-        _to_disk(path.parent, os.O_RDONLY)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _to_disk(path: Path, flags: int) -> None:
-    handle = os.open(path, flags)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -87,9 +87,7 @@ class Work(AbstractContextManager["Work"]):
         if sys.stdout.isatty():
             self._stop()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
     def _start(self) -> None:

@@ -16,6 +16,7 @@ CORE = ROOT / "dpspec"
 
 FLOORS = [
     ("dpspec.errors",),
+    ("dpspec.files",),
     ("dpspec.randomness",),
     ("dpspec.forms",),
     ("dpspec.numbers",),

@@ -1,0 +1,41 @@
+"""`dpspec explain flavours`: the family as a table, as JSON and as a picture."""
+
+import xml.etree.ElementTree as ElementTree
+
+from dpspec import installed
+
+
+def test_every_flavour_stands_in_the_table(run):
+    out = run("explain", "flavours").out
+    for entry in installed().registry:
+        if entry.kind == "flavours":
+            assert entry.name in out
+
+
+def test_the_implications_are_told(run):
+    data = run("explain", "flavours", "--format", "json").json("explain")["family"]
+    names = {flavour["name"] for flavour in data["flavours"]}
+    assert {name for pair in data["implications"] for name in pair} <= names
+    assert ["pure-dp", "approximate-dp"] in data["implications"]
+
+
+def test_the_picture_is_svg_with_a_box_for_each(run, tmp_path):
+    target = tmp_path / "family.svg"
+    data = run("explain", "flavours", "--picture", target, "--format", "json").json("explain")["family"]
+    root = ElementTree.parse(target).getroot()
+    boxes = [node for node in root.iter() if node.tag.endswith("rect")]
+    assert len(boxes) == len(data["flavours"]) + 1
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_only_flavours_have_a_picture(run, tmp_path):
+    ran = run("explain", "hamming", "--picture", tmp_path / "x.svg")
+    assert ran.code == 2
+    assert "dpspec explain flavours" in ran.err
+
+
+def test_a_picture_that_cannot_be_written_says_so(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    ran = run("explain", "flavours", "--picture", tmp_path / "file" / "x.svg")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err

@@ -61,3 +61,10 @@ class InputDivergence(ABC):
         divergence is (c eps)-Lipschitz for the other.
         """
         return (number(1), "the same input divergence") if self == other else None
+
+    def bounds(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
+        """A constant c with other(x, x') <= c d(x, x') for all x, x' of the space, and the reason; None when unknown.
+
+        What `other.bounded_by(self)` would say if it knew this divergence: so a new one tells how it stands to those before it.
+        """
+        return None

@@ -41,7 +41,8 @@ def _multiverse_step(premise: PrivacySpec, conclusion: PrivacySpec) -> Step:
 
 
 def _input_step(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Step, Number | None]:
-    known = premise.input_divergence.bounded_by(conclusion.input_divergence, conclusion.space)
+    smaller, larger = premise.input_divergence, conclusion.input_divergence
+    known = smaller.bounded_by(larger, conclusion.space) or larger.bounds(smaller, conclusion.space)
     if known is None:
         reason = f"no constant c with {_name(premise.input_divergence)} <= c {_name(conclusion.input_divergence)} is known"
         return Step(block="input divergence", holds=None, reason=reason), None

@@ -145,6 +145,15 @@ class BrokenBound(Discrete):
         return number("1/2"), "wishful"
 
 
+@breaks("check_distance_is_bounded_as_stated", "input_divergences")
+@define
+class BrokenReverse(Discrete):
+    """Claims to be at least twice of anything."""
+
+    def bounds(self, other, space):
+        return number("1/2"), "wishful"
+
+
 @breaks("check_counted_unit_moves_no_faster_than_the_distance", "input_divergences")
 @define
 class BrokenCount(Discrete):

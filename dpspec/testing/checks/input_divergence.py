@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import DpspecError
 from dpspec.exact import Number
@@ -61,18 +62,24 @@ def check_least_distance_is_a_lower_bound(subject: PlacedSubject, context: Conte
 
 @check(KIND)
 def check_distance_is_bounded_as_stated(subject: PlacedSubject, context: Context) -> None:
-    """`bounded_by(other)` = c: d_X <= c other on all pairs. Implications between specifications rest on it (B-T22)."""
+    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on both (B-T22)."""
     for other in context.placed(KIND, subject.space):
-        stated = subject.thing.bounded_by(other, subject.space)
-        if stated is None:
-            continue
-        factor, reason = stated
-        for x, y in subject.pairs():
-            mine, theirs = subject.thing.distance(x, y, subject.space), other.distance(x, y, subject.space)
-            require(
-                not exceeds_times(mine, factor, theirs),
-                f"d({x}, {y}) = {mine}, above {factor} x {theirs} of {other}, in spite of: {reason}",
-            )
+        _require_bound(subject, subject.thing, other, subject.thing.bounded_by(other, subject.space))
+        _require_bound(subject, other, subject.thing, subject.thing.bounds(other, subject.space))
+
+
+def _require_bound(
+    subject: PlacedSubject, smaller: InputDivergence, larger: InputDivergence, stated: tuple[Number, str] | None
+) -> None:
+    if stated is None:
+        return
+    factor, reason = stated
+    for x, y in subject.pairs():
+        less, more = smaller.distance(x, y, subject.space), larger.distance(x, y, subject.space)
+        require(
+            not exceeds_times(less, factor, more),
+            f"d({x}, {y}) = {less} of {smaller}, above {factor} x {more} of {larger}, in spite of: {reason}",
+        )
 
 
 @check(KIND)

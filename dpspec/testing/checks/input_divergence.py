@@ -62,7 +62,7 @@ def check_least_distance_is_a_lower_bound(subject: PlacedSubject, context: Conte
 
 @check(KIND)
 def check_distance_is_bounded_as_stated(subject: PlacedSubject, context: Context) -> None:
-    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on both (B-T22)."""
+    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on it (B-T22)."""
     for other in context.placed(KIND, subject.space):
         _require_bound(subject, subject.thing, other, subject.thing.bounded_by(other, subject.space))
         _require_bound(subject, other, subject.thing, subject.thing.bounds(other, subject.space))

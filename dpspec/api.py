@@ -13,8 +13,10 @@ from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
-from dpspec.verify.document import FileReport, verify_document
+from dpspec.verify.document import FileReport, verify_document, verify_function
 from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.function import NamedFunction
+from dpspec.verify.replay import keep_witnesses
 
 
 def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:
@@ -30,10 +32,30 @@ def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocumen
     return read(Path(path), registry or installed().registry)
 
 
-def verify_file(path: str | Path, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
-    """Read a specification file and judge everything that it states."""
+def verify_file(
+    path: str | Path,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+    *,
+    function: NamedFunction | None = None,
+    witnesses: str | Path | None = None,
+) -> FileReport:
+    """Read a specification file and judge everything that it states.
+
+    Args:
+        path: the file.
+        registry: where its names are looked up; without it, among all installed plugins.
+        progress: called with (done, in all).
+        function: judge this plain function against the five blocks instead; nothing else that the file states is judged.
+        witnesses: a directory that gets a witness file for every refuted claim.
+    """
     registry = registry or installed().registry
-    return verify_document(read_spec(path, registry), registry=registry, progress=progress)
+    document = read_spec(path, registry)
+    if function is None:
+        report = verify_document(document, registry=registry, progress=progress)
+    else:
+        report = verify_function(function, document, registry=registry, progress=progress)
+    return report if witnesses is None else keep_witnesses(report, witnesses, registry)
 
 
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:

@@ -18,6 +18,7 @@ from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import FileReport, Obligation
+from dpspec.verify.replay import Replay
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
 
 FORMAT = 1
@@ -89,6 +90,18 @@ def _obligation(obligation: Obligation) -> Data:
         "detail": obligation.detail,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
+        "replay": obligation.replay,
+    }
+
+
+def replayed(path: str, found: Replay) -> Data:
+    """A witness file judged anew."""
+    return {
+        "witness_file": path,
+        "outcome": found.outcome.value,
+        "unchanged": found.is_unchanged,
+        "recorded": _witness(found.recorded),
+        "verdict": verdict(found.verdict),
     }
 
 
@@ -103,6 +116,7 @@ def verdict(given: Verdict) -> Data:
         "vacuous_universes": len(given.vacuous),
         "universes": [_universe(result) for result in given.universes],
         "witness": None if given.witness is None else _witness(given.witness),
+        "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 
@@ -132,6 +146,7 @@ def _witness(witness: Witness) -> Data:
         "divergence": bracket(witness.divergence),
         "allowed": witness.allowed,
         "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+        "note": witness.note,
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
@@ -39,8 +40,13 @@ def drawn(*parts: RenderableType) -> str:
     coloured = sys.stdout.isatty()
     console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
     for part in parts:
-        console.print(part)
+        console.print(part, crop=False)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def headline(subject: str, mark: str, style: str, rest: str = "") -> Text:
+    """A line that is never broken, however long its path or command is: it can be copied, and read by a program."""
+    return Text.assemble((subject, "bold"), ": ", (mark, style), rest, no_wrap=True, overflow="ignore")
 
 
 def grid(*, indent: int = 0) -> Table:

@@ -12,12 +12,14 @@ from rich.text import Text
 from dpspec.errors import DpspecError
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.params import each
+from dpspec.plural import count
 from dpspec.report.json import registered
-from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid
-from dpspec.report.words import bracket_in_words, count, number_in_words, pair_in_words, probability_in_words, value_text
+from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid, headline
+from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words, value_text
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import FileReport, Obligation
+from dpspec.verify.replay import Replay
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
 
 Line = tuple[str, str]
@@ -34,19 +36,19 @@ def error_lines(fault: DpspecError, path: str | None = None) -> str:
 
 def checked(path: str, document: SpecDocument) -> str:
     """A file that was read without fault."""
-    return drawn(Text.assemble((path, "bold"), ": ", ("valid", GOOD), f"  {document.title}"))
+    return drawn(headline(path, "valid", GOOD, f"  {document.title}"))
 
 
 def failed(path: str, outcome: str, fault: DpspecError) -> str:
     """A file that could not be judged; its faults go to stderr."""
     words = {"plugin": "a plugin failed", "undecided": "undecided"}.get(outcome, "invalid")
-    return drawn(Text.assemble((path, "bold"), ": ", (words, BAD), f"  {count(len(each(fault)), 'fault')}"))
+    return drawn(headline(path, words, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
 def file_report(path: str, report: FileReport) -> str:
     """A verified file: its outcome, then every obligation."""
     mark, style = MARKS[report.outcome.value]
-    head = Text.assemble((path, "bold"), ": ", (mark, style))
+    head = headline(path, mark, style)
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
     for obligation in report.obligations:
@@ -55,7 +57,23 @@ def file_report(path: str, report: FileReport) -> str:
         rows.add_row("", Text(mark, style), obligation.name + detail)
         for label, text in _finding(obligation, report.document):
             rows.add_row("", "", _labelled(label, text))
-    return drawn(head, title, rows)
+    replays = [headline("  replay", obligation.replay, FAINT) for obligation in report.obligations if obligation.replay]
+    return drawn(head, title, rows, *replays)
+
+
+def replayed(path: str, found: Replay) -> str:
+    """A witness file judged anew."""
+    mark, style = _REPLAYED[found.outcome]
+    lines: list[Text | Table] = [Text(found.told)]
+    lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
+    return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
+
+
+_REPLAYED = {
+    Outcome.VERIFIED: ("no longer refuted", GOOD),
+    Outcome.REFUTED: ("still refuted", BAD),
+    Outcome.UNDECIDED: ("undecided", OPEN),
+}
 
 
 def _labelled(label: str, text: str) -> Table:
@@ -79,16 +97,19 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:
-    """How a verdict was reached, its constant against the budget, and its witness."""
+    """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
     if verdict.reason:
         yield "reason", verdict.reason
-    if verdict.universes:
+    if verdict.method != "none":
         yield "method", f"{verdict.method}: {verdict.scope}"
+    if verdict.universes:
         yield "constant", _constant(verdict)
     if verdict.vacuous:
         yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
     if verdict.witness is not None:
         yield from _witness(verdict.witness, spec)
+    for finding in verdict.findings:
+        yield "noticed", f"{finding.code}: {finding.text}"
 
 
 def _constant(verdict: Verdict) -> str:
@@ -118,13 +139,13 @@ def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
     left, right = pair_in_words(witness.left, witness.right, spec.space)
     yield "witness", f"x  = {left}"
     yield "", f"x' = {right}"
-    yield (
-        "",
-        (f"d_X = {number_in_words(witness.distance)}, d_Pr = {bracket_in_words(witness.divergence)}, allowed {witness.allowed}"),
-    )
+    distance, divergence = number_in_words(witness.distance), bracket_in_words(witness.divergence)
+    yield "", f"d_X = {distance}, d_Pr = {divergence}, allowed {witness.allowed}"
     if witness.event is not None:
         at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)
         yield "event", f"{value_text(witness.event.text, 200)} has probability {at_left} at x and {at_right} at x'"
+    if witness.note:
+        yield "note", witness.note
 
 
 def summary(outcomes: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.exact import Bracket, Number
 from dpspec.params import parameters
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 
 LONGEST_EXACT = 32
@@ -78,15 +79,6 @@ def probability_in_words(value: Bracket) -> str:
     """
     exact = str(value.lower)
     return exact if value.is_exact and len(exact) <= LONGEST_EXACT else bracket_in_words(value)
-
-
-def count(amount: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> count(1, "pair"), count(2500, "universe")
-    ('1 pair', '2,500 universes')
-    """
-    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
 
 
 # --- blocks --------------------------------------------------------------------------------------

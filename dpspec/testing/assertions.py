@@ -73,4 +73,6 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield "bound", ", ".join(dict.fromkeys(str(result.bound) for result in verdict.universes))
     if verdict.witness is not None:
         yield "witness", str(verdict.witness)
+    for finding in verdict.findings:
+        yield "finding", f"{finding.code}: {finding.text}"
     yield "plugins", ", ".join(sorted({str(origin) for _, _, origin in verdict.provenance}))

@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.text import Text
 
+from dpspec.plural import count
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid
-from dpspec.report.words import count
 from dpspec.testing.kit import CheckResult, Status
 
 _MARKS = {

@@ -29,6 +29,7 @@ import numpy as np
 
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import INFINITY, Bracket, number, rational
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws
 from dpspec.verify.sampled.engine import fingerprint
@@ -216,12 +217,12 @@ def refute_bits(
                 break
             if verdict is not None:
                 return verdict
-    reason = f"no event on the last bits told {len(chosen)} pairs apart in {calls.made} draws; that is no proof"
+    reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
     return Verdict(outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason)
 
 
-def _scope(calls: Calls, count: int) -> str:
-    return f"last bits of the outputs on {count} pairs, {calls.made} draws"
+def _scope(calls: Calls, pairs: int) -> str:
+    return f"last bits of the outputs on {count(pairs, 'pair')}, {count(calls.made, 'draw')}"
 
 
 def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None) -> Sequence[Pair]:
@@ -279,11 +280,15 @@ def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float
 def _refuted(pair: Pair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
     size = min(TRAINING, calls.left // 2)
     hits = [chosen.event.count(calls.draw(d, "bits-report", size)) if size else 0 for d in (pair.left, pair.right)]
-    ends = [interval(count, size) if size else (0.0, 1.0) for count in hits]
+    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
     large, small = (ends[1], ends[0]) if chosen.turned else (ends[0], ends[1])
     shown = least_bound(null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper
     lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
+    note = (
+        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side; "
+        f"refuted at error {error:.0e} by the last bits"
+    )
     witness = Witness(
         universe=pair.universe,
         left=pair.left,
@@ -292,7 +297,7 @@ def _refuted(pair: Pair, chosen: _Chosen, calls: Calls, null: Null, error: float
         divergence=Bracket(lower=lower, upper=INFINITY),
         bound=pair.budget,
         event=Event(text=str(chosen.event), left=bracket(ends[0]), right=bracket(ends[1])),
-        note=f"both intervals at {CONFIDENCE:.1%} from {size} fresh draws a side; refuted at error {error:.0e} by the last bits",
+        note=note,
     )
     ratio = Bracket.around(lower.enclose() / pair.distance.enclose()).lower if pair.distance > 0 else INFINITY
     result = UniverseResult(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -10,9 +11,12 @@ import attrs
 from dpspec.exact import Bracket
 from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, verify
+from dpspec.verify.function import NamedFunction
 from dpspec.verify.verdict import Outcome, Verdict, worst
 
 
@@ -25,9 +29,10 @@ class Obligation:
         outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
         detail: the finding in one line.
         recorded: for a claim, the verdict that the file records for it.
-        spec: for a claim, the specification that it is about.
+        spec, subject: for a claim, the specification and the mechanism or function that it is about.
         verdict: for a claim, the engine's verdict.
         value: for a printed number, the recomputed one.
+        replay: the command that shows a refutation again, where there is one.
     """
 
     name: str
@@ -35,8 +40,10 @@ class Obligation:
     detail: str
     recorded: str | None = None
     spec: PrivacySpec | None = None
+    subject: Mechanism | NamedFunction | None = None
     verdict: Verdict | None = None
     value: Bracket | None = None
+    replay: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +63,8 @@ class FileReport:
         """How far the claim itself was examined."""
         if all(obligation.verdict is None for obligation in self.obligations):
             return "printed numbers only"
+        if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
+            return "by sampling; not every pair was looked at"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
 
@@ -75,6 +84,21 @@ class Duty:
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
     return FileReport(document=document, obligations=tuple(duty.judge(registry, progress) for duty in duties(document)))
+
+
+def verify_function(
+    function: NamedFunction, document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None
+) -> FileReport:
+    """Judge a plain function against the five blocks of a file, whatever else the file states."""
+    spec = document.spec
+    verdict = verify_claim(function.call, spec, registry=registry, progress=progress, **function.sampling.keywords)
+    held = _recorded(f"function {function.path}", verdict, "verified")
+    words = ["dpspec", "verify", str(document.path), "--function", function.path, *function.sampling.options]
+    again = None if verdict.witness is None else shlex.join(words)
+    blocks = SpecDocument(id=document.id, title=document.title, path=document.path, spec=spec)
+    return FileReport(
+        document=blocks, obligations=(attrs.evolve(held, recorded="verified", spec=spec, subject=function, replay=again),)
+    )
 
 
 def duties(document: SpecDocument) -> tuple[Duty, ...]:
@@ -108,7 +132,7 @@ def _claims(document: SpecDocument) -> Iterator[Duty]:
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = verify(mechanism, spec, registry=registry, progress=progress)
-        return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec)
+        return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Duty(name=name, judge=judge)
 
@@ -138,7 +162,7 @@ def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
     as_recorded = found.value == recorded
     note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
     if found is Outcome.VERIFIED:
-        vacuous = f"; {len(verdict.vacuous)} universes vacuous" if verdict.vacuous else ""
+        vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
         detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
     else:
         detail = f"refuted{note}: {verdict.witness}"

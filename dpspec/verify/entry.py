@@ -7,11 +7,14 @@ a plain function, anything else        sampled: it can be refuted, never verifie
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+import attrs
+
 from dpspec.errors import NoRouteError, NotEnumerableError
-from dpspec.exact import rational
 from dpspec.extension.registry import Registry
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
@@ -19,8 +22,9 @@ from dpspec.spec import PrivacySpec
 from dpspec.verify.automatic import Sampler
 from dpspec.verify.bits import refute_bits
 from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.function import Sampling
 from dpspec.verify.sampled.calls import Function
-from dpspec.verify.sampled.engine import refute
+from dpspec.verify.sampled.engine import DRAWS, ERROR, refute
 from dpspec.verify.verdict import Outcome, Verdict
 
 ENUMERATED = 500
@@ -36,10 +40,11 @@ def verify_claim(
     spec: PrivacySpec,
     *,
     seed: int = 0,
-    error: Any = "1e-9",
+    error: Any = ERROR,
     draws: int | None = None,
-    seconds: float | None = None,
+    seconds: Any = None,
     bits: bool = False,
+    datasets: Iterable[Any] | None = None,
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
@@ -51,11 +56,15 @@ def verify_claim(
         seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
             of refuting a true claim, and limits on the number of draws and on the time.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up.
         progress: called with (done, in all).
 
     Returns:
-        A verdict; its method is exhaustive, sampled, or none.
+        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why.
+
+    Raises:
+        ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
 
     >>> from dpspec.blocks.budget import UniformBudget
     >>> from dpspec.blocks.multiverse import Trivial
@@ -73,33 +82,66 @@ def verify_claim(
     >>> verdict.outcome.value, verdict.method, str(verdict.constant)
     ('verified', 'exhaustive', 'ln(3)')
     """
+    sampling = Sampling(seed=seed, error=error, draws=DRAWS if draws is None else draws, seconds=seconds, bits=bits)
+    chosen = None if datasets is None else tuple(datasets)
     if isinstance(subject, Mechanism):
-        return verify(subject, spec, registry=registry, progress=progress)
-    size = spec.space.cardinality()
-    if size is not None and size <= ENUMERATED:
-        sampler = Sampler(subject, "function", most_paths=PATHS)
+        return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
+    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress)
+    exact = case.enumerated()
+    if isinstance(exact, Verdict):
+        return exact
+    found = case.sampled(sampling)
+    if found.outcome is not Outcome.UNDECIDED:
+        return found
+    return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+
+
+@attrs.frozen(kw_only=True)
+class _Case:
+    """A plain function and what is claimed of it."""
+
+    function: Function
+    spec: PrivacySpec
+    datasets: tuple[Any, ...] | None
+    registry: Registry | None
+    progress: Progress | None
+
+    def enumerated(self) -> Verdict | str:
+        """The verdict on the law that is read off the code, or why there is none to rely on."""
+        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
+        if size is None or size > ENUMERATED:
+            return f"the space has more than {ENUMERATED} datasets"
+        sampler = Sampler(self.function, "function", most_paths=PATHS)
         try:
-            found = verify(sampler, spec, registry=registry, progress=progress)
-        except (NotEnumerableError, NoRouteError):
-            pass
-        else:
-            if found.outcome is Outcome.VERIFIED and _draws(sampler, spec):
-                return found
-            if found.outcome is Outcome.REFUTED and not _by_rounding(found):
-                return found
-    level = rational(error, "error") / (2 if bits else 1)
-    limits: dict[str, Any] = {} if draws is None else {"draws": draws}
-    found = refute(subject, spec, seed=seed, error=level, seconds=seconds, registry=registry, progress=progress, **limits)
-    if bits and found.outcome is Outcome.UNDECIDED:
-        on_doubles = refute_bits(subject, spec, seed=seed, error=level, **limits)
-        return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
-    return found
+            found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=self.progress)
+        except (NotEnumerableError, NoRouteError) as problem:
+            return str(problem)
+        if found.outcome is Outcome.UNDECIDED:
+            return found.reason
+        if found.outcome is Outcome.REFUTED:
+            return "the excess is within the rounding of doubles" if _by_rounding(found) else found
+        return found if self._draws(sampler) else "it was never seen to draw from the generator that it is given"
 
+    def _draws(self, sampler: Sampler) -> bool:
+        """Whether the function was seen to use its generator at all: one that never does may be drawing out of sight."""
+        space = self.spec.space
+        looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
+        laws = (sampler.law(dataset, space) for dataset in looked_at)
+        return any(not isinstance(law, FiniteLaw) or len(law.support) > 1 for law in laws)
 
-def _draws(sampler: Sampler, spec: PrivacySpec) -> bool:
-    """Whether the function was seen to use its generator at all: one that never does may be drawing out of sight."""
-    laws = (sampler.law(dataset, spec.space) for dataset in spec.space.datasets())
-    return any(not isinstance(law, FiniteLaw) or len(law.support) > 1 for law in laws)
+    def sampled(self, sampling: Sampling) -> Verdict:
+        """Refuted on draws, or undecided; with `bits` half of the error is kept for the last bits."""
+        limits: dict[str, Any] = {"seed": sampling.seed, "draws": sampling.draws}
+        limits["error"] = sampling.error / (2 if sampling.bits else 1)
+        found = refute(
+            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=self.progress,
+            seconds=None if sampling.seconds is None else float(sampling.seconds), **limits,
+        )  # fmt: skip
+        if sampling.bits and found.outcome is Outcome.UNDECIDED:
+            pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
+            on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
+            return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
+        return found
 
 
 def _by_rounding(found: Verdict) -> bool:

@@ -20,6 +20,7 @@ from dpspec.exact import INFINITY, Bracket, Number, largest
 from dpspec.extension.registry import LOCAL, Registry
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.verify.event import telling_event
 from dpspec.verify.symmetry import Permutation, orbits, permutations
@@ -65,9 +66,8 @@ def verify(
     if datasets is None:
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
-            reason = (
-                f"the space has {'infinitely many' if size is None else size} datasets, above the {most_datasets} that are walked"
-            )
+            held = "infinitely many datasets" if size is None else count(size, "dataset")
+            reason = f"the space has {held}, above the {most_datasets:,} that are walked"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         universes = list(spec.multiverse.universes(spec.space))
     else:
@@ -75,7 +75,7 @@ def verify(
     walk = _Walk(mechanism=mechanism, spec=spec)
     total = sum(walk.count_pairs(len(universe)) for universe in universes)
     if total > most_pairs:
-        reason = f"{total} pairs, above the {most_pairs} that are compared"
+        reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
     return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
 
@@ -96,11 +96,15 @@ def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Pro
     return Verdict(
         outcome=outcome,
         method="exhaustive",
-        scope=f"all {compared} pairs at finite distance in {len(results)} universes of {listed} datasets",
+        scope=f"{_all(compared)} at finite distance in {count(len(results), 'universe')} of {count(listed, 'dataset')}",
         reason="a bracket stayed too wide to decide" if outcome is Outcome.UNDECIDED else "",
         universes=tuple(results),
         witness=min(witnesses, key=walk.order, default=None),
     )
+
+
+def _all(pairs: int) -> str:
+    return {0: "no pair", 1: "the only pair"}.get(pairs, f"all {count(pairs, 'pair')}")
 
 
 def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:

@@ -1,12 +1,16 @@
 """Verdicts and witnesses as JSON and back, and a witness replayed: does it still refute?
 
 A witness file is self-contained: it holds the specification with its mechanism as the text of a specification file, and the
-witness. Replaying reads the text, computes the two laws anew, and judges the pair; nothing recorded is believed.
+witness. Replaying reads the text, computes the two laws anew, and judges the pair; nothing recorded is believed. About a plain
+function it holds the name and how it was sampled; who replays it names the function again, and it is run on fresh draws.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
+import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,13 +20,19 @@ import attrs
 from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError
 from dpspec.exact import Bracket, Number, number
 from dpspec.extension.registry import Provenance, Registry
+from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
+from dpspec.params import build
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
-from dpspec.verify.exhaustive import verify
+from dpspec.verify.document import FileReport, Obligation
+from dpspec.verify.entry import verify_claim
+from dpspec.verify.exhaustive import Progress
+from dpspec.verify.function import NamedFunction, Sampling
+from dpspec.verify.sampled.calls import Function
 from dpspec.verify.verdict import Outcome, Verdict, Witness
 
 FORMAT = 1
@@ -69,20 +79,60 @@ def from_data(data: Any) -> Any:
     return readers[tag](text)  # type: ignore[operator]
 
 
-def witness_file(witness: Witness, document: SpecDocument, registry: Registry) -> str:
+def witness_file(witness: Witness, document: SpecDocument, registry: Registry, function: NamedFunction | None = None) -> str:
     """The text of a witness file.
 
     Args:
         witness: what was found.
         document: the specification and the mechanism about which it was found.
         registry: the names of their classes.
+        function: the plain function about which it was found, when it was one.
 
     Raises:
         NotWritableError: when the mechanism or a block has no form in a specification file.
     """
-    text = to_toml(attrs.evolve(document, miniatures=(), expectations=(), claim=None, ledger=None), registry)
-    content = {"format": FORMAT, "kind": "dpspec-witness", "specification": text, "witness": to_data(witness)}
+    bare = SpecDocument(id=document.id, title=document.title, spec=document.spec, mechanism=document.mechanism)
+    content = {"format": FORMAT, "kind": "dpspec-witness", "specification": to_toml(bare, registry), "witness": to_data(witness)}
+    if function is not None:
+        sampling = {key: _text(value) for key, value in function.sampling.keywords.items() if value is not None}
+        content["function"] = {"path": function.path, "sampling": sampling}
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def keep_witnesses(report: FileReport, directory: str | Path, registry: Registry) -> FileReport:
+    """Write a witness file for every refuted claim; the report then has the command that replays each.
+
+    Args:
+        report: what was found about a file.
+        directory: where to write; it is made when it is missing. Each file is written whole or not at all.
+        registry: the names of the classes.
+
+    Raises:
+        ReleaseError: the directory cannot be written.
+        NotWritableError: when the mechanism or a block has no form in a specification file.
+    """
+    kept = (keep_witness(obligation, report.document, Path(directory), registry) for obligation in report.obligations)
+    return attrs.evolve(report, obligations=tuple(kept))
+
+
+def keep_witness(obligation: Obligation, document: SpecDocument, directory: Path, registry: Registry) -> Obligation:
+    """The same for one obligation; without a witness it stays as it is."""
+    witness = None if obligation.verdict is None else obligation.verdict.witness
+    if witness is None or obligation.spec is None:
+        return obligation
+    subject = obligation.subject
+    mechanism, function = (None, subject) if isinstance(subject, NamedFunction) else (subject, None)
+    judged = SpecDocument(id=document.id, title=document.title, spec=obligation.spec, mechanism=mechanism)
+    text = witness_file(witness, judged, registry, function)
+    named = re.sub(r"[^a-z0-9]+", "-", f"{document.id} {obligation.name}".lower()).strip("-")
+    path = directory / f"{named[:60]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+    write_whole(path, text)
+    words = ["dpspec", "verify", "--replay", str(path), *(["--function", function.path] if function else [])]
+    return attrs.evolve(obligation, replay=shlex.join(words))
 
 
 @attrs.frozen(kw_only=True)
@@ -91,15 +141,17 @@ class Replay:
 
     Args:
         recorded: the witness in the file.
+        spec: the specification that it is held against.
         verdict: the judgement of its two datasets today.
     """
 
     recorded: Witness
+    spec: PrivacySpec
     verdict: Verdict
 
     @property
     def outcome(self) -> Outcome:
-        """Refuted when the pair still refutes the claim, verified when it is within the budget now."""
+        """Refuted when the pair still refutes the claim, verified when it is within the budget now; draws leave it undecided."""
         return self.verdict.outcome
 
     @property
@@ -107,27 +159,44 @@ class Replay:
         """Whether the same distance, divergence, bound and event were found again."""
         return self.verdict.witness == self.recorded
 
-    def __str__(self) -> str:
-        found = self.verdict.witness
-        if found is None:
+    @property
+    def told(self) -> str:
+        """What became of it, in one line."""
+        if self.outcome is Outcome.UNDECIDED:
+            return "the witness was not seen to refute the claim again"
+        if self.outcome is Outcome.VERIFIED:
             pairs = sum(result.pairs for result in self.verdict.universes)
             shared = f"it is within the budget: constant {self.verdict.constant}" if pairs else "the two share no universe now"
-            return f"{self.outcome.value}: the witness no longer refutes the claim; {shared}"
-        return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}: {found}"
+            return f"the witness no longer refutes the claim; {shared}"
+        if self.verdict.method == "sampled":
+            return "refuted again, on fresh draws"
+        return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"
+
+    def __str__(self) -> str:
+        found = self.verdict.witness
+        return f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
 
 
 def replay(
-    path: str | Path, *, registry: Registry | None = None, mechanism: Mechanism | None = None, spec: PrivacySpec | None = None
+    path: str | Path,
+    *,
+    registry: Registry | None = None,
+    mechanism: Mechanism | Function | None = None,
+    spec: PrivacySpec | None = None,
+    progress: Progress | None = None,
 ) -> Replay:
     """Judge the two datasets of a witness file anew.
 
     Args:
         path: the file.
         registry: where the names in its specification are looked up; without it, among all installed plugins.
-        mechanism, spec: judge these instead of those in the file, such as the mended mechanism.
+        mechanism, spec: judge these instead of those in the file, such as the mended mechanism. A witness about a plain
+            function needs the function: a file is never the reason that code is imported.
+        progress: called with (done, in all).
 
     Raises:
         SpecFileError, SpecSyntaxError: the file cannot be read or is no witness file.
+        MissingKeyError: the file is about a plain function, and none is given.
     """
     from dpspec.extension.loader import installed
 
@@ -135,15 +204,24 @@ def replay(
     try:
         recorded, text = from_data(content["witness"]), str(content["specification"])
         left, right = recorded.left, recorded.right
+        function = dict(content.get("function", {}))
+        sampling = build(Sampling, function.get("sampling", {}), f"{path}: sampling")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise SpecSyntaxError(str(path), f"is no witness file: {problem!r}", "write one with witness_file") from None
+        raise SpecSyntaxError(str(path), f"is no witness file: {problem!r}", "write one with `verify --witnesses`") from None
     if mechanism is None or spec is None:
         document = read_text(text, registry or installed().registry, str(path))
         mechanism, spec = mechanism or document.mechanism, spec or document.spec
     if mechanism is None:
-        raise MissingKeyError(f"{path}: mechanism", "is missing", "give the mechanism that is judged")
-    verdict = verify(mechanism, spec, datasets=(left, right), registry=registry)
-    return Replay(recorded=recorded, verdict=verdict)
+        raise _missing(str(path), function.get("path"))
+    fresh = attrs.evolve(sampling, seed=sampling.seed + 1).keywords
+    verdict = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
+    return Replay(recorded=recorded, spec=spec, verdict=verdict)
+
+
+def _missing(path: str, function: object) -> MissingKeyError:
+    if function is None:
+        return MissingKeyError(f"{path}: mechanism", "is missing", "give the mechanism that is judged")
+    return MissingKeyError(f"{path}: function", "is missing", f"the witness is about {function}: give --function {function}")
 
 
 def _content(path: Path) -> dict[str, Any]:
@@ -156,5 +234,5 @@ def _content(path: Path) -> dict[str, Any]:
     except json.JSONDecodeError as problem:
         raise SpecSyntaxError(str(path), f"is not JSON: {problem}") from None
     if not isinstance(content, dict) or content.get("kind") != "dpspec-witness" or content.get("format") != FORMAT:
-        raise SpecSyntaxError(str(path), "is no witness file of format 1", "write one with witness_file")
+        raise SpecSyntaxError(str(path), "is no witness file of format 1", "write one with `verify --witnesses`")
     return content

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "dpspec"
 
 FLOORS = [
-    ("dpspec.errors",),
+    ("dpspec.errors", "dpspec.plural"),
     ("dpspec.files",),
     ("dpspec.randomness",),
     ("dpspec.forms",),

@@ -163,10 +163,12 @@ class _Search:
         if self.runs > self.most_paths:
             rule = f"has more than {self.most_paths} paths"
             raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")
+        given = self._fresh()
+        handed = [*given] if isinstance(given, list) else None
         before = sys.gettrace()
         sys.settrace(Watch(path, _stop))
         try:
-            output = self.function(self._fresh(), EnumeratingGenerator(path, self.tail, self.known))
+            output = self.function(given, EnumeratingGenerator(path, self.tail, self.known))
         except Stop as stop:
             if stop.fault is not None:
                 raise stop.fault from None
@@ -179,6 +181,8 @@ class _Search:
             sys.settrace(before)
         if path.refused is not None:
             raise path.refused
+        if handed is not None and [*map(id, given)] != [*map(id, handed)]:
+            raise NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy")
         return _Output(plain(output))
 
     def _fresh(self) -> Any:

@@ -20,6 +20,7 @@ from dpspec.blocks.space import Dataset
 from dpspec.errors import IncompatibleBlocksError, NoRouteError, ParameterError
 from dpspec.exact import INFINITY, Bracket, rational
 from dpspec.extension.registry import LOCAL, Registry
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
 from dpspec.verify.sampled.pairs import Pair, datasets, pair_order, pairs
@@ -183,7 +184,7 @@ class _Hunt:
                 self.findings.append(Finding(code="hidden-state", text=text))
                 return self._undecided(f"{text}; its draws are not repeatable, so that nothing can be concluded from them")
         if all(self.calls.ignores(dataset) for dataset in probes):
-            text = f"the generator was left untouched on {len(probes)} datasets: the output is a function of the dataset"
+            text = f"the generator was left untouched on {count(len(probes), 'dataset')}: the output is a function of the dataset"
             self.findings.append(Finding(code="deterministic", text=text))
         return None
 
@@ -193,9 +194,9 @@ class _Hunt:
             self.findings.append(Finding(code="mutates-dataset", text=text))
         drawn = [sample for sample in self.samples.held.values() if len(sample)]
         if drawn and all(shape[0] == "raises" for sample in drawn for shape in sample.groups):
-            self.findings.append(Finding(code="raises", text=f"every call raised, on each of {len(drawn)} datasets"))
+            self.findings.append(Finding(code="raises", text=f"every call raised, on each of {count(len(drawn), 'dataset')}"))
         if self.calls.endless:
-            text = f"{self.calls.endless} calls did not end within {self.calls.limit:g} s"
+            text = f"{count(self.calls.endless, 'call')} did not end within {self.calls.limit:g} s"
             self.findings.append(Finding(code="does-not-end", text=text))
 
     # -- the search -------------------------------------------------------------------------------
@@ -299,7 +300,7 @@ class _Hunt:
     @property
     def scope(self) -> str:
         names = {repr(d) for pair in self.pairs for d in (pair.left, pair.right)}
-        return f"{len(self.pairs)} pairs of {len(names)} datasets, {self.calls.made} draws"
+        return f"{count(len(self.pairs), 'pair')} of {count(len(names), 'dataset')}, {count(self.calls.made, 'draw')}"
 
     def _undecided(self, reason: str, *, method: str = "sampled") -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method=method, scope=self.scope, reason=reason)
@@ -326,17 +327,18 @@ class _Hunt:
 
     def _power(self) -> str:
         """What the search would have found, for the pair that was bet on longest."""
-        text = f"not refuted: {len(self.pairs)} pairs tried with {self.calls.made} draws"
+        text = f"not refuted: {count(len(self.pairs), 'pair')} tried with {count(self.calls.made, 'draw')}"
         longest = max(self.accounts, key=lambda account: account.spent, default=None)
         if longest is None or not longest.spent:
             return f"{text}, all spent on screening"
-        reach = longest.spent
-        parts = []
-        for mass in MASSES:
-            size = detectable(longest.null, mass, reach, self.log_needed + 2.0)
-            shown = "none" if size is None else f"{size / max(float(longest.pair.distance), 1e-300):.4g}"
-            parts.append(f"{shown} at events of mass {mass:.0%}")
-        return (
-            f"{text}; on the pair tried longest ({longest.spent} bets, distance {longest.pair.distance}) a loss per unit "
-            f"distance of {', '.join(parts)} would have been found with 99 % power, where {longest.pair.budget} is allowed"
-        )
+        sizes = {mass: detectable(longest.null, mass, longest.spent, self.log_needed + 2.0) for mass in MASSES}
+        unit = max(float(longest.pair.distance), 1e-300)
+        sure = [f"{size / unit:.4g} at events of mass {mass:.0%}" for mass, size in sizes.items() if size is not None]
+        open_ = [f"{mass:.0%}" for mass, size in sizes.items() if size is None]
+        parts = [f"on the pair tried longest ({count(longest.spent, 'bet')}, distance {longest.pair.distance})"]
+        if sure:
+            found = f"a loss per unit distance of {', '.join(sure)} would have been found with 99 % power"
+            parts.append(f"{found}, where {longest.pair.budget} is allowed")
+        if open_:
+            parts.append(f"{'and ' if sure else ''}no loss is that sure to be found at events of mass {', '.join(open_)}")
+        return f"{text}; {' '.join(parts)}"

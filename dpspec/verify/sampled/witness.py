@@ -14,6 +14,7 @@ import attrs
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
 from dpspec.exact import INFINITY, Bracket, number
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.verify.sampled.calls import Calls, OutOfDraws, Stuck
 from dpspec.verify.sampled.events import Event as SampledEvent
@@ -153,7 +154,7 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         hits = [event.count(calls.draw(dataset, "report", size)) for dataset in (pair.left, pair.right)]
     except (OutOfDraws, Stuck):
         hits, size = [0, 0], 0
-    ends = [interval(count, size) if size else (0.0, 1.0) for count in hits]
+    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
     large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper
@@ -161,8 +162,9 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
     distance = float(pair.distance)
     ratio = shown / distance if distance else math.inf
     note = (
-        f"both intervals at {CONFIDENCE:.1%} from {size} fresh draws a side: at least {ratio:.4g} per unit distance where "
-        f"{float(pair.budget):.4g} is allowed; refuted at error {math.exp(log_error):.0e} with {account.spent} draws"
+        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side: "
+        f"at least {ratio:.4g} per unit distance where {float(pair.budget):.4g} is allowed; "
+        f"refuted at error {math.exp(log_error):.0e} with {count(account.spent, 'draw')}"
     )
     return Witness(
         universe=pair.universe,

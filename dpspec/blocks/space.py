@@ -108,7 +108,7 @@ class DatasetSpace(ABC):
 
     @abstractmethod
     def cardinality(self) -> int | None:
-        """The number of elements of X; None when there are infinitely many."""
+        """The number of elements of X; None when there are infinitely many, or too many to count."""
 
     @abstractmethod
     def magnitude(self, dataset: Dataset) -> int:
@@ -135,6 +135,14 @@ class DatasetSpace(ABC):
     def most_within(self, inner: str, outer: str) -> int | None:
         """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
         return 1 if inner == outer and inner in self.units else None
+
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
+
+        For units inside others it is `most_within`; a space that also knows whose record one of the smaller units belongs to says
+        more.
+        """
+        return self.most_within(unit, per)
 
     def cells(self) -> tuple[Hashable, ...] | None:
         """The coordinates in which `vector` counts; None when there are none, or too many to list."""

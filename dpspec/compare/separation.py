@@ -142,7 +142,10 @@ def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candida
 
 
 def _described(record: Record, unit: str, space: DatasetSpace) -> str:
-    return ", ".join(f"{a.name} = {value}" for a, value in zip(space.attributes_of(unit), record, strict=True))
+    attributes = space.attributes_of(unit)
+    if len(attributes) != len(record):  # a space may describe no attributes, and records may differ in length
+        return " ".join(map(str, record))
+    return ", ".join(f"{a.name} = {value}" for a, value in zip(attributes, record, strict=True))
 
 
 def _changed_record(pair: tuple[Dataset, Dataset], unit: str, space: DatasetSpace) -> Iterator[Record]:

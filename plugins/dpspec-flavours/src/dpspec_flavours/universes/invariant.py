@@ -1,0 +1,144 @@
+"""Flavours whose universes are the level sets of what is published exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+from dpspec_divergences import DNor, Hamming, Mult, SymmetricDifference
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.records import ContingencyTables, UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.exact import ln, number
+from dpspec.flavour import Example, Flavour
+from dpspec.mechanism import ReleaseInvariants
+from dpspec.spec import PrivacySpec
+from dpspec_flavours.mechanisms import NearbyDataset
+from dpspec_flavours.universes.subspace import LatticeGaussian, ProjectedGaussian
+
+TOTAL = Marginal(attributes=())
+
+
+class InvariantsDP(Flavour):
+    """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (B-D7).
+
+    >>> from dpspec import verify_claim
+    >>> flavour = InvariantsDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "invariants-dp"
+    title: ClassVar[str] = "Privacy under invariants: some facts are published exactly"
+    citation: ClassVar[str] = "privacy under invariants, 2019 to 2023, as listed in B-D30"
+    reference: ClassVar[str] = "B-D30, B-D7, B-T10"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+
+    def spec(self) -> PrivacySpec:
+        sex = Attribute(name="sex", categories=("f", "m"))
+        return PrivacySpec(
+            space=UnorderedRecords(attributes=(sex,), most=2),
+            multiverse=LevelSets(invariants=(TOTAL,)),
+            input_divergence=SymmetricDifference(),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+        )
+
+    def satisfied_by(self) -> Example:
+        return Example(
+            title="a nearby dataset of the same size",
+            mechanism=NearbyDataset(distance=Hamming(), rate=ln(2)),
+            because="a replaced record is at distance 2; it changes each weight by at most 2 and their sum by at most 2",
+        )
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="the exact table by sex",
+            mechanism=ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),)),
+            because="the total may be exact, a finer table may not: two datasets with one total are told apart (B-T10)",
+        )
+
+
+class SubspaceDP(Flavour):
+    """Subspace differential privacy: D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x').
+
+    >>> from dpspec import verify_claim
+    >>> flavour = SubspaceDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "subspace-dp"
+    title: ClassVar[str] = "Subspace differential privacy: exact linear invariants, real-valued noise in their null space"
+    citation: ClassVar[str] = "Gao, Gong and Yu, AAAI 2022"
+    reference: ClassVar[str] = "B-D30, B-D18"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
+
+    def spec(self) -> PrivacySpec:
+        place = Attribute(name="place", categories=("a", "b", "c"))
+        return PrivacySpec(
+            space=ContingencyTables(attributes=(place,), most=2),
+            multiverse=LevelSets(invariants=(TOTAL,)),
+            input_divergence=SymmetricDifference(),
+            output_divergence=DNor(),
+            budget=UniformBudget(parameter="rho", value=number("1/4")),
+        )
+
+    def satisfied_by(self) -> Example:
+        return Example(
+            title="Gaussian noise projected on the tables with an unchanged total",
+            mechanism=ProjectedGaussian(invariants=(TOTAL,), variance=Fraction(1)),
+            because="a moved record is sqrt(2) away for the noise and 2 away for d, so that D_nor is d/2",
+        )
+
+    def broken_by(self) -> Example:
+        alone = Marginal(attributes=(), where=(("place", ("a",)),))
+        return Example(
+            title="noise projected on the null space of too many rows",
+            mechanism=ProjectedGaussian(invariants=(TOTAL, alone), variance=Fraction(1)),
+            because="the count of the first place is exact as well, and it differs between datasets of one total",
+        )
+
+
+class IntegerSubspaceDP(Flavour):
+    """Integer subspace differential privacy: the same with integer noise, on the lattice {w : C w = 0}.
+
+    >>> from dpspec import verify_claim
+    >>> flavour = IntegerSubspaceDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "integer-subspace-dp"
+    title: ClassVar[str] = "Integer subspace differential privacy: exact linear invariants, integer noise in their lattice"
+    citation: ClassVar[str] = "Dharangutte, Gao, Gong and Yu, 2022"
+    reference: ClassVar[str] = "B-D30, B-D18, B-S14"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
+
+    def spec(self) -> PrivacySpec:
+        sex, place = Attribute(name="sex", categories=("f", "m")), Attribute(name="place", categories=("a", "b"))
+        return PrivacySpec(
+            space=ContingencyTables(attributes=(sex, place), most=2),
+            multiverse=LevelSets(invariants=(Marginal(attributes=("sex",)), Marginal(attributes=("place",)))),
+            input_divergence=SymmetricDifference(),
+            output_divergence=DNor(),
+            budget=UniformBudget(parameter="rho", value=number("1/8")),
+        )
+
+    def satisfied_by(self) -> Example:
+        margins = (Marginal(attributes=("sex",)), Marginal(attributes=("place",)))
+        return Example(
+            title="discrete Gaussian noise along the move that keeps both margins",
+            mechanism=LatticeGaussian(invariants=margins, variance=Fraction(1)),
+            because="one move is 2 away for the noise and 4 away for d, so that D_nor is d/sqrt(8)",
+        )
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="noise along twice the move",
+            mechanism=LatticeGaussian(moves=((2, -2, -2, 2),), variance=Fraction(1)),
+            because="even steps leave the parity of every cell exact, which no margin tells",
+        )

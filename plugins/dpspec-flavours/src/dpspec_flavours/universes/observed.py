@@ -1,0 +1,214 @@
+"""Flavours whose universes are built around the observed dataset."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, SymmetricDifference
+from dpspec_noise import Geometric
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.blocks.vectors import BitVectors
+from dpspec.exact import ln, number
+from dpspec.flavour import Example, Flavour
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
+from dpspec_flavours.universes.centred import Around, Resamples, Star
+from dpspec_flavours.universes.local import LocalNoise
+
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+
+
+class ConditionedDP(Flavour):
+    """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x* (B-D30).
+
+    >>> from dpspec import verify_claim
+    >>> flavour = ConditionedDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "conditioned-dp"
+    title: ClassVar[str] = "Conditioned differential privacy: all pairs of datasets within distance 1 of the observed one"
+    citation: ClassVar[str] = "conditioned and empirical differential privacy, 2013 and 2016, as listed in B-D30"
+    reference: ClassVar[str] = "B-D30"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+
+    def spec(self) -> PrivacySpec:
+        return PrivacySpec(
+            space=BitVectors(length=2),
+            multiverse=Around(centres=((0, 0),), distance=HammingOrdered(), radius=number(1)),
+            input_divergence=HammingOrdered(),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+        )
+
+    def satisfied_by(self) -> Example:
+        rows = (
+            ListedLaw(dataset=(0, 0), law=(("few", 1 - THIRD), ("some", THIRD))),
+            *(ListedLaw(dataset=x, law=(("few", THIRD), ("some", 1 - THIRD))) for x in ((0, 1), (1, 0))),
+        )
+        return Example(
+            title="a noisy answer near the observed data, an alarm far from them",
+            mechanism=ListedLaws(laws=rows, otherwise=(("far from the observed data", Fraction(1)),)),
+            because="near the observed data the likelihood ratios are 2, 1/2 and 1; about those far away nothing is promised",
+        )
+
+    def broken_by(self) -> Example:
+        rows = (ListedLaw(dataset=(0, 0), law=(("as observed", Fraction(1)),)),)
+        return Example(
+            title="says whether the data are exactly the observed ones",
+            mechanism=ListedLaws(laws=rows, otherwise=(("changed", Fraction(1)),)),
+            because="the neighbours of the observed dataset lie in its universe, and are told apart from it with certainty",
+        )
+
+
+def _bits() -> UnorderedRecords:
+    """At most two people with one bit each."""
+    return UnorderedRecords(attributes=(Attribute(name="bit", categories=("0", "1")),), most=2)
+
+
+def _posterior(share: Fraction) -> Mechanism:
+    """One draw from the posterior of the share of ones, which is `share` or 1 - `share` with prior probability 1/2 each."""
+    rows = []
+    for dataset in _bits().datasets():
+        ones = sum(1 for record in _bits().records(dataset, "person") if record == ("1",))
+        zeros = _bits().magnitude(dataset) - ones
+        high, low = (p**ones * (1 - p) ** zeros for p in (share, 1 - share))
+        rows.append(ListedLaw(dataset=dataset, law=(("high", high / (high + low)), ("low", low / (high + low)))))
+    return ListedLaws(laws=tuple(rows))
+
+
+class EmpiricalDP(Flavour):
+    """Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with one record left out.
+
+    >>> from dpspec import verify_claim
+    >>> flavour = EmpiricalDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "empirical-dp"
+    title: ClassVar[str] = "Empirical differential privacy: the observed dataset and each of its records left out"
+    citation: ClassVar[str] = "Abowd, Schneider and Vilhuber, Journal of Privacy and Confidentiality 2013"
+    reference: ClassVar[str] = "B-D30"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+
+    def spec(self) -> PrivacySpec:
+        return PrivacySpec(
+            space=_bits(),
+            multiverse=Star(centres=((("0",), ("1",)),), relation=AddRemove()),
+            input_divergence=SymmetricDifference(),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+        )
+
+    def satisfied_by(self) -> Example:
+        return Example(
+            title="one draw from the posterior of a share that is 1/4 or 3/4",
+            mechanism=_posterior(Fraction(3, 4)),
+            because="one zero and one one leave the posterior at 1/2; without one of them it is 1/4 or 3/4, a ratio of at most 2",
+        )
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="one draw from the posterior of a share that is 1/10 or 9/10",
+            mechanism=_posterior(Fraction(9, 10)),
+            because="with so informative a prior one record moves the posterior from 1/2 to 1/10, a ratio of 5",
+        )
+
+
+SUM = LinearMap(rows=((1, 4),), label="sum of the sizes")
+
+
+def firms(*sizes: str, most: int = 2) -> UnorderedRecords:
+    """Multisets of at most `most` firms of the given sizes."""
+    return UnorderedRecords(attributes=(Attribute(name="size", categories=sizes),), most=most, unit="firm")
+
+
+class IndividualDP(Flavour):
+    """Individual differential privacy: e^-epsilon P_x(S) <= P_x*(S) <= e^epsilon P_x(S) for the neighbours x of the one x*.
+
+    Noise calibrated to the local sensitivity at x* is enough: here 1, where it is 4 over the whole space.
+
+    >>> from dpspec import verify_claim
+    >>> flavour = IndividualDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "individual-dp"
+    title: ClassVar[str] = "Individual differential privacy: the actual dataset and each of its neighbours"
+    citation: ClassVar[str] = "Soria-Comas, Domingo-Ferrer, Sanchez and Megias, IEEE Trans. Inf. Forensics and Security 2017"
+    reference: ClassVar[str] = "B-D30"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+
+    def spec(self) -> PrivacySpec:
+        return PrivacySpec(
+            space=firms("1", "4"),
+            multiverse=Star(centres=((("1",), ("1",)),), relation=AddRemove(unit="firm")),
+            input_divergence=SymmetricDifference(unit="firm"),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+        )
+
+    def satisfied_by(self) -> Example:
+        return Example(
+            title="a sum with noise for its local sensitivity at the actual dataset",
+            mechanism=LocalNoise(
+                query=SUM, relation=AddRemove(unit="firm"), epsilon=ln(2), observed=(("1",), ("1",)),
+            ),
+            because="two firms of size 1, at most two firms in all: the only neighbour is one firm, and the sum moves by 1",
+        )  # fmt: skip
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="the same with the local sensitivity taken anew on every dataset",
+            mechanism=LocalNoise(query=SUM, relation=AddRemove(unit="firm"), epsilon=ln(2)),
+            because="the local sensitivity is 1 there and 4 at the neighbour, and the width of the noise shows which it was",
+        )
+
+
+class BootstrapDP(Flavour):
+    """Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x' of the observed dataset.
+
+    >>> from dpspec import verify_claim
+    >>> flavour = BootstrapDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "bootstrap-dp"
+    title: ClassVar[str] = "Bootstrap differential privacy: all resamples of the observed dataset"
+    citation: ClassVar[str] = "O'Keefe and Charest, Transactions on Data Privacy 2019"
+    reference: ClassVar[str] = "B-D30"
+    changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+
+    def spec(self) -> PrivacySpec:
+        return PrivacySpec(
+            space=firms("1", "2", "9"),
+            multiverse=Resamples(centres=((("1",), ("2",)),), unit="firm"),
+            input_divergence=Hamming(unit="firm"),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+        )
+
+    def satisfied_by(self) -> Example:
+        total = LinearMap(rows=((1, 2, 9),), label="sum of the sizes")
+        return Example(
+            title="a sum with noise for the range of the observed sizes",
+            mechanism=Geometric(queries=(total,), ratio=HALF, neighbours="replace-one", unit="firm"),
+            because="one record replaced by another observed one moves the sum by at most 1; size 9 was not observed",
+        )
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="a histogram with noise for one record added or removed",
+            mechanism=Geometric(queries=(Marginal(attributes=("size",), unit="firm"),), ratio=HALF, unit="firm"),
+            because="a resample replaces records, and each replacement moves two counts (B-S16)",
+        )

@@ -1,10 +1,11 @@
 """Run the sampling engine on a zoo of black boxes and write the table of what was found.
 
-    python benchmarks/zoo.py PATH_TO_ZOO.py [--write docs/zoo.md] [--only P01,P02] [--processes 2]
+    python benchmarks/zoo.py PATH_TO_ZOO.py [--laws] [--write docs/zoo.md] [--only P01,P02] [--processes 2]
 
 The zoo is a Python file with a table ZOO: id -> entry with the fields fn, data, metric, claim, universe, verdict, witness. The
 engine gets the function, and the space, metric, universe and claim as its text fields say them: never a pair, an event or the
-verdict.
+verdict. With --laws it gets, for the entries of `zoo_laws.py`, the law in place of the function; the two passes write the two
+parts of the page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import attrs
+import zoo_laws
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -32,14 +35,19 @@ from dpspec_divergences import (
     UserMetric,
 )
 
+from dpspec import verify_claim
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.values import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
+from dpspec.laws import Law
+from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
+from dpspec.verify.exhaustive import verify
 from dpspec.verify.sampled.engine import refute
+from dpspec.verify.sampled.pairs import datasets
 from dpspec.verify.verdict import Outcome, Verdict
 
 ANSWERS = 20
@@ -152,15 +160,59 @@ def judged(name: str, zoo: dict[str, Any], seed: int, draws: int | None) -> tupl
     return name, verdict, time.process_time() - start
 
 
+# --- with laws -------------------------------------------------------------------------------------
+
+EXACT = {math.log(2): "ln(2)", math.log((1 + math.e) / 2): "0.62011450695828"}
+"""Claims that are doubles next to what is meant: the exact number, or the double rounded up."""
+
+
+class GivenLaw(Mechanism):
+    """A mechanism that is known by its law."""
+
+    name = "given-law"
+
+    def __init__(self, given: zoo_laws.Given) -> None:
+        self.given = given
+
+    def law(self, dataset: Any, space: DatasetSpace) -> Law:
+        return self.given.law(space.presented(dataset))
+
+
+def judged_by_law(name: str, zoo: dict[str, Any], given: zoo_laws.Given | None) -> tuple[str, Verdict, float]:
+    """By its law, on the first of the datasets that black boxes are tried on; without one by its code, the last bits included."""
+    start = time.process_time()
+    entry, spec = zoo[name], spec_of(zoo[name], zoo)
+    kind, size, *_ = entry.claim
+    if kind == "pure" and size in EXACT:
+        spec = attrs.evolve(spec, budget=UniformBudget(parameter="epsilon", value=EXACT[size]))
+    if given is None:
+        verdict = verify_claim(entry.fn, spec, bits=entry.level == "bits")
+    else:
+        verdict = verify(GivenLaw(given), spec, datasets=datasets(spec, 0)[: given.most])
+    return name, verdict, time.process_time() - start
+
+
 _ZOO: dict[str, Any] = {}
+_LAWS: dict[str, zoo_laws.Given] = {}
 
 
 def _start(path: str) -> None:
-    _ZOO.update(load(path).ZOO)
+    module = load(path)
+    _ZOO.update(module.ZOO)
+    _LAWS.update(zoo_laws.laws(module))
 
 
 def _work(task: tuple[str, int, int | None]) -> tuple[str, Verdict, float]:
     return judged(task[0], _ZOO, task[1], task[2])
+
+
+def _work_by_law(task: tuple[str, int, int | None]) -> tuple[str, Verdict, float]:
+    return judged_by_law(task[0], _ZOO, _LAWS.get(task[0]))
+
+
+# --- the page --------------------------------------------------------------------------------------
+
+WITH_LAWS = "# The zoo with laws"
 
 
 def entries(pair: tuple[Any, Any]) -> int:
@@ -180,7 +232,7 @@ def row(name: str, entry: Any, verdict: Verdict, seconds: float, *, timed: bool)
         event = "" if shown is None else f"{shown.text}: {_ends(shown.left)} against {_ends(shown.right)}"
         if entry.witness is not None and entries((witness.left, witness.right)) > entries(entry.witness[:2]):
             listed = f" (listed: {entry.witness[0]} / {entry.witness[1]})"
-    match = re.search(r"(\d+) draws", verdict.scope)
+    match = re.search(r"([\d,]+) draws", verdict.scope)
     cells = [
         name,
         "right" if right else "wrong",
@@ -188,7 +240,7 @@ def row(name: str, entry: Any, verdict: Verdict, seconds: float, *, timed: bool)
         mark,
         found + listed,
         event[:150],
-        match[1] if match else "",
+        match[1].replace(",", "") if match else "",
     ]
     return [*cells, f"{seconds:.1f}"] if timed else cells
 
@@ -227,10 +279,52 @@ def table(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], wall: 
     return "\n".join(lines) + "\n"
 
 
+def table_of_laws(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], laws: dict[str, zoo_laws.Given]) -> str:
+    """The second part of the page."""
+    wrong = {name for name in zoo if zoo[name].verdict != "ok"}
+    asked = {name for name, *_ in results}
+    found = {name for name, verdict, _ in results if verdict.outcome is Outcome.REFUTED}
+    verified = {name for name, verdict, _ in results if verdict.outcome is Outcome.VERIFIED}
+    by_law, otherwise = found & laws.keys(), (found & wrong) - laws.keys()
+    lines = [
+        WITH_LAWS,
+        "",
+        "Made by `python benchmarks/zoo.py PATH_TO_ZOO.py --laws --write docs/zoo.md`. Where `benchmarks/zoo_laws.py` gives",
+        "a law, the exact engine judges it, on the first of the datasets that black boxes are tried on; *verified* says that",
+        "of these datasets. Every other entry is the function, judged by `verify_claim`, P14 with `bits=True`. Claims are",
+        "exact: ln(2) where the zoo has its double.",
+        "",
+        f"* {len(found & wrong)} of {len(asked & wrong)} wrong ones refuted: {len(by_law & wrong)} by a law, as functions",
+        f"  {', '.join(sorted(otherwise)) or 'none'}.",
+        f"* {len(found - wrong)} of {len(asked - wrong)} right ones refuted; {len(verified)} verified.",
+        f"* {sum(seconds for *_, seconds in results):.0f} s of processor time.",
+        "",
+        "| id | truth | claim | law given | verdict | constant | x / x' | CPU s |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, verdict, seconds in results:
+        entry, witness = zoo[name], verdict.witness
+        given = laws[name].text if name in laws else "the function"
+        pair = "" if witness is None else f"{list(witness.left)} / {list(witness.right)}"
+        truth = "right" if entry.verdict == "ok" else "wrong"
+        constant = str(verdict.constant) if verdict.universes else ""
+        cells = [name, truth, " ".join(map(str, entry.claim)), given, verdict.outcome.value, constant, pair, f"{seconds:.2f}"]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write(path: Path, text: str, *, laws: bool) -> None:
+    """Put one part of the page in its place, and keep the other."""
+    before, _, after = (path.read_text(encoding="utf-8") if path.is_file() else "").partition(WITH_LAWS)
+    boxes, by_law = (before, text) if laws else (text, WITH_LAWS + after if after else "")
+    path.write_text("\n\n".join(part.strip("\n") for part in (boxes, by_law) if part) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("zoo")
-    parser.add_argument("--write")
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--laws", action="store_true", help="judge by laws where they are given")
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--draws", type=int)
@@ -239,15 +333,18 @@ def main() -> None:
     _start(given.zoo)
     names = [name for name in _ZOO if not given.only or name in given.only.split(",")]
     start = time.perf_counter()
-    results = []
+    results, work = [], _work_by_law if given.laws else _work
     with multiprocessing.get_context("spawn").Pool(given.processes, _start, (given.zoo,)) as pool:
-        for done in pool.imap_unordered(_work, [(name, given.seed, given.draws) for name in names]):
+        for done in pool.imap_unordered(work, [(name, given.seed, given.draws) for name in names]):
             results.append(done)
             print(" | ".join(row(done[0], _ZOO[done[0]], done[1], done[2], timed=True)), file=sys.stderr, flush=True)
     results.sort(key=lambda result: names.index(result[0]))
-    text = table(results, _ZOO, time.perf_counter() - start, given.processes)
+    if given.laws:
+        text = table_of_laws(results, _ZOO, _LAWS)
+    else:
+        text = table(results, _ZOO, time.perf_counter() - start, given.processes)
     if given.write:
-        Path(given.write).write_text(text, encoding="utf-8")
+        write(given.write, text, laws=given.laws)
     print(text.split("| id |", maxsplit=1)[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,9 @@ needs_zoo = pytest.mark.skipif(not ZOO.is_file(), reason="the zoo is not there: 
 
 
 def adapter() -> ModuleType:
+    """The benchmark, with the modules beside it importable."""
+    if str(ROOT / "benchmarks") not in sys.path:
+        sys.path.append(str(ROOT / "benchmarks"))
     found = importlib.util.spec_from_file_location("benchmark_zoo", ROOT / "benchmarks" / "zoo.py")
     assert found is not None
     assert found.loader is not None
@@ -44,6 +48,36 @@ def test_an_easy_wrong_one_is_refuted_with_a_witness_no_larger_than_the_listed_o
 def test_a_right_one_is_not_refuted(name):
     benchmark = adapter()
     assert benchmark.judged(name, benchmark.load(str(ZOO)).ZOO, 0, 40_000)[1].outcome is Outcome.UNDECIDED
+
+
+@needs_zoo
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("P14", Outcome.REFUTED),
+        ("P16", Outcome.REFUTED),
+        ("P63", Outcome.REFUTED),
+        ("P37", Outcome.REFUTED),
+        ("P15", Outcome.VERIFIED),
+        ("P42", Outcome.VERIFIED),
+        ("P54", Outcome.UNDECIDED),
+    ],
+)
+def test_with_its_law_or_its_last_bits(name, outcome):
+    benchmark = adapter()
+    zoo = benchmark.load(str(ZOO))
+    assert benchmark.judged_by_law(name, zoo.ZOO, benchmark.zoo_laws.laws(zoo).get(name))[1].outcome is outcome
+
+
+@needs_zoo
+@pytest.mark.long
+def test_the_whole_zoo_with_laws():
+    benchmark = adapter()
+    zoo = benchmark.load(str(ZOO))
+    laws = benchmark.zoo_laws.laws(zoo)
+    outcomes = {name: benchmark.judged_by_law(name, zoo.ZOO, laws.get(name))[1].outcome for name in zoo.ZOO}
+    refuted = {name for name, outcome in outcomes.items() if outcome is Outcome.REFUTED}
+    assert refuted == {name for name, entry in zoo.ZOO.items() if entry.verdict != "ok"}
 
 
 @needs_zoo

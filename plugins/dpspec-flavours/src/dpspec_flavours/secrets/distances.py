@@ -1,0 +1,174 @@
+"""Which secrets are told apart, and how far two distributions of data are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Annotated, ClassVar, cast
+
+from dpspec_divergences import HammingOrdered
+
+from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.exact import Number, number
+from dpspec.laws.finite import FiniteLaw
+from dpspec.params import Items, Registered, Text, define, did_you_mean
+from dpspec_flavours.secrets.spaces import DataLaws, DataLawSpace, Element, Secrets
+from dpspec_flavours.secrets.transport import bottleneck
+
+Bound = tuple[Number, str]
+
+
+@define
+class DiscriminativePairs(Relation):
+    """Two secrets of a listed pair, for the same attacker: the same prior and the same background (Pufferfish).
+
+    (s, theta) ~ (s', theta') when theta = theta' and {s, s'} is listed. `neighbour` of it is the definition of Kifer and
+    Machanavajjhala 2014, `path` of it counts the steps in the graph of secrets.
+
+    Args:
+        pairs: pairs of labels: of secrets, or of data laws.
+
+    >>> relation, space = DiscriminativePairs(pairs=[["first is 0", "first is 1"]]), list(Secrets.examples())[0]
+    >>> relation.related(("first is 0", "copy"), ("first is 1", "copy"), space)
+    True
+    >>> relation.related(("first is 0", "copy"), ("first is 1", "coins"), space)
+    False
+    """
+
+    name: ClassVar[str] = "discriminative-pairs"
+
+    pairs: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text(), least=2), least=1)]
+
+    def __attrs_post_init__(self) -> None:
+        for pair in self.pairs:
+            if len(set(pair)) != 2 or len(pair) != 2:
+                raise ParameterError("pairs", "must hold two different labels each", value=pair)
+
+    def check(self, space: DatasetSpace) -> None:
+        known = {element[0] for element in _data_laws(self.name, space).laws()}
+        for label in (label for pair in self.pairs for label in pair):
+            if label not in known:
+                rule = f"names what the space {space.name} does not tell apart"
+                raise IncompatibleBlocksError(f"relation {self.name}", rule, did_you_mean(label, known), value=label)
+
+    def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        (one, *ours), (two, *theirs) = cast("Element", left), cast("Element", right)
+        return ours == theirs and any({one, two} == set(pair) for pair in self.pairs)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({'; '.join(' | '.join(pair) for pair in self.pairs)})"
+
+    @classmethod
+    def examples(cls) -> Iterable[DiscriminativePairs]:
+        """What the conformance kit checks it with."""
+        yield cls(pairs=(("first is 0", "first is 1"),))
+        yield cls(pairs=(("quarter", "half"),))
+
+
+@define
+class DataVariation(InputDivergence):
+    """Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
+
+    At most 1; 0 for two elements that stand for the same law. By data processing, every mechanism on the data is 1-Lipschitz
+    from this distance to `total-variation`.
+
+    >>> str(DataVariation().distance(("quarter",), ("half",), list(DataLaws.examples())[0]))
+    '1/4'
+    """
+
+    name: ClassVar[str] = "data-variation"
+
+    def check(self, space: DatasetSpace) -> None:
+        _data_laws(self.name, space)
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        laws = _data_laws(self.name, space)
+        ours, theirs = laws.data_law(left), laws.data_law(right)
+        gains = (ours.probability(z) - theirs.probability(z) for z in ours.support)
+        return number(sum((gain for gain in gains if gain > 0), Fraction(0)))
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if isinstance(other, DataWasserstein):
+            least = other.distance_of_data.least_distance(_data_laws(self.name, space).base)
+            if least is not None and least.is_rational:
+                reason = f"data that differ are at least {least} apart, and some coupling of different laws is needed"
+                return number(1 / least.as_fraction()), reason
+        least = other.least_distance(space)
+        if least is None or not least.is_rational:
+            return None
+        return number(1 / least.as_fraction()), f"it is at most 1, and {other} is at least {least}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@define
+class DataWasserstein(InputDivergence):
+    """The infinity-Wasserstein distance of the data: how far records must move for one law of the data to become the other.
+
+    d(x, x') = inf over couplings (Z, Z') of Pi_x and Pi_x' of the largest distance of Z and Z' (Song, Wang and Chaudhuri 2017).
+    A mechanism that is eps-Lipschitz from the distance of datasets to `mult` is eps-Lipschitz from this one when averaged: for a
+    coupling, P_x(S) = E M(Z)(S) <= e^(eps d) E M(Z')(S).
+
+    Args:
+        distance_of_data: the distance of two datasets of the base space.
+
+    >>> d = DataWasserstein(distance_of_data=HammingOrdered())
+    >>> str(d.distance(("quarter",), ("half",), list(DataLaws.examples())[0]))
+    '1'
+    """
+
+    name: ClassVar[str] = "data-wasserstein"
+
+    distance_of_data: Annotated[InputDivergence, Registered("input_divergences")]
+
+    @property
+    def is_symmetric(self) -> bool:  # type: ignore[override]
+        return self.distance_of_data.is_symmetric
+
+    @property
+    def is_metric(self) -> bool:  # type: ignore[override]
+        return self.distance_of_data.is_metric
+
+    def check(self, space: DatasetSpace) -> None:
+        self.distance_of_data.check(_data_laws(self.name, space).base)
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        laws = _data_laws(self.name, space)
+        ours, theirs = laws.data_law(left), laws.data_law(right)
+        if ours == theirs:
+            return number(0)
+        return bottleneck(ours, theirs, lambda x, y: self.distance_of_data.distance(x, y, laws.base))
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        laws = _data_laws(self.name, space)
+        different: set[FiniteLaw] = set(laws.laws().values())
+        return self.distance_of_data.least_distance(laws.base) if len(different) == len(laws.laws()) else None
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if not isinstance(other, DataWasserstein):
+            return None
+        found = self.distance_of_data.bounded_by(other.distance_of_data, _data_laws(self.name, space).base)
+        return None if found is None else (found[0], f"on the data themselves: {found[1]}")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.distance_of_data})"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[DataWasserstein, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for space in (*DataLaws.examples(), *Secrets.examples()):
+            yield cls(distance_of_data=HammingOrdered()), space
+
+
+def _data_laws(name: str, space: DatasetSpace) -> DataLawSpace:
+    if not isinstance(space, DataLawSpace):
+        rule = "compares what the data may be, and the elements of this space are the data"
+        raise IncompatibleBlocksError(name, rule, "use a space of data laws, such as secrets", value=space.name)
+    return space

@@ -1,0 +1,237 @@
+"""Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
+
+An element x is a tuple of labels. The first says what is told apart, the others (a prior, what the attacker knows) say for
+whom. It stands for the law Pi_x of the data; a mechanism M with laws M(z) on ordinary datasets z then has the law
+
+    P_x = sum over z of Pi_x(z) M(z)
+
+on it (`dpspec_flavours.secrets.mechanisms.Averaged`), and d_Pr(P_x, P_x') <= eps d_X(x, x') is what Pufferfish, noiseless
+privacy, distributional privacy and partial knowledge ask.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, cast
+
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.laws.finite import FiniteLaw
+from dpspec.params import Items, Nested, Registered, collect, define, did_you_mean
+from dpspec_flavours.secrets.laws import Chance, DataLaw, Event, IndependentRecords, conditioned
+
+Element = tuple[str, ...]
+
+UNIT = "scenario"
+"""The unit of these spaces: an element is one record, whose attributes are its labels."""
+
+
+class DataLawSpace(DatasetSpace):
+    """A space whose elements stand for distributions over the datasets of a base space.
+
+    As a dataset, an element is one record of the unit "scenario", with one attribute for each of its labels. So invariants,
+    distances and queries of records are defined on it: the marginal of the attribute `prior` holds the prior fixed.
+    """
+
+    base: DatasetSpace
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What the labels of an element are called; the first is what is told apart."""
+
+    @abstractmethod
+    def laws(self) -> dict[Element, FiniteLaw]:
+        """Every element with its law of the data."""
+
+    def data_law(self, element: Dataset) -> FiniteLaw:
+        """Pi_x, the distribution over datasets of the base space.
+
+        Raises:
+            NotInSpaceError: when it is no element.
+        """
+        return self.laws()[cast("Element", self.dataset(element))]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (UNIT,)
+
+    def dataset(self, value: Any) -> Dataset:
+        known = tuple(value) if isinstance(value, (tuple, list)) else ()
+        if known not in self.laws():
+            written = ", ".join(map(str, known))
+            hint = did_you_mean(written, (", ".join(element) for element in self.laws()))
+            rule = f"must be a list of labels ({', '.join(self.labels)}) of positive probability"
+            raise NotInSpaceError(self.name, rule, hint, value=value)
+        return known
+
+    def datasets(self) -> Iterator[Dataset]:
+        return iter(sorted(self.laws(), key=self.order))
+
+    def cardinality(self) -> int:
+        return len(self.laws())
+
+    def magnitude(self, dataset: Dataset) -> int:
+        """The size of the largest dataset that the element may stand for."""
+        return max(map(self.base.magnitude, self.data_law(dataset).support))
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        columns = zip(*self.laws(), strict=True)
+        return tuple(
+            Attribute(name=name, categories=tuple(dict.fromkeys(column)))
+            for name, column in zip(self.labels, columns, strict=True)
+        )
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return (cast("Record", dataset),)
+
+    def fixes_size(self, unit: str) -> bool:
+        return unit == UNIT
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == UNIT
+
+    def cells(self) -> tuple[Hashable, ...]:
+        return tuple(self.laws())
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        return tuple(int(cell == dataset) for cell in self.cells())
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        chosen = [cell for cell, count in zip(self.cells(), vector, strict=True) if count]
+        if len(chosen) != 1 or sum(vector) != 1:
+            raise NotInSpaceError(self.name, "one element has the count 1, all others 0", value=vector)
+        return chosen[0]
+
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return (cast("Record", cell),)
+
+    def fixed_total(self) -> bool:
+        return True
+
+
+@define
+class DataLaws(DataLawSpace):
+    """Distributions of data, each with a label: what is protected is which of them the data came from (B-D30).
+
+    Args:
+        base: the space of ordinary datasets.
+        data_laws: the distributions over it.
+
+    >>> list(DataLaws.examples())[0].data_law(("half",))
+    FiniteLaw({(0,): 1/2, (1,): 1/2})
+    """
+
+    name: ClassVar[str] = "data-laws"
+
+    base: Annotated[DatasetSpace, Registered("spaces")]
+    data_laws: Annotated[tuple[DataLaw, ...], Items(Nested(DataLaw), least=1)]
+
+    def __attrs_post_init__(self) -> None:
+        check_labels("data_laws", self.data_laws)
+        collect(lambda law=law: law.law(self.base) for law in self.data_laws)  # type: ignore[misc]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("law",)
+
+    def laws(self) -> dict[Element, FiniteLaw]:
+        return {(law.label,): law.law(self.base) for law in self.data_laws}
+
+    @classmethod
+    def examples(cls) -> Iterable[DataLaws]:
+        """What the conformance kit checks it with."""
+        laws = [
+            DataLaw(label=label, independent=(bits(chance),))
+            for label, chance in (("quarter", Fraction(1, 4)), ("half", Fraction(1, 2)))
+        ]
+        yield cls(base=BitVectors(length=1), data_laws=tuple(laws))
+
+
+@define
+class Secrets(DataLawSpace):
+    """Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
+
+    A pair stands for the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds, what an
+    attacker knows beforehand, it stands for the prior conditioned on both (partial knowledge, Desfontaines et al. 2022).
+
+    Args:
+        base: the space of ordinary datasets.
+        secrets: what is told apart, such as "the first record is 1".
+        priors: the distributions of the data that attackers believe in.
+        backgrounds: what attackers may know; none stands for attackers who know nothing but the prior.
+
+    >>> space = list(Secrets.examples())[0]
+    >>> list(space.datasets())[0], space.data_law(("first is 1", "copy"))
+    (('first is 0', 'copy'), FiniteLaw({(1, 1): 1}))
+    """
+
+    name: ClassVar[str] = "secrets"
+
+    base: Annotated[DatasetSpace, Registered("spaces")]
+    secrets: Annotated[tuple[Event, ...], Items(Nested(Event), least=1)]
+    priors: Annotated[tuple[DataLaw, ...], Items(Nested(DataLaw), least=1)]
+    backgrounds: Annotated[tuple[Event, ...], Items(Nested(Event))] = ()
+
+    def __attrs_post_init__(self) -> None:
+        for field in ("secrets", "priors", "backgrounds"):
+            check_labels(field, getattr(self, field))
+        collect(lambda event=event: event.check(self.base) for event in (*self.secrets, *self.backgrounds))  # type: ignore[misc]
+        if not _conditional_laws(self):
+            raise ParameterError("secrets", "have probability 0 under every prior", "check the values that the secrets name")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("secret", "background", "prior") if self.backgrounds else ("secret", "prior")
+
+    def laws(self) -> dict[Element, FiniteLaw]:
+        return _conditional_laws(self)
+
+    @classmethod
+    def examples(cls) -> Iterable[Secrets]:
+        """What the conformance kit checks it with."""
+        half = Fraction(1, 2)
+        copy = tuple(Chance(value=(bit, bit), probability=half) for bit in (0, 1))
+        priors = DataLaw(label="coins", independent=(bits(half, 2),)), DataLaw(label="copy", listed=copy)
+        yield cls(base=BitVectors(length=2), secrets=values_at(0, "first"), priors=priors)
+        known = Event(label="nothing"), Event(label="second is 1", position=1, values=(1,))
+        yield cls(base=BitVectors(length=2), secrets=values_at(0, "first"), priors=priors, backgrounds=known)
+
+
+@lru_cache(maxsize=64)
+def _conditional_laws(space: Secrets) -> dict[Element, FiniteLaw]:
+    found: dict[Element, FiniteLaw] = {}
+    for secret in space.secrets:
+        for background in space.backgrounds or (None,):
+            for prior in space.priors:
+                known = (secret,) if background is None else (secret, background)
+                law = conditioned(prior.law(space.base), known, space.base)
+                if law is not None:
+                    found[(*(event.label for event in known), prior.label)] = law
+    return found
+
+
+def check_labels(field: str, labelled: Sequence[DataLaw | Event]) -> None:
+    """Refuse two things of one label."""
+    labels = [thing.label for thing in labelled]
+    if len(set(labels)) != len(labels):
+        raise ParameterError(field, "gives a label twice", "labels tell them apart", value=labels)
+
+
+def bits(chance: Fraction, times: int = 1) -> IndependentRecords:
+    """Independent bits, each 1 with the given probability."""
+    record = Chance(value=0, probability=1 - chance), Chance(value=1, probability=chance)
+    return IndependentRecords(record=record, times=times)
+
+
+def values_at(position: int, who: str) -> tuple[Event, Event]:
+    """The two secrets about one bit."""
+    no, yes = (Event(label=f"{who} is {bit}", position=position, values=(bit,)) for bit in (0, 1))
+    return no, yes

@@ -11,7 +11,7 @@ from flint import arb, ctx
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, NumericalError, ParameterError
 from dpspec.exact import Number, dyadic
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import exponential
@@ -61,7 +61,7 @@ class NearbyDataset(Mechanism):
         losses = {z: self.rate * d for z, d in distances.items() if not d.is_infinite}
         try:
             return finite_law({z: exponential(-1 * loss) for z, loss in losses.items()}, normalise=True)
-        except ParameterError:  # a loss such as sqrt(2) or ln(2)/2
+        except (NumericalError, ParameterError):  # a loss such as sqrt(2) or ln(2)/2
             return _enclosed(losses)
 
 

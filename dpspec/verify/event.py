@@ -15,8 +15,8 @@ from dpspec.verify.verdict import Event
 Listed = FiniteLaw | ExponentialLaw | EnclosedLaw
 
 
-def telling_event(left: Law, right: Law) -> Event | None:
-    """The single outcome with the most extreme likelihood ratio, either way, with both its probabilities.
+def telling_event(left: Law, right: Law, *, both_ways: bool = True) -> Event | None:
+    """The single outcome with the most extreme likelihood ratio, with both its probabilities: either way, or left over right.
 
     Outcomes that only one of the two laws can produce come first, the likeliest of them; ties go to the outcome
     whose text is smallest. None for laws whose outcomes are not listed.
@@ -29,7 +29,11 @@ def telling_event(left: Law, right: Law) -> Event | None:
     laws = left, right
 
     def rank(outcome: Outcome) -> tuple[int, Fraction | Exponential, str]:
-        p, q = sorted(_weight(law, outcome) for law in laws)
+        q, p = (_weight(law, outcome) for law in laws)
+        if both_ways:
+            p, q = sorted((p, q))
+        if q == 0:
+            return 2, p, repr(outcome)
         return (0, -q, repr(outcome)) if p == 0 else (1, p / q, repr(outcome))
 
     outcome = min({*left.support, *right.support}, key=rank)

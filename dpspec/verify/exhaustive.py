@@ -247,7 +247,8 @@ class _Walk:
     def _with_event(self, witness: Witness | None) -> Witness | None:
         if witness is None:
             return None
-        event = telling_event(self.law(witness.left), self.law(witness.right))
+        both_ways = self.spec.output_divergence.is_symmetric
+        event = telling_event(self.law(witness.left), self.law(witness.right), both_ways=both_ways)
         return attrs.evolve(witness, event=event)
 
 

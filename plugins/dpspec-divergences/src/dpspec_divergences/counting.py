@@ -105,7 +105,17 @@ class Hamming(Counting):
             return number(1), "positions that agree cancel in the multiset difference"
         if other == SymmetricDifference(unit=self.unit) and space.fixes_size(self.unit):
             return number(Fraction(1, 2)), f"every dataset has equally many {self.unit} records, so it is half of it (B-X7)"
-        return None
+        return self._bounded_per(other, space)
+
+    def _bounded_per(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        """The constant against a count of another unit: half the multiset difference, where its two halves are equal."""
+        if not isinstance(other, Counting) or not space.fixes_size(self.unit):
+            return None
+        most = space.most_changed(self.unit, other.unit)
+        if most is None:
+            return None
+        factor = Fraction(most, 2) if isinstance(other, SymmetricDifference) else Fraction(most)
+        return number(factor), f"{most} {self.unit} records go or come for each {other.unit} that does, and as many go as come"
 
 
 @define
@@ -135,11 +145,11 @@ class SymmetricDifference(Counting):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added (B-X7)"
-        most = space.most_within(self.unit, other.unit)
+        most = space.most_changed(self.unit, other.unit)
         if most is None:
             return None
         members = max(most, 1)
-        per_household = f"a {other.unit} holds at most {most} {self.unit} records"
+        per_household = f"a {other.unit} changes at most {most} {self.unit} records"
         if isinstance(other, SymmetricDifference):
             return number(members), per_household
         return number(2 * members), f"{per_household}; a replaced {other.unit} is one removed and one added"

@@ -40,6 +40,11 @@ def dpspec_register_input_divergences(register: Register) -> None:
 
 
 @hookimpl
+def dpspec_register_output_divergences(register: Register) -> None:
+    _register("output_divergences", register)
+
+
+@hookimpl
 def dpspec_register_budgets(register: Register) -> None:
     _register("budgets", register)
 

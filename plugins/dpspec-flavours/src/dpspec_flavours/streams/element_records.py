@@ -1,0 +1,183 @@
+"""Datasets of users whose records are made of elements, so that one element, a cluster of them or a user can be the unit."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, cast
+
+from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record
+from dpspec.blocks.multisets import CELLS_LISTED
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.params import Items, Nested, Pairs, Text, define
+
+USER, CLUSTER, ELEMENT = "user", "cluster", "element"
+OUTSIDE = "-"
+"""What the record of a cluster shows for the elements that are not in it."""
+
+
+@define
+class ElementRecords(DatasetSpace):
+    """Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
+
+    A dataset is a tuple of records (user, value of the first element, ...), in the order of the users. It is read by *user*, by
+    *element* (one record for each user and element), and, when the elements are put into clusters, by *cluster* (one record for
+    each user and cluster). The element distance, the number of (user, element) pairs that differ, is hamming of elements.
+
+    Args:
+        users: their names.
+        elements: the elements with their categories.
+        clusters: a table from every element to its cluster; without it there is no unit cluster.
+
+    >>> yes_no = ("yes", "no")
+    >>> smokes, drinks = Attribute(name="smokes", categories=yes_no), Attribute(name="drinks", categories=yes_no)
+    >>> space = ElementRecords(users=("ann",), elements=(smokes, drinks))
+    >>> space.records(space.dataset([["ann", "yes", "no"]]), "element")
+    (('ann', 'smokes', 'yes'), ('ann', 'drinks', 'no'))
+    """
+
+    name: ClassVar[str] = "element-records"
+
+    users: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    elements: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
+    clusters: Annotated[tuple[tuple[str, str], ...], Pairs(Text())] = ()
+
+    def __attrs_post_init__(self) -> None:
+        check_attributes((Attribute(name=USER, categories=self.users), Attribute(name=CLUSTER, count=1), *self.elements))
+        named = {element.name for element in self.elements}
+        if self.clusters and {element for element, _ in self.clusters} != named:
+            raise ParameterError(
+                "clusters", "must name the cluster of every element and of nothing else", value=dict(self.clusters)
+            )
+
+    # -- units ------------------------------------------------------------------------------------
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (USER, CLUSTER, ELEMENT) if self.clusters else (USER, ELEMENT)
+
+    @property
+    def cluster_names(self) -> tuple[str, ...]:
+        """The clusters, in the order in which they are first named."""
+        return tuple(dict.fromkeys(cluster for _, cluster in self.clusters))
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        user = Attribute(name=USER, categories=self.users)
+        if unit == USER:
+            return (user, *self.elements)
+        if unit == CLUSTER:
+            shown = (Attribute(name=element.name, categories=(OUTSIDE, *element.values())) for element in self.elements)
+            return user, Attribute(name=CLUSTER, categories=self.cluster_names), *shown
+        values = tuple(dict.fromkeys(value for element in self.elements for value in element.values()))
+        names = tuple(element.name for element in self.elements)
+        return user, Attribute(name=ELEMENT, categories=names), Attribute(name="value", categories=values)
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        rows = cast("tuple[Any, ...]", dataset)
+        if unit == USER:
+            return rows
+        names = [element.name for element in self.elements]
+        if unit == ELEMENT:
+            return tuple((user, *entry) for user, *values in rows for entry in zip(names, values, strict=True))
+        home = [dict(self.clusters)[name] for name in names]
+        return tuple(
+            (user, cluster, *(value if at == cluster else OUTSIDE for at, value in zip(home, values, strict=True)))
+            for user, *values in rows
+            for cluster in self.cluster_names
+        )
+
+    def fixes_size(self, unit: str) -> bool:
+        return unit in self.units
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit in self.units
+
+    def most_within(self, inner: str, outer: str) -> int | None:
+        if not {inner, outer} <= set(self.units) or self.units.index(inner) < self.units.index(outer):
+            return None
+        if inner == outer:
+            return 1
+        if outer == USER:
+            return len(self.elements) if inner == ELEMENT else len(self.cluster_names)
+        return max(Counter(cluster for _, cluster in self.clusters).values())
+
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """As `most_within`; and an element belongs to one cluster and one user, whose record changes with it."""
+        if {unit, per} <= set(self.units) and self.units.index(unit) < self.units.index(per):
+            return 1
+        return self.most_within(unit, per)
+
+    # -- datasets ---------------------------------------------------------------------------------
+
+    def dataset(self, value: Any) -> Dataset:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise NotInSpaceError(self.name, "must be a collection of records (user, values of the elements)", value=value)
+        rows = [read_record(row, self.attributes_of(USER)) for row in value]
+        given = Counter(row[0] for row in rows)
+        if given != Counter(self.users):
+            raise NotInSpaceError(
+                self.name, f"must hold one record for each of the users {', '.join(self.users)}", value=dict(given)
+            )
+        return tuple(sorted(rows, key=lambda row: self.users.index(str(row[0]))))
+
+    def datasets(self) -> Iterator[Dataset]:
+        kinds = tuple(all_records(self.elements))
+        for chosen in itertools.product(kinds, repeat=len(self.users)):
+            yield tuple((user, *values) for user, values in zip(self.users, chosen, strict=True))
+
+    def cardinality(self) -> int:
+        return int(count_records(self.elements) ** len(self.users))
+
+    def magnitude(self, dataset: Dataset) -> int:
+        """The number of users, the same for all datasets."""
+        return len(self.users)
+
+    # -- coordinates ------------------------------------------------------------------------------
+
+    def cells(self) -> tuple[Hashable, ...] | None:
+        """(user, element, category): 1 where the user has it."""
+        if len(self.users) * sum(element.size for element in self.elements) > CELLS_LISTED:
+            return None
+        return tuple((user, e.name, value) for user in self.users for e in self.elements for value in e.values())
+
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        held = set(self.records(dataset, ELEMENT))
+        return tuple(int(cell in held) for cell in self._listed())
+
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        cells = self._listed()
+        if any(entry not in (0, 1) for entry in vector):
+            raise NotInSpaceError(self.name, "entries must be 0 or 1", value=vector)
+        held = [cast("Record", cell) for cell, entry in zip(cells, vector, strict=True) if entry]
+        rows = {user: [value for owner, _, value in held if owner == user] for user in self.users}
+        found = self.dataset([(user, *values) for user, values in rows.items()])
+        if self.vector(found) != tuple(vector):
+            raise NotInSpaceError(self.name, "must give every user one value of each element", value=vector)
+        return found
+
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        if unit != ELEMENT:
+            raise IncompatibleBlocksError(f"space {self.name}", "elements do not add up to a record of this unit", value=unit)
+        return (cast("Record", cell),)
+
+    def fixed_total(self) -> bool:
+        return True
+
+    def _listed(self) -> tuple[Hashable, ...]:
+        cells = self.cells()
+        if cells is None:
+            raise IncompatibleBlocksError(f"space {self.name}", f"has more than {CELLS_LISTED} coordinates")
+        return cells
+
+    @classmethod
+    def examples(cls) -> Iterator[ElementRecords]:
+        """What the conformance kit checks it with."""
+        one, two, three = (Attribute(name=name, categories=("yes", "no")) for name in ("smokes", "drinks", "votes"))
+        yield cls(users=("ann", "bob"), elements=(one, two))
+        clusters = (("drinks", "habits"), ("smokes", "habits"), ("votes", "views"))
+        yield cls(users=("ann",), elements=(one, two, three), clusters=clusters)

@@ -1,0 +1,233 @@
+"""Personalised privacy: everybody has a budget of their own, written as a weight of their records in the input divergence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from fractions import Fraction
+from typing import Annotated, ClassVar, cast
+
+from dpspec_divergences import HammingOrdered, SymmetricDifference
+
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.exact import ZERO, Number, number
+from dpspec.laws.combine import product
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.mechanism import Mechanism
+from dpspec.params import Exact, Items, Pairs, Rational, Text, define, did_you_mean
+
+Bound = tuple[Number, str]
+
+
+def total(weights: Iterable[Number]) -> Number:
+    """The sum of exact numbers."""
+    return sum(weights, ZERO)
+
+
+def _inverse(weight: Number) -> Number | None:
+    """1 / weight, where that has an exact form: for rationals, and 1 as a bound for what is above 1."""
+    if weight.is_rational and not weight.is_infinite:
+        return number(1 / weight.as_fraction())
+    return number(1) if weight >= 1 else None
+
+
+@define
+class PersonalWeights(InputDivergence):
+    """Ordered Hamming distance with a weight for each position: d(x, x') = sum over i of w_i [x_i != x'_i].
+
+    With the budget epsilon, position i is protected at epsilon_i = w_i epsilon (Jorgensen, Yu and Cormode 2015). A person with an
+    infinite weight asks for no protection at all.
+
+    Args:
+        weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1.
+        unit: what one position is.
+
+    Raises:
+        IncompatibleBlocksError: when the datasets have no positions, or not all of them the same number as there are weights.
+
+    >>> d = PersonalWeights(weights=(1, 2, "1/2"))
+    >>> str(d.distance((0, 0, 0), (0, 1, 1), BitVectors(length=3)))
+    '5/2'
+    """
+
+    name: ClassVar[str] = "personal-weights"
+
+    weights: Annotated[tuple[Number, ...], Items(Exact(0, open_low=True), least=1)]
+    unit: Annotated[str, Text()] = "person"
+
+    def check(self, space: DatasetSpace) -> None:
+        if not space.is_ordered:
+            advice = "use record-weights, which goes by an attribute"
+            raise IncompatibleBlocksError(self.name, "needs datasets with positions", advice, value=space.name)
+        space.check_unit(self.unit)
+        if not space.fixes_size(self.unit):
+            raise IncompatibleBlocksError(self.name, "needs datasets with all positions", "fix their length", value=space.name)
+        length = len(space.records(next(iter(space.datasets())), self.unit))
+        if length != len(self.weights):
+            raise IncompatibleBlocksError(
+                self.name, f"needs a weight for each of the {length} positions", value=len(self.weights)
+            )
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        entries = zip(self.weights, space.records(left, self.unit), space.records(right, self.unit), strict=True)
+        return total(weight for weight, ours, theirs in entries if ours != theirs)
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return min(self.weights) if space.is_told_by(self.unit) else None
+
+    def counted_unit(self) -> str | None:
+        return self.unit if min(self.weights) >= 1 else None
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if other == HammingOrdered(unit=self.unit):
+            return max(self.weights), "no position weighs more"
+        if isinstance(other, PersonalWeights) and other.unit == self.unit:
+            lower = all(ours <= theirs for ours, theirs in zip(self.weights, other.weights, strict=True))
+            return (number(1), "no position weighs more than there") if lower else None
+        return None
+
+    def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        least = _inverse(min(self.weights))
+        return (least, "no position weighs less") if other == HammingOrdered(unit=self.unit) and least is not None else None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.unit}: {', '.join(map(str, self.weights))})"
+
+    @classmethod
+    def examples(cls) -> Iterator[tuple[PersonalWeights, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(weights=(number(1), number("5/2"))), BitVectors(length=2)
+        yield cls(weights=(number("1/3"), number("inf"))), BitVectors(length=2)
+
+
+@define
+class RecordWeights(InputDivergence):
+    """Symmetric difference with weights: d(x, x') = sum of w(r) over the records r added or removed (Ebadi et al. 2015).
+
+    The weight of a record is that of its category of one attribute, such as the person whose record it is, so that a budget
+    epsilon protects the presence of r at w(r) epsilon (Ebadi, Sands and Schneider 2015).
+
+    Args:
+        attribute: the attribute that decides.
+        weights: a table from category to weight, above 0.
+        otherwise: the weight of the categories that are not listed; without it all of them must be.
+        unit: what one record is.
+
+    >>> owner = Attribute(name="owner", categories=("ann", "bob"))
+    >>> space, d = UnorderedRecords(attributes=(owner,)), RecordWeights(attribute="owner", weights={"ann": 1, "bob": 3})
+    >>> str(d.distance(space.dataset([["ann"], ["ann"]]), space.dataset([["ann"], ["bob"]]), space))
+    '4'
+    """
+
+    name: ClassVar[str] = "record-weights"
+
+    attribute: Annotated[str, Text()]
+    weights: Annotated[tuple[tuple[str, Number], ...], Pairs(Exact(0, open_low=True))]
+    otherwise: Annotated[Number, Exact(0, open_low=True)] | None = None
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        if not self.weights and self.otherwise is None:
+            raise ParameterError("weights", "name no weight", "list the categories, or give `otherwise`")
+
+    def check(self, space: DatasetSpace) -> None:
+        _, attribute = self._attribute(space)
+        for category, _ in self.weights:
+            attribute.index(category)
+        if self.otherwise is None and attribute.size > len(self.weights):
+            rule = f"lists {len(self.weights)} of the {attribute.size} categories of {attribute.name}"
+            raise IncompatibleBlocksError(self.name, rule, "list the others, or give `otherwise`")
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        place, _ = self._attribute(space)
+        surplus = Counter(space.records(left, self.unit))
+        surplus.subtract(space.records(right, self.unit))
+        listed: dict[Hashable, Number] = dict(self.weights)
+        changed = ((listed.get(record[place], self.otherwise), abs(count)) for record, count in surplus.items() if count)
+        return total(weight * count for weight, count in changed if weight is not None)
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return min(self._range()) if space.is_told_by(self.unit) and not space.is_ordered else None
+
+    def counted_unit(self) -> str | None:
+        return self.unit if min(self._range()) >= 1 else None
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if other == SymmetricDifference(unit=self.unit):
+            return max(self._range()), "no record weighs more"
+        return None
+
+    def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        least = _inverse(min(self._range()))
+        return (least, "no record weighs less") if other == SymmetricDifference(unit=self.unit) and least is not None else None
+
+    def _range(self) -> list[Number]:
+        return [*(weight for _, weight in self.weights), *([] if self.otherwise is None else [self.otherwise])]
+
+    def _attribute(self, space: DatasetSpace) -> tuple[int, Attribute]:
+        known = {attribute.name: (place, attribute) for place, attribute in enumerate(space.attributes_of(self.unit))}
+        if self.attribute not in known:
+            rule = f"the space {space.name} has no such {self.unit} attribute"
+            raise IncompatibleBlocksError(self.name, rule, did_you_mean(self.attribute, known), value=self.attribute)
+        return known[self.attribute]
+
+    def __str__(self) -> str:
+        rows = [f"{category} {weight}" for category, weight in self.weights]
+        others = [] if self.otherwise is None else [f"others {self.otherwise}"]
+        return f"{self.name} ({self.unit} by {self.attribute}: {', '.join([*rows, *others])})"
+
+    @classmethod
+    def examples(cls) -> Iterator[tuple[RecordWeights, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        owner = Attribute(name="owner", categories=("ann", "bob"))
+        space = UnorderedRecords(attributes=(owner,), most=3)
+        yield cls(attribute="owner", weights=(("ann", number(1)), ("bob", number("5/2")))), space
+        yield cls(attribute="owner", weights=(("ann", number("1/3")),), otherwise=number("inf")), space
+
+
+@define
+class PersonalisedResponse(Mechanism):
+    """Randomised response with a coin for each person: bit i is reported with probability p_i and flipped otherwise.
+
+    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
+
+    Args:
+        keep_probabilities: p_i in [0, 1], one for each bit.
+
+    >>> mechanism = PersonalisedResponse(keep_probabilities=("3/4", "9/10"))
+    >>> mechanism.law((1, 1), BitVectors(length=2)).probability((1, 1))
+    Fraction(27, 40)
+    """
+
+    name: ClassVar[str] = "personalised-response"
+
+    keep_probabilities: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)]
+
+    def check(self, space: DatasetSpace) -> None:
+        if not isinstance(space, BitVectors):
+            raise IncompatibleBlocksError(
+                f"mechanism {self.name}", "answers for one bit per unit", "use the space bit-vectors", value=space.name
+            )
+        if space.length != len(self.keep_probabilities):
+            raise IncompatibleBlocksError(f"mechanism {self.name}", f"needs {space.length} probabilities, one for each bit")
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """P(t) = product over i of (p_i if t_i = x_i else 1 - p_i)."""
+        self.check(space)
+        bits = cast("tuple[int, ...]", space.dataset(dataset))
+        rows = zip(bits, self.keep_probabilities, strict=True)
+        return product([FiniteLaw.of({bit: keep, 1 - bit: 1 - keep}) for bit, keep in rows])
+
+    @classmethod
+    def examples(cls) -> Iterator[tuple[PersonalisedResponse, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(keep_probabilities=(Fraction(3, 4), Fraction(1))), BitVectors(length=2)

@@ -70,3 +70,10 @@ class OutputDivergence(ABC):
     def bounded_by(self, other: OutputDivergence) -> tuple[Number, str] | None:
         """A constant c with d(P, Q) <= c other(P, Q) for all laws, and the reason; None when unknown or none exists."""
         return (number(1), "the same output divergence") if self == other else None
+
+    def bounds(self, other: OutputDivergence) -> tuple[Number, str] | None:
+        """A constant c with other(P, Q) <= c d(P, Q) for all laws, and the reason; None when unknown.
+
+        What `other.bounded_by(self)` would say if it knew this divergence: so a new one tells how it stands to those before it.
+        """
+        return None

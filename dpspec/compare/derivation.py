@@ -51,7 +51,8 @@ def _input_step(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Step, Nu
 
 
 def _output_step(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Step, Number | None]:
-    known = conclusion.output_divergence.bounded_by(premise.output_divergence)
+    smaller, larger = conclusion.output_divergence, premise.output_divergence
+    known = smaller.bounded_by(larger) or larger.bounds(smaller)
     if known is None:
         reason = f"no constant k with {_name(conclusion.output_divergence)} <= k {_name(premise.output_divergence)} is known"
         return Step(block="output divergence", holds=None, reason=reason), None

@@ -270,6 +270,15 @@ class BrokenConversion(Variation):
         return number("1/2"), "wishful"
 
 
+@breaks("check_divergence_is_bounded_as_stated", "output_divergences")
+@define
+class BrokenReverseConversion(Variation):
+    """Claims to be at least twice of anything."""
+
+    def bounds(self, other):
+        return number("1/2"), "wishful"
+
+
 @breaks("check_larger_budgets_allow_more", "output_divergences")
 @define
 class BrokenBudget(Variation):

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from random import Random
 
-from dpspec.exact import Bracket, number
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import Bracket, Number, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.testing.check import Context, ValueSubject, check, exceeds, exceeds_times, require
 
@@ -125,18 +126,24 @@ def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Conte
 
 @check(KIND)
 def check_divergence_is_bounded_as_stated(subject: ValueSubject, context: Context) -> None:
-    """`bounded_by(other)` = c: d_Pr <= c other for all laws. Implications between specifications rest on it."""
+    """`bounded_by(other)` = c: d_Pr <= c other for all laws; `bounds(other)`: other <= c d_Pr. Implications rest on both."""
     for other in context.values(KIND):
-        stated = subject.thing.bounded_by(other)
-        if stated is None:
-            continue
-        factor, reason = stated
-        for left, right in random_pairs(context, "bounded"):
-            mine, theirs = _value(subject, left, right), other.between(left, right).upper
-            above = exceeds_times(mine.lower, factor, theirs)
-            require(
-                not above, f"d = {mine}, above {factor} x {theirs} of {other}, for P = {left}, Q = {right}, in spite of: {reason}"
-            )
+        _require_bound(subject.thing, other, subject.thing.bounded_by(other), context)
+        _require_bound(other, subject.thing, subject.thing.bounds(other), context)
+
+
+def _require_bound(
+    smaller: OutputDivergence, larger: OutputDivergence, stated: tuple[Number, str] | None, context: Context
+) -> None:
+    if stated is None:
+        return
+    factor, reason = stated
+    for left, right in random_pairs(context, "bounded"):
+        less, more = smaller.between(left, right), larger.between(left, right).upper
+        require(
+            not exceeds_times(less.lower, factor, more),
+            f"d = {less} of {smaller}, above {factor} x {more} of {larger}, for P = {left}, Q = {right}, in spite of: {reason}",
+        )
 
 
 @check(KIND)

@@ -23,13 +23,13 @@ Bound = tuple[Number, str]
 _HALF_ROOT = sqrt(Fraction(1, 2))
 
 
-def _both_ways(pair: Dichotomy, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+def both_ways(pair: Dichotomy, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
     """The larger of the two directions; a pair that is its own reverse is looked at once."""
     forth, back = functional(pair), pair.reverse()
     return forth if back is pair else forth | functional(back)
 
 
-class _Named(OutputDivergence):
+class Named(OutputDivergence):
     """Shared: how the divergence is written in a reason."""
 
     def bounded_by(self, other: OutputDivergence) -> Bound | None:
@@ -44,7 +44,7 @@ class _Named(OutputDivergence):
 
 
 @define
-class Mult(_Named):
+class Mult(Named):
     """Multiplicative distance, the standard of pure differential privacy (B-D15).
 
     d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
@@ -58,7 +58,7 @@ class Mult(_Named):
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return _both_ways(pair, lambda way: way.max_log_ratio(precision=precision))
+        return both_ways(pair, lambda way: way.max_log_ratio(precision=precision))
 
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
@@ -67,13 +67,13 @@ class Mult(_Named):
         return by_hockey_stick(q, bound, Fraction(0))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if _is_pure(other):
+        if is_pure(other):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"
         return None
 
 
 @define
-class MultDelta(_Named):
+class MultDelta(Named):
     """Approximate differential privacy: the least epsilon at a fixed delta (B-D16).
 
     d(P, Q) = sup over S of max{ ln([P(S) - delta]+ / Q(S)), ln([Q(S) - delta]+ / P(S)), 0 }, which is at most epsilon
@@ -92,7 +92,7 @@ class MultDelta(_Named):
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return _both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
+        return both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
@@ -109,7 +109,7 @@ class MultDelta(_Named):
 
 
 @define
-class DNor(_Named):
+class DNor(Named):
     """Normalised Renyi metric, the standard of zero-concentrated privacy (B-D18).
 
     d(P, Q) = sup over alpha > 1 of sqrt(max(D_alpha(P||Q), D_alpha(Q||P)) / alpha). A budget is written as rho, and
@@ -133,7 +133,7 @@ class DNor(_Named):
     budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return _both_ways(pair, lambda way: way.concentration(precision=precision)).sqrt()
+        return both_ways(pair, lambda way: way.concentration(precision=precision)).sqrt()
 
     def lipschitz(self, parameter: str, value: Number) -> Number:
         return value.sqrt()
@@ -143,13 +143,13 @@ class DNor(_Named):
         return by_power(q, [(order, bound**2 * ball(order)) for order in ORDERS])
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if _is_pure(other):
+        if is_pure(other):
             return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
         return None
 
 
 @define
-class Renyi(_Named):
+class Renyi(Named):
     """Renyi divergence of one order, the larger of the two directions (B-D17).
 
     d(P, Q) = max(D_alpha(P||Q), D_alpha(Q||P)) with D_alpha(P||Q) = ln(sum p^alpha q^(1-alpha)) / (alpha - 1).
@@ -168,13 +168,13 @@ class Renyi(_Named):
     order: Annotated[Fraction, Rational(1, open_low=True)]
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return _both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
+        return both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_power(q, [(self.order, bound)])
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if _is_pure(other):
+        if is_pure(other):
             return number(1), "D_alpha never exceeds the largest log-ratio"
         if isinstance(other, Renyi) and self.order <= other.order:
             return number(1), "D_alpha never decreases in alpha"
@@ -185,7 +185,7 @@ class Renyi(_Named):
 
 
 @define
-class TotalVariation(_Named):
+class TotalVariation(Named):
     """Total variation distance (B-D19).
 
     d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
@@ -208,13 +208,13 @@ class TotalVariation(_Named):
         return (q + bound).min(arb(1))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if _is_pure(other):
+        if is_pure(other):
             return number(Fraction(1, 2)), "it is at most tanh(epsilon/2), which is at most epsilon/2"
         if isinstance(other, DNor):
             return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
         return None
 
 
-def _is_pure(divergence: OutputDivergence) -> bool:
+def is_pure(divergence: OutputDivergence) -> bool:
     """Whether the divergence is the multiplicative distance, under either name."""
     return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)

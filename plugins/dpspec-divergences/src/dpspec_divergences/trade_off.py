@@ -1,0 +1,261 @@
+"""Output divergences of trade-off functions: hockey stick, Gaussian privacy, and steps of a given curve."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Annotated, ClassVar
+
+from flint import arb, ctx
+
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.errors import ParameterError
+from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, sqrt
+from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
+from dpspec.laws.numeric import rational_exponential
+from dpspec.laws.trade_off import PERFECT, TradeOff
+from dpspec.params import Exact, Items, Rational, define
+from dpspec_divergences.f_divergence import by_total_variation
+from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
+
+MOST_STEPS = 256
+"""Curves are composed at most this many times: each time they get more knots, and longer numbers in them."""
+
+_PROBIT = Fraction(94, 75)
+_DENSITY = Fraction(2, 5)
+_BITS = 64
+_FINENESS = Fraction(257, 256)
+
+
+@define
+class HockeyStick(Named):
+    """The hockey-stick divergence at a fixed epsilon, the larger of the two directions.
+
+    d(P, Q) = sup over events S of P(S) - e^epsilon Q(S), and the same with P and Q exchanged. Its budget is delta: on neighbours
+    d <= delta is (epsilon, delta)-privacy, the same as `mult-delta` at that delta. They differ with the distance: two datasets
+    k apart are allowed k delta at the one epsilon here, and k epsilon at the one delta there. At epsilon = 0 it is the total
+    variation; above 0 it is no metric (Barthe and Olmedo 2013).
+
+    Args:
+        epsilon: the log-ratio that is free, at least 0.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> str(HockeyStick(epsilon="ln(2)").between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")))
+    '1/4'
+    """
+
+    name: ClassVar[str] = "hockey-stick"
+    separates_disjoint: ClassVar[bool] = False
+    budget_parameters: ClassVar[tuple[str, ...]] = ("delta",)
+
+    epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return both_ways(pair, lambda way: way.hockey_stick(self.epsilon, precision=precision))
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        """min(e^epsilon q + delta, 1 - e^-epsilon (1 - q - delta), 1)."""
+        epsilon = self.epsilon.enclose(ctx.prec)
+        return (epsilon.exp() * q + bound).min(1 - (-epsilon).exp() * (1 - q - bound)).min(arb(1))
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if isinstance(other, HockeyStick) and other.epsilon <= self.epsilon:
+            return number(1), "a larger epsilon only relaxes"
+        if is_pure(other):
+            reason = "a pair with mult = m has a hockey stick of at most (e^m - e^epsilon)/(e^m + 1), here over m at its largest"
+            return number(_largest_share(self.epsilon)), reason
+        return by_total_variation(number(1), "it never exceeds the total variation", other)
+
+    def bounds(self, other: OutputDivergence) -> Bound | None:
+        if self.epsilon == 0 and isinstance(other, TotalVariation):
+            return number(1), "at epsilon = 0 it is the total variation"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} (epsilon = {self.epsilon})"
+
+
+@lru_cache(maxsize=64)
+def _largest_share(epsilon: Number) -> Fraction:
+    """A bound, at most 1/2 and close to the least, of (e^m - e^epsilon)/((e^m + 1) m) over m > epsilon, by short intervals."""
+    if epsilon < Fraction(1, 64):
+        return Fraction(1, 2)  # by the total variation
+    low, best = dyadic(epsilon.enclose(_BITS).lower()), Fraction(0)
+    with ctx.workprec(_BITS):
+        free = epsilon.enclose(_BITS).exp()
+        while 1 / low > best:
+            high = low * _FINENESS
+            rise = ball(high).exp()
+            best = max(best, dyadic(((rise - free) / ((rise + 1) * ball(low))).upper()))
+            low = high
+    return min(Fraction(1, 2), Fraction(-(-best.numerator * 1000 // best.denominator), 1000))
+
+
+@define
+class GaussianTradeOff(Named):
+    """Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart (Dong, Roth and Su 2022).
+
+    d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu is
+    its own inverse. Its budget is mu. For laws with finitely many rational atoms it is the largest Phi^-1(1 - a) - Phi^-1(T(a))
+    over the knots of T(P, Q), in a bracket; for two Gaussians of one variance it is exact.
+
+    It is a metric: T(P, Q) >= G_a and T(Q, R) >= G_b give T(P, R) >= G_b(1 - G_a), which is G_(a+b).
+
+    >>> from dpspec.laws.continuous import Gaussian
+    >>> str(GaussianTradeOff().between(Gaussian(0, 4), Gaussian(3, 4)))
+    '3/2'
+    """
+
+    name: ClassVar[str] = "gaussian-trade-off"
+    is_metric: ClassVar[bool] = True
+    budget_parameters: ClassVar[tuple[str, ...]] = ("mu",)
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        """The least mu.
+
+        Raises:
+            NoRouteError: for other laws than those named above.
+        """
+        if pair.is_identical:
+            return NOTHING
+        if pair.is_gaussian:
+            return pair.concentration(precision=precision).scaled(2).sqrt()
+        if pair.below() is not pair:
+            low, high = (self.evaluate(end, precision=precision) for end in (pair.below(), pair.above()))
+            return Bracket(lower=low.lower, upper=high.upper)
+        return TradeOff.of(pair).least_mu(precision=precision)
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        """1 - G_mu(q) = Phi(Phi^-1(q) + mu), concave in q."""
+        if q <= 0 or q >= 1:
+            return arb(0) if q <= 0 else arb(1)
+        root = arb(2).sqrt()
+        return (-((2 * q - 1).erfinv() + bound / root)).erfc() / 2
+
+    def _bounded(self, other: OutputDivergence) -> Bound | None:
+        if is_pure(other):
+            return number(_PROBIT), "mu <= 2 Phi^-1(e^m/(1 + e^m)), which is concave in m with slope sqrt(pi/2) < 94/75 at 0"
+        return None
+
+    def bounds(self, other: OutputDivergence) -> Bound | None:
+        if isinstance(other, DNor):
+            return sqrt(Fraction(1, 2)), "mu-Gaussian privacy processes two Gaussians mu apart, which are (mu^2/2)-concentrated"
+        if isinstance(other, TotalVariation):
+            return number(_DENSITY), "it is at most 2 Phi(mu/2) - 1, and the Gaussian density is below 2/5"
+        return None
+
+
+@define
+class TradeOffSteps(Named):
+    """f-differential privacy with a curve for a budget, counted in steps of the curve (Dong, Roth and Su 2022).
+
+    A curve f is no number. But f-privacy on neighbours gives a group of k the curve f_k = 1 - (1 - f) composed k times (their
+    theorem on group privacy), and the curves f_0 = 1 - a, f_1 = f, f_2, ... fall. So the curve becomes the unit of measurement,
+
+        d(P, Q) = the least k in {0, 1, 2, ..., inf} with T(P, Q) >= f_k,
+
+    and a budget of 1 step says: f-private, with what that means for groups. f must be its own inverse; then d is a metric,
+    since T(P, Q) >= f_j and T(Q, R) >= f_k give T(P, R) >= f_k(1 - f_j), which is f_(j+k). Its budget is `steps`.
+    After `MOST_STEPS` steps only that is known as a lower bound: the numbers get long, and no budget is meant that far away.
+
+    Args:
+        curve: the knots (level, error) of f, from level 0 to (1, 0).
+        epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with
+        delta: the slack in probability.
+
+    >>> from dpspec.laws.finite import FiniteLaw
+    >>> steps = TradeOffSteps(epsilon="ln(2)")
+    >>> str(steps.between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))), str(steps.f)
+    ('2', '(0, 1), (1/3, 1/3), (1, 0)')
+    """
+
+    name: ClassVar[str] = "trade-off"
+    is_metric: ClassVar[bool] = True
+    budget_parameters: ClassVar[tuple[str, ...]] = ("steps",)
+
+    curve: Annotated[tuple[tuple[Fraction, ...], ...], Items(Items(Rational(0, 1)))] = ()
+    epsilon: Annotated[Number, Exact(0, "inf", open_high=True)] | None = None
+    delta: Annotated[Fraction, Rational(0, 1, open_high=True)] = Fraction(0)
+
+    def __attrs_post_init__(self) -> None:
+        if bool(self.curve) == (self.epsilon is not None) or (self.curve and self.delta):
+            raise ParameterError("trade-off", "needs either a curve, or epsilon and perhaps delta", 'write epsilon = "ln(3)"')
+        if not self.f.is_symmetric:
+            raise ParameterError("curve", "must be its own inverse: with (a, b) it holds (b, a)", value=str(self.f))
+        if self.f == PERFECT:
+            raise ParameterError("curve", "must lie below 1 - a, of which any number of steps lead nowhere", value=str(self.f))
+
+    @property
+    def f(self) -> TradeOff:
+        """The curve of one step."""
+        return _curve(self.curve, self.epsilon, self.delta)
+
+    @property
+    def separates_disjoint(self) -> bool:  # type: ignore[override]  # of this class it depends on the parameters
+        return self.f.is_regular
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        """The least number of steps.
+
+        Raises:
+            NoRouteError: when the laws have other atoms than finitely many rational ones.
+        """
+        if pair.is_identical:
+            return NOTHING
+        if self.f.is_regular and any(way.max_log_ratio().lower.is_infinite for way in (pair, pair.reverse())):
+            return INFINITE
+        if pair.below() is not pair:
+            low, high = (self.evaluate(end, precision=precision) for end in (pair.below(), pair.above()))
+            return Bracket(lower=low.lower, upper=high.upper)
+        found = TradeOff.of(pair)
+        steps = next((k for k in range(MOST_STEPS) if found >= self.f.group(k)), None)
+        return Bracket(lower=number(MOST_STEPS), upper=INFINITY) if steps is None else Bracket.exactly(steps)
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        """1 - f_k(q), concave in q."""
+        curve = self.f.group(int(dyadic(bound.upper()).__floor__()))
+        corners = itertools.pairwise(curve.knots)
+        lines = [(b - (d - b) / (c - a) * a, (d - b) / (c - a)) for (a, b), (c, d) in corners]
+        found = arb(1)
+        for start, rise in lines:
+            found = found.min(1 - ball(start) - ball(rise) * q)
+        return found
+
+    def bounds(self, other: OutputDivergence) -> Bound | None:
+        ratio = self.f.largest_ratio
+        if is_pure(other) and ratio is not None:
+            return ln(ratio), "each step multiplies the likelihood ratio by at most the steepest fall of the curve"
+        if isinstance(other, TotalVariation):
+            return number(self.f.advantage), "each step adds at most the total variation of the curve"
+        mu = self.f.least_mu().upper
+        if mu.is_infinite:
+            return None
+        if isinstance(other, GaussianTradeOff):
+            return mu, "each step adds at most the mu of the curve, and Gaussian curves compose by adding mu"
+        if isinstance(other, DNor):
+            return mu * sqrt(Fraction(1, 2)), "each step adds at most the mu of the curve, and d-nor is at most mu/sqrt(2)"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} (f through {self.f})"
+
+    @classmethod
+    def examples(cls) -> Iterable[TradeOffSteps]:
+        """What the conformance kit checks it with."""
+        yield cls(epsilon=ln(3))
+        yield cls(epsilon=ln(2), delta=Fraction(1, 10))
+        knots = ((0, 9), (1, 5), (5, 1), (9, 0))
+        yield cls(curve=tuple((Fraction(a, 9), Fraction(b, 9)) for a, b in knots))
+
+
+@lru_cache(maxsize=256)
+def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delta: Fraction) -> TradeOff:
+    if epsilon is None:
+        return TradeOff(knots)
+    ratio = rational_exponential(epsilon)
+    if ratio is None:
+        rule = "has an irrational e^epsilon, and the knots of a curve are rational"
+        raise ParameterError("epsilon", rule, 'write "ln(3)", or a curve by its knots', value=str(epsilon))
+    return TradeOff.approximate(ratio, delta)

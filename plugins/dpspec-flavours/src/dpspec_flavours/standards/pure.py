@@ -10,8 +10,9 @@ from dpspec_noise import RandomisedResponse
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.vectors import BitVectors
-from dpspec.exact import ln
+from dpspec.exact import NumberLike, ln, number
 from dpspec.flavour import Example, Flavour
 from dpspec.spec import PrivacySpec
 
@@ -53,3 +54,8 @@ class PureDP(Flavour):
             mechanism=RandomisedResponse(keep_probability=Fraction(4, 5)),
             because="the likelihood ratio of one answer is 4",
         )
+
+
+def relaxed(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+    """Pure privacy with another output divergence and its budget."""
+    return PureDP().spec().replace(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))

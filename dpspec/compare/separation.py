@@ -24,6 +24,7 @@ import attrs
 from dpspec.blocks.determination import miniatures
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.compare.comparison import Separation
+from dpspec.errors import NoRouteError
 from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
@@ -75,8 +76,11 @@ def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Sep
         return None
     for found in itertools.chain(*(family(premise, conclusion) for family in (_by_invariants, _by_question, _by_count))):
         mechanism, pair, words, argument = found
-        first, first_line = judge(mechanism, premise, pair)
-        second, second_line = judge(mechanism, conclusion, pair)
+        try:
+            first, first_line = judge(mechanism, premise, pair)
+            second, second_line = judge(mechanism, conclusion, pair)
+        except NoRouteError:  # one of the divergences cannot compare these laws
+            continue
         if first == "verified" and second == "refuted":
             return Separation(mechanism=words, argument=argument, left=pair[0], right=pair[1], checks=(first_line, second_line))
     return None
@@ -178,9 +182,12 @@ def _geometric(decay: Number, center: int) -> Law:
 
 
 def _between(spec: PrivacySpec, yes: Law, no: Law) -> Bracket:
-    """d_Pr of two laws, the larger of both directions."""
-    forward = spec.output_divergence.between(yes, no)
-    return forward if spec.output_divergence.is_symmetric else forward | spec.output_divergence.between(no, yes)
+    """d_Pr of two laws, the larger of both directions; anything where the divergence cannot compare them."""
+    try:
+        forward = spec.output_divergence.between(yes, no)
+        return forward if spec.output_divergence.is_symmetric else forward | spec.output_divergence.between(no, yes)
+    except NoRouteError:
+        return Bracket(lower=number(0), upper=INFINITY)
 
 
 def _answers() -> Iterator[tuple[Law, Law, str]]:

@@ -3,20 +3,27 @@
     lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
              a step; some by lot, with one entry changed and with two exchanged
     vectors  constants, moved up and down by 1 and 2 in patterns: all, one alone, one against the rest, a step, alternating
+    records  (tables, households, whatever counts over cells) the first ones; w + v^- and w + v^+ for short changes v that keep
+             the invariants, w a few equal cells; a space whose records are of very many kinds through its miniature
 
 A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import random
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from operator import add
 from typing import Any, cast
 
 import attrs
 from flint import arb
 
+from dpspec.blocks.moves import adds_up, counts_of, dataset_of, has_counts, kernel_of
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.values import ValueLists
@@ -30,6 +37,10 @@ MOST = 130
 MOST_VECTORS = 170
 LONG, LONGEST = 12, 30
 """Constant lists are tried up to the one length, every position is changed once up to the other."""
+MOST_KINDS = 500
+"""A space whose records can be of more kinds is tried through its miniature."""
+MOST_CELLS = 12
+"""Changes are looked for over so many cells."""
 _PRECISION = 96
 
 
@@ -65,8 +76,9 @@ def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
         wanted: Iterable[Any] = _vectors(space)
         most = MOST_VECTORS
     else:
-        first = itertools.islice(space.datasets(), FIRST)
-        wanted, most = itertools.chain(first, _patterns(space, random.Random(seed))), MOST
+        listed, lot = _listed(spec), random.Random(seed)
+        patterns = _changes(spec, listed, lot) if has_counts(space) and not space.is_ordered else _patterns(listed, lot)
+        wanted, most = itertools.chain(itertools.islice(listed.datasets(), FIRST), patterns), MOST
     found: dict[str, Dataset] = {}
     for candidate in itertools.islice(wanted, 20 * most):
         if len(found) >= most:
@@ -81,7 +93,7 @@ def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
 
 
 def _patterns(space: DatasetSpace, lot: random.Random) -> Iterator[Any]:
-    """Lists with a pattern: constant, one changed, a step, by lot; nothing for spaces that are no lists."""
+    """Lists with a pattern: constant, one changed, a step, by lot; the next datasets of spaces that are no plain lists."""
     if isinstance(space, ValueLists):
         values, least, most = space.values, space.least, space.most
     elif isinstance(space, BitVectors):
@@ -107,6 +119,38 @@ def _patterns(space: DatasetSpace, lot: random.Random) -> Iterator[Any]:
     if len(values) ** max(sizes) > FIRST:
         for _ in range(MOST):
             yield from _by_lot(values, lot.choice(sizes), lot)
+
+
+def _listed(spec: PrivacySpec) -> DatasetSpace:
+    """The space whose first datasets are tried: a miniature, where one record alone can be of very many kinds."""
+    space = spec.space
+    kinds = (math.prod(attribute.size for attribute in space.attributes_of(unit)) for unit in space.units)
+    if max(kinds, default=0) <= MOST_KINDS:
+        return space
+    mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
+    for invariant in spec.multiverse.invariants or ():
+        for name, categories in invariant.mentions().items():
+            mentioned[name] = mentioned.get(name, frozenset()) | categories
+    return space.miniature(mentioned, 3) or space
+
+
+def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
+    """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
+    space, first = spec.space, list(itertools.islice(listed.datasets(), MOST))
+    cells = list(dict.fromkeys(cell for dataset in first for cell in counts_of(dataset, space)))[:MOST_CELLS]
+    additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, space)]
+    least = counts_of(first[0], space).total() if first else 0
+    for common, whole in itertools.product((0, 1, 3), (True, False)):
+        basis = kernel_of(additive, cells, space, keep_total=whole)[:MOST_CELLS]
+        sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
+        for change in (*basis, *sums):
+            shared = [lot.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
+            for sign in (-1, 1):
+                side = Counter(shared)
+                side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
+                with contextlib.suppress(DpspecError):
+                    yield dataset_of(side, space)
+    yield from first[FIRST:]
 
 
 def _by_lot(values: Sequence[Any], size: int, lot: random.Random) -> Iterator[list[Any]]:

@@ -40,13 +40,13 @@ def drawn(*parts: RenderableType) -> str:
     coloured = sys.stdout.isatty()
     console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
     for part in parts:
-        console.print(part, crop=False)
+        console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
 def headline(subject: str, mark: str, style: str, rest: str = "") -> Text:
     """A line that is never broken, however long its path or command is: it can be copied, and read by a program."""
-    return Text.assemble((subject, "bold"), ": ", (mark, style), rest, no_wrap=True, overflow="ignore")
+    return Text.assemble((subject, "bold"), ": ", (mark, style), rest, no_wrap=True)
 
 
 def grid(*, indent: int = 0) -> Table:

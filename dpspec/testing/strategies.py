@@ -8,17 +8,21 @@ from_params(cls)        objects of a declared class, parameters inside their dom
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import attrs
 from hypothesis import HealthCheck, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import NotReachedError
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.domains import Domain, Items, Registered
+from dpspec.errors import DpspecError, NotReachedError
+from dpspec.extension.loader import installed
 from dpspec.mechanism import Mechanism
-from dpspec.params import parameters
+from dpspec.params import Nested, parameters
 from dpspec.spec import PrivacySpec
 from dpspec.testing.reduction import reduced
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
@@ -47,8 +51,62 @@ def pairs(spec: PrivacySpec) -> st.SearchStrategy[tuple[Dataset, Dataset]]:
 
 
 def from_params(cls: type) -> st.SearchStrategy[Any]:
-    """Objects of a class made by `dpspec.define`, each declared parameter drawn inside its domain."""
-    return st.builds(cls, **{p.name: p.domain.strategy() for p in parameters(cls) if p.required})
+    """Objects of a class made by `dpspec.define`, each declared parameter drawn inside its domain.
+
+    An object that is a parameter itself is drawn the same way: an attribute with distinct categories, a registered object of a
+    class that is installed. Parameters that do not go together are drawn again.
+
+    >>> from dpspec.blocks.space import Attribute
+    >>> from hypothesis import given
+    >>> given(from_params(Attribute))(lambda attribute: None)()
+    """
+    return _objects(cls, ())
+
+
+def _objects(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
+    """Objects of a class that is a parameter of other classes; none of them is drawn inside itself."""
+    if cls is Attribute:
+        return _attributes()
+    declared = parameters(cls)
+    columns = {p.name: _values(p.domain, (*within, cls)) for p in declared}
+    required = {p.name: columns[p.name] for p in declared if p.required}
+    one_more = [{p.name: columns[p.name]} for p in declared if not p.required and not columns[p.name].is_empty]
+    if any(column.is_empty for column in required.values()):
+        return st.nothing()
+    given = st.one_of([st.fixed_dictionaries({**required, **optional}) for optional in ({}, *one_more)])
+    return given.map(partial(_built, cls)).filter(lambda thing: thing is not None)
+
+
+def _built(cls: type, given: dict[str, Any]) -> Any:
+    try:
+        return cls(**given)
+    except DpspecError:  # the parameters do not go together
+        return None
+
+
+def _attributes() -> st.SearchStrategy[Attribute]:
+    """Attributes with a few categories, or with their number alone."""
+    name, texts = st.sampled_from(("sex", "age", "place", "race")), st.sampled_from("abcdef")
+    listed = st.lists(texts, min_size=1, max_size=4, unique=True).map(tuple)
+    return st.one_of(st.builds(Attribute, name=name, categories=listed), st.builds(Attribute, name=name, count=st.integers(1, 5)))
+
+
+def _values(domain: Domain, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
+    """Values of a domain, the objects among them made by `_objects`."""
+    if isinstance(domain, Nested):
+        return _objects(domain.cls, within)
+    if isinstance(domain, Registered):
+        known = {entry.cls for entry in installed().registry if entry.kind == domain.kind} - set(within)
+        drawn = [_objects(cls, within) for cls in sorted(known, key=lambda cls: cls.__qualname__) if attrs.has(cls)]
+        return st.one_of([strategy for strategy in drawn if not strategy.is_empty])
+    if isinstance(domain, Items):
+        item, least = _values(domain.item, within), domain.least
+        if item.is_empty:
+            return st.nothing() if least else st.just(())
+        named = isinstance(domain.item, Nested) and domain.item.cls is Attribute
+        unique = (lambda attribute: attribute.name) if named else None
+        return st.lists(item, min_size=least, max_size=least + 2, unique_by=unique).map(tuple)
+    return domain.strategy()
 
 
 def find_witness(mechanism: Mechanism, spec: PrivacySpec, *, examples: int = 500) -> Witness | None:

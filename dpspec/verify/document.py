@@ -15,7 +15,7 @@ from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.verify.entry import verify_claim
-from dpspec.verify.exhaustive import Progress, guarded, verify
+from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.verdict import Outcome, Verdict, worst
 
@@ -131,7 +131,7 @@ def _claims(document: SpecDocument) -> Iterator[Duty]:
 
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-        verdict = verify(mechanism, spec, registry=registry, progress=progress)
+        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Duty(name=name, judge=judge)

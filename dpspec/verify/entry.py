@@ -21,7 +21,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 from dpspec.verify.automatic import Sampler
 from dpspec.verify.bits import refute_bits
-from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.exhaustive import Progress, not_empty, verify
 from dpspec.verify.function import Sampling
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.engine import DRAWS, ERROR, refute
@@ -85,13 +85,14 @@ def verify_claim(
     sampling = Sampling(seed=seed, error=error, draws=DRAWS if draws is None else draws, seconds=seconds, bits=bits)
     chosen = None if datasets is None else tuple(datasets)
     if isinstance(subject, Mechanism):
-        return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
+        found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
+        return found if chosen is not None else not_empty(found)
     case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress)
     exact = case.enumerated()
     if isinstance(exact, Verdict):
         return exact
     found = case.sampled(sampling)
-    if found.outcome is not Outcome.UNDECIDED:
+    if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
         return found
     return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
 
@@ -114,13 +115,15 @@ class _Case:
         sampler = Sampler(self.function, "function", most_paths=PATHS)
         try:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=self.progress)
+            found = found if self.datasets is not None else not_empty(found)
+            drawn = found.outcome is not Outcome.VERIFIED or self._draws(sampler)
         except (NotEnumerableError, NoRouteError) as problem:
             return str(problem)
         if found.outcome is Outcome.UNDECIDED:
             return found.reason
         if found.outcome is Outcome.REFUTED:
             return "the excess is within the rounding of doubles" if _by_rounding(found) else found
-        return found if self._draws(sampler) else "it was never seen to draw from the generator that it is given"
+        return found if drawn else "it was never seen to draw from the generator that it is given"
 
     def _draws(self, sampler: Sampler) -> bool:
         """Whether the function was seen to use its generator at all: one that never does may be drawing out of sight."""

@@ -30,6 +30,9 @@ from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, wor
 PRECISIONS = (64, 128, 256, 512)
 """Bits at which a bracket is refined until the pair is decided."""
 
+NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
+"""Why a claim that every mechanism would pass stays undecided."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -78,6 +81,13 @@ def verify(
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
     return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
+
+
+def not_empty(found: Verdict) -> Verdict:
+    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee."""
+    if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
+        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=NOTHING)
+    return found
 
 
 def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Progress | None) -> Verdict:

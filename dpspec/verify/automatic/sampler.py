@@ -29,6 +29,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.verify.automatic.chain import Row, solve
 from dpspec.verify.automatic.foreign import only_its_generator
 from dpspec.verify.automatic.path import Choices, Path, Stop
+from dpspec.verify.limit import Cut, cutting
 
 if TYPE_CHECKING:
     from dpspec.laws.exponential import Exponential
@@ -45,6 +46,8 @@ _SYMBOLIC = NotEnumerableError(
 )
 _BEYOND = ("beyond the cut",)
 _FEW_STATES = 64
+LIMIT = 1.0
+"""Seconds of processor time that one run may take."""
 _LARGEST_REST = Fraction(1, 10**9)
 
 
@@ -73,7 +76,7 @@ def enumerate_law(function: Draw, dataset: Any, *, most_paths: int = 100_000, ta
     FiniteLaw({1: 1/2, 0: 1/2})
     """
     search = _Search(function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail))
-    with only_its_generator():
+    with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT):
         return _law(search.ends())
 
 
@@ -111,6 +114,7 @@ class _Search:
     most_paths: int
     tail: Fraction
     runs: int = 0
+    inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
 
     def ends(self) -> Row:
@@ -167,17 +171,21 @@ class _Search:
         handed = [*given] if isinstance(given, list) else None
         before = sys.gettrace()
         sys.settrace(Watch(path, _stop))
+        self.inside = True
         try:
             output = self.function(given, EnumeratingGenerator(path, self.tail, self.known))
         except Stop as stop:
             if stop.fault is not None:
                 raise stop.fault from None
             return _BEYOND if stop.beyond else stop.state
-        except Exception as problem:
+        except Cut:
+            raise NotEnumerableError("sampler", f"did not end within {LIMIT:g} s", "check its loops") from None
+        except (Exception, SystemExit) as problem:
             if path.draws and isinstance(problem, (TypeError, AttributeError)):
                 path.refused = path.refused or _SYMBOLIC
             output = f"raises {type(problem).__name__}"
         finally:
+            self.inside = False
             sys.settrace(before)
         if path.refused is not None:
             raise path.refused

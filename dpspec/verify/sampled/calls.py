@@ -1,7 +1,7 @@
 """Running a black box under guard: seeds from hashes, a limit on every call, exceptions as outputs, and what the calls give away.
 
 The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, stage, user seed): the same seed gives the same
-verdict. A call that burns more than `limit` seconds of processor time (or fifty times that of wall time) is cut and becomes the
+verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
 output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
 """
 
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -20,12 +18,16 @@ import numpy as np
 
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import DpspecError
+from dpspec.plural import count as told
+from dpspec.verify.limit import WALL, Cut, cutting
 from dpspec.verify.sampled.outputs import Endless, Outcomes, Raised, atom
 
 Function = Callable[[Any, np.random.Generator], Any]
 
 MOST_ENDLESS = 120
 """After so many calls that do not end the search gives up."""
+MOST_WAITS = 2
+"""... or after so many that only wait, for a network or a lock."""
 _CHECKED = 400
 
 
@@ -38,10 +40,6 @@ class Stuck(DpspecError):
 
     code = "endless"
     exit_code = 3
-
-
-class _Cut(BaseException):
-    """Raised inside a call that takes too long; no `except Exception` of the mechanism swallows it."""
 
 
 class Logged(np.random.Generator):
@@ -87,7 +85,7 @@ class Calls:
     mutated: Dataset | None = None
     expired: Callable[[], bool] = lambda: False
     _inside: bool = False
-    _seen: int = -1
+    _waits: int = 0
 
     @property
     def left(self) -> int:
@@ -125,9 +123,9 @@ class Calls:
                         found.append(function(handed, rng))
                         if self.made < _CHECKED or len(found) <= 3:
                             self._compare(handed, given, dataset)
-                    except _Cut:
+                    except Cut as cut:
                         found.append(Endless())
-                        self._count_endless(dataset)
+                        self._count_endless(dataset, waited=cut.waited)
                     except (Exception, SystemExit) as problem:
                         found.append(Raised(type(problem).__name__, str(problem)[:80]))
                     self.made += 1
@@ -139,10 +137,12 @@ class Calls:
         if self.mutated is None and type(handed) is list and [*map(repr, handed)] != [*map(repr, given)]:
             self.mutated = dataset
 
-    def _count_endless(self, dataset: Dataset) -> None:
+    def _count_endless(self, dataset: Dataset, *, waited: bool) -> None:
         self.endless += 1
-        if self.endless > MOST_ENDLESS:
-            raise Stuck("mechanism", f"did not end within {self.limit:g} s in {self.endless} calls", f"last on {dataset}")
+        self._waits += waited
+        if self.endless > MOST_ENDLESS or self._waits > MOST_WAITS:
+            limit = f"{WALL:g} s on the clock" if waited else f"{self.limit:g} s"
+            raise Stuck("mechanism", f"did not end within {limit} in {told(self.endless, 'call')}", f"last on {dataset}")
 
     # -- what the calls give away -----------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Calls:
         for _ in range(2):
             rng = np.random.Generator(self.generator(dataset, "repeat"))
             runs.append([atom(output) for output in self.outputs(dataset, rng, 4)])
-            self.outputs(between, np.random.Generator(self.generator(between, "between")), 2)
+            self.outputs(between, np.random.Generator(self.generator(between, "between")), 3)
         return runs[0] == runs[1]
 
     def ignores(self, dataset: Dataset) -> bool:
@@ -168,34 +168,6 @@ class Calls:
         self.outputs(dataset, rng, 1)
         return tuple(rng.log[:40])
 
-    # -- the limit --------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def guarded(self) -> Iterator[None]:
+    def guarded(self) -> contextlib.AbstractContextManager[None]:
         """Cut calls that do not end, while this context is open."""
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-            yield
-            return
-        timers: tuple[tuple[signal.Signals, int, float], ...] = (
-            (signal.SIGVTALRM, signal.ITIMER_VIRTUAL, self.limit),
-            (signal.SIGALRM, signal.ITIMER_REAL, 50 * self.limit),
-        )
-        if signal.getitimer(signal.ITIMER_REAL)[0]:
-            timers = timers[:1]
-        seen = {number: -1 for number, _, _ in timers}
-
-        def tick(number: int, _frame: Any) -> None:
-            late = self._inside and seen[signal.Signals(number)] == self.made
-            seen[signal.Signals(number)] = self.made if self._inside else -1
-            if late:
-                raise _Cut
-
-        before = [signal.signal(number, tick) for number, _, _ in timers]
-        for _, timer, seconds in timers:
-            signal.setitimer(timer, seconds, seconds)
-        try:
-            yield
-        finally:
-            for (number, timer, _), handler in zip(timers, before, strict=True):
-                signal.setitimer(timer, 0)
-                signal.signal(number, handler)
+        return cutting(lambda: self.made if self._inside else -1, self.limit)

@@ -22,6 +22,7 @@ from dpspec.exact import INFINITY, Bracket, rational
 from dpspec.extension.registry import LOCAL, Registry
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
+from dpspec.verify.exhaustive import NOTHING
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
 from dpspec.verify.sampled.pairs import Pair, datasets, pair_order, pairs
 from dpspec.verify.sampled.power import detectable
@@ -155,7 +156,7 @@ class _Hunt:
 
     def run(self) -> Verdict:
         if not self.pairs:
-            return self._undecided("no two datasets of one universe are at a finite distance: nothing to compare", method="none")
+            return self._undecided(NOTHING, method="none")
         try:
             self.nulls.of(self.pairs[0]).table  # noqa: B018 (asks the divergence whether it can be tested)
         except NoRouteError as problem:

@@ -156,6 +156,11 @@ def _half(value: arb) -> arb:
     return value / 2
 
 
+def _squared(value: arb) -> arb:
+    """The square also of a ball around 0, which `**` does not give."""
+    return value * value
+
+
 def _hellinger_term(p: Fraction, q: Fraction) -> Number | None:
     root = rational_root(p * q, 2)
     return None if root is None else number((p + q) / 2 - root)
@@ -178,11 +183,11 @@ NAMED: dict[str, Generator] = {
         ),
         _ByRenyi(
             name="chi-squared", at_zero=_ONE, slope=INFINITY,
-            term=lambda p, q: number((p - q) ** 2 / q), ball=lambda t: (t - 1) ** 2,
+            term=lambda p, q: number((p - q) ** 2 / q), ball=lambda t: _squared(t - 1),
         ),
         Generator(
             name="hellinger", at_zero=_HALF, slope=_HALF, is_symmetric=True,
-            term=_hellinger_term, ball=lambda t: _half((t.sqrt() - 1) ** 2),
+            term=_hellinger_term, ball=lambda t: _half(_squared(t.sqrt() - 1)),
         ),
         Generator(
             name="jensen-shannon", at_zero=_LN2 / 2, slope=_LN2 / 2, is_symmetric=True,
@@ -190,7 +195,7 @@ NAMED: dict[str, Generator] = {
         ),
         Generator(
             name="triangular", at_zero=_ONE, slope=_ONE, is_symmetric=True,
-            term=lambda p, q: number((p - q) ** 2 / (p + q)), ball=lambda t: (t - 1) ** 2 / (t + 1),
+            term=lambda p, q: number((p - q) ** 2 / (p + q)), ball=lambda t: _squared(t - 1) / (t + 1),
         ),
         Generator(
             name="total-variation", at_zero=_HALF, slope=_HALF, is_symmetric=True,

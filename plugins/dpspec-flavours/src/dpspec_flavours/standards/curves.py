@@ -13,7 +13,7 @@ from dpspec.flavour import Example, Flavour
 from dpspec.spec import PrivacySpec
 from dpspec_flavours.standards.pure import relaxed
 
-_MU = Fraction(7, 5)
+_MU = Fraction(8, 5)
 _KNOTS = tuple((Fraction(a, 9), Fraction(b, 9)) for a, b in ((0, 9), (1, 5), (5, 1), (9, 0)))
 
 
@@ -38,16 +38,16 @@ class GaussianDP(Flavour):
     def satisfied_by(self) -> Example:
         total = LinearMap(rows=((1, 1),), label="total")
         return Example(
-            title="Gaussian noise of variance 25/49 on the total",
+            title="Gaussian noise of variance 25/64 on the total",
             mechanism=Gaussian(queries=(total,), neighbours="differ-in-one-position", variance=1 / _MU**2),
-            because="one person moves the mean by 1, which is 7/5 standard deviations",
+            because="one person moves the mean by 1, which is 8/5 standard deviations",
         )
 
     def broken_by(self) -> Example:
         return Example(
             title="randomised response, truth with probability 4/5",
             mechanism=RandomisedResponse(keep_probability=Fraction(4, 5)),
-            because="its epsilon ln(4) is below 7/5, but mu is no epsilon: 2 Phi^-1(4/5) is about 1.68",
+            because="its epsilon ln(4) is below 8/5, but mu is no epsilon: 2 Phi^-1(4/5) is about 1.68",
         )
 
 

@@ -25,6 +25,7 @@ from dpspec.blocks.determination import miniatures
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.compare.comparison import Separation
 from dpspec.errors import NoRouteError
+from dpspec.errors import NumericalError
 from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
@@ -107,7 +108,7 @@ def _by_question(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Cand
     given, allowed = premise.budget.uniform(), conclusion.budget.uniform()
     if least is None or given is None or allowed is None:
         return
-    limit = premise.output_divergence.lipschitz(premise.budget.parameter, given) * least
+    limit = _product(premise.output_divergence.lipschitz(premise.budget.parameter, given), least).lower
     bound = conclusion.output_divergence.lipschitz(conclusion.budget.parameter, allowed)
     if bound.is_infinite:
         return
@@ -117,11 +118,19 @@ def _by_question(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Cand
             continue
         reached = _between(conclusion, yes, no).lower
         for pair in pairs:
-            if reached > bound * conclusion.distance(*pair):
+            if reached > _product(bound, conclusion.distance(*pair)).upper:
                 mechanism = DatasetQuestion(dataset=pair[0], yes=yes, no=no)
                 argument = f"the divergence of its two answers is at most {limit}, and no two datasets are closer than {least}"
                 yield mechanism, pair, f'ask "is the dataset x?" and answer {words}', argument
                 return
+
+
+def _product(rate: Number, distance: Number) -> Bracket:
+    """rate x distance: exact, or between two bounds where it has no exact form, such as ln(2) sqrt(2)."""
+    try:
+        return Bracket.exactly(rate * distance)
+    except NumericalError:
+        return Bracket.around(rate.enclose() * distance.enclose(), least=0)
 
 
 def _by_count(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:

@@ -20,7 +20,7 @@ from dpspec.params import Exact, Items, Rational, define
 from dpspec_divergences.f_divergence import by_total_variation
 from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
 
-MOST_STEPS = 256
+MOST_STEPS = 100
 """Curves are composed at most this many times: each time they get more knots, and longer numbers in them."""
 
 _PROBIT = Fraction(94, 75)

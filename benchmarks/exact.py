@@ -125,9 +125,9 @@ def _swapped(records: Any, rng: Any) -> Any:
 
 CASES: tuple[Case, ...] = (
     (swapping, 60, 1),
-    (derangements_two, 0.005, 20),
-    (derangements_three, 0.005, 20),
-    (derangements_all, 0.02, 20),
+    (derangements_two, 0.005, 100),
+    (derangements_three, 0.005, 100),
+    (derangements_all, 0.02, 100),
     (shuffle, 0.8, 5),
     (plain_code, 1, 5),
 )

@@ -1,0 +1,174 @@
+"""Flavours of the output divergence: verdicts, numbers recomputed from the definitions, and which of them imply which."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction as F
+from statistics import NormalDist
+
+import pytest
+from dpspec_flavours.standards import BLOCKS, RevealByChance
+from dpspec_flavours.standards.curves import FDP, GaussianDP
+from dpspec_flavours.standards.pure import PureDP
+from dpspec_flavours.standards.relaxed import (
+    ApproximateDP,
+    FDivergencePrivacy,
+    HockeyStickDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
+from dpspec_noise import Laplace, RandomisedResponse
+
+from dpspec.api import compare_specs
+from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.compare.derivation import derive
+from dpspec.errors import IncompatibleBlocksError, ParameterError
+from dpspec.exact import INFINITY, ln, number, sqrt
+from dpspec.extension import installed
+from dpspec.laws.finite import FiniteLaw
+from dpspec.specfile import read, to_toml
+from dpspec.specfile.flavours import flavour_document
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+
+FLAVOURS = BLOCKS["flavours"]
+SPACE = BitVectors(length=2)
+REGISTRY = installed().registry
+
+CONSTANTS = {
+    PureDP: (ln(3), ln(4)),
+    ApproximateDP: (ln(3), INFINITY),
+    RenyiDP: (ln(F(39, 14)), number(2)),
+    ZeroConcentratedDP: (sqrt(F(61, 100)), sqrt(F(61, 50))),
+    FDivergencePrivacy: (ln(5) * F(2, 3), INFINITY),
+    HockeyStickDP: (number(F(1, 3)), number(F(5, 9))),
+    FDP: (number(1), number(2)),
+}
+"""The constants of both examples, by hand; randomised response of ratio r has D_2 = ln((r^3 + 1)/(r^2 + r))."""
+
+
+@pytest.mark.reference("B-D30")
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_one_example_satisfies_it_and_one_does_not(cls):
+    flavour = cls()
+    good, bad = (verify(e.mechanism, flavour.spec()) for e in (flavour.satisfied_by(), flavour.broken_by()))
+    assert (good.outcome, bad.outcome) == (Outcome.VERIFIED, Outcome.REFUTED)
+    assert not good.vacuous
+    assert max(map(len, (bad.witness.left, bad.witness.right))) <= 3
+    if cls in CONSTANTS:
+        assert (good.constant.lower, bad.constant.lower) == CONSTANTS[cls]
+
+
+def test_gaussian_privacy_by_hand():
+    flavour = GaussianDP()
+    assert verify(flavour.satisfied_by().mechanism, flavour.spec()).constant.lower == F(8, 5)
+    refuted = verify(flavour.broken_by().mechanism, flavour.spec()).constant
+    assert float(refuted.lower) == pytest.approx(2 * NormalDist().inv_cdf(0.8), abs=1e-14)
+
+
+def masses(mechanism, dataset):
+    return dict(mechanism.law(dataset, SPACE).probabilities())
+
+
+def pairs(mechanism):
+    """Every ordered pair of laws with the number of bits that differ."""
+    datasets = list(itertools.product((0, 1), repeat=2))
+    for x, y in itertools.permutations(datasets, 2):
+        p, q = masses(mechanism, x), masses(mechanism, y)
+        yield {o: (p.get(o, F(0)), q.get(o, F(0))) for o in {*p, *q}}.values(), sum(a != b for a, b in zip(x, y, strict=True))
+
+
+@pytest.mark.reference("B-D16")
+def test_definitions_by_brute_force():
+    """The inequality of each definition, written out, on the laws of its satisfied mechanism."""
+    for atoms, d in pairs(ApproximateDP().satisfied_by().mechanism):
+        assert sum(max(p - 3**d * q, F(0)) for p, q in atoms) <= F(1, 100)
+    for atoms, d in pairs(HockeyStickDP().satisfied_by().mechanism):
+        assert sum(max(p - 3 * q, F(0)) for p, q in atoms) <= F(d, 3)
+    for atoms, d in pairs(RenyiDP().satisfied_by().mechanism):
+        assert sum(p * p / q for p, q in atoms) <= 3**d
+    for atoms, d in pairs(FDivergencePrivacy().satisfied_by().mechanism):
+        assert sum(float(p) * math.log(p / q) for p, q in atoms) <= d * math.log(3)
+    for atoms, d in pairs(FDP().satisfied_by().mechanism):
+        for ratio in (F(1, 4), F(1), F(4)):  # the slopes of the curve: 1 - a ratio - f(a) at its largest is 0, 1/3, 0
+            most = {F(1, 4): F(3, 4), F(1): F(1, 3), F(4): F(0)}[ratio]
+            assert d > 1 or sum(max(q - ratio * p, F(0)) for p, q in atoms) <= most
+
+
+ORDER = [
+    "pure-dp",
+    "approximate-dp",
+    "renyi-dp",
+    "zero-concentrated-dp",
+    "f-divergence-privacy",
+    "hockey-stick-dp",
+    "gaussian-dp",
+]
+DERIVED = {
+    *(("pure-dp", other) for other in ORDER),
+    ("renyi-dp", "f-divergence-privacy"),
+    *(("f-dp", other) for other in ("zero-concentrated-dp", "hockey-stick-dp", "gaussian-dp")),
+}
+
+
+def test_who_implies_whom():
+    """Exactly these arrows are derived; each from a constant between divergences, which the tests of those check."""
+    specs = {cls.name: cls().spec() for cls in FLAVOURS}
+    assert set(specs) == {*ORDER, "f-dp"}
+    found = {(a, b) for a, b in itertools.product(specs, repeat=2) if all(step.holds for step in derive(specs[a], specs[b]))}
+    assert found == DERIVED | {(name, name) for name in specs}
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion"),
+    [(PureDP, FDP), (GaussianDP, PureDP), (HockeyStickDP, FDP), (RenyiDP, PureDP), (ApproximateDP, GaussianDP)],
+    ids=lambda cls: cls.name,
+)
+def test_some_do_not_imply(premise, conclusion):
+    found = compare_specs(premise().spec(), conclusion().spec()).forward
+    assert found.answer.value in ({"unknown"} if premise is ApproximateDP else {"does not imply"}), found
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_the_file_holds_the_flavour(cls, request):
+    document = flavour_document(cls())
+    path = request.config.rootpath / "specs" / "flavours" / f"{cls.name}.dpspec.toml"
+    assert to_toml(read(path, REGISTRY), REGISTRY) == to_toml(document, REGISTRY)
+
+
+# --- reveal by chance ----------------------------------------------------------------------------
+
+
+def test_revealing_is_a_mixture_that_shows_itself():
+    inner = RandomisedResponse(keep_probability=F(3, 4))
+    law = RevealByChance(mechanism=inner, chance=F(1, 5)).law((0, 1), SPACE)
+    expected = {("data", (0, 1)): F(1, 5)}
+    expected |= {("noisy", t): F(4, 5) * p for t, p in masses(inner, (0, 1)).items()}
+    assert law == FiniteLaw.of(expected)
+    assert RevealByChance(mechanism=inner, chance=F(1)).law((0, 1), SPACE) == FiniteLaw.point(("data", (0, 1)))
+
+
+@pytest.mark.parametrize("chance", [F(0), F(1, 100), F(1, 7)])
+def test_the_leak_is_the_singular_mass(chance):
+    mechanism = RevealByChance(mechanism=RandomisedResponse(keep_probability=F(3, 4)), chance=chance)
+    pair = mechanism.law((0, 0), SPACE).against(mechanism.law((0, 1), SPACE))
+    assert pair.singular_mass().lower == chance
+    assert pair.hockey_stick(ln(3)).lower == chance
+
+
+def test_the_leak_of_continuous_noise_is_judged_too():
+    total = LinearMap(rows=((1, 1),), label="total")
+    noise = Laplace(queries=(total,), neighbours="differ-in-one-position", epsilon=1, sensitivity=1)
+    spec = ApproximateDP().spec()
+    leaks = {chance: verify(RevealByChance(mechanism=noise, chance=chance), spec).outcome for chance in (F(1, 200), F(1, 50))}
+    assert leaks == {F(1, 200): Outcome.VERIFIED, F(1, 50): Outcome.REFUTED}
+
+
+def test_faults():
+    inner = RandomisedResponse(keep_probability=F(3, 4))
+    with pytest.raises(ParameterError, match=r"\[0, 1\]"):
+        RevealByChance(mechanism=inner, chance=2)
+    with pytest.raises(IncompatibleBlocksError):
+        RevealByChance(mechanism=inner, chance=F(1, 2)).check(IntegerCounts(length=1, low=0, high=1))

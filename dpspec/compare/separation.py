@@ -24,8 +24,7 @@ import attrs
 from dpspec.blocks.determination import miniatures
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.compare.comparison import Separation
-from dpspec.errors import NoRouteError
-from dpspec.errors import NumericalError
+from dpspec.errors import NoRouteError, NumericalError
 from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric

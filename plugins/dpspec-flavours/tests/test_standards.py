@@ -97,17 +97,9 @@ def test_definitions_by_brute_force():
             assert d > 1 or sum(max(q - ratio * p, F(0)) for p, q in atoms) <= most
 
 
-ORDER = [
-    "pure-dp",
-    "approximate-dp",
-    "renyi-dp",
-    "zero-concentrated-dp",
-    "f-divergence-privacy",
-    "hockey-stick-dp",
-    "gaussian-dp",
-]
+WEAKER = "approximate-dp", "renyi-dp", "zero-concentrated-dp", "f-divergence-privacy", "hockey-stick-dp", "gaussian-dp"
 DERIVED = {
-    *(("pure-dp", other) for other in ORDER),
+    *(("pure-dp", other) for other in WEAKER),
     ("renyi-dp", "f-divergence-privacy"),
     *(("f-dp", other) for other in ("zero-concentrated-dp", "hockey-stick-dp", "gaussian-dp")),
 }
@@ -116,7 +108,7 @@ DERIVED = {
 def test_who_implies_whom():
     """Exactly these arrows are derived; each from a constant between divergences, which the tests of those check."""
     specs = {cls.name: cls().spec() for cls in FLAVOURS}
-    assert set(specs) == {*ORDER, "f-dp"}
+    assert set(specs) == {"pure-dp", *WEAKER, "f-dp"}
     found = {(a, b) for a, b in itertools.product(specs, repeat=2) if all(step.holds for step in derive(specs[a], specs[b]))}
     assert found == DERIVED | {(name, name) for name in specs}
 
@@ -128,7 +120,7 @@ def test_who_implies_whom():
 )
 def test_some_do_not_imply(premise, conclusion):
     found = compare_specs(premise().spec(), conclusion().spec()).forward
-    assert found.answer.value in ({"unknown"} if premise is ApproximateDP else {"does not imply"}), found
+    assert found.answer.value == "does not imply"
 
 
 @pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
@@ -158,12 +150,13 @@ def test_the_leak_is_the_singular_mass(chance):
     assert pair.hockey_stick(ln(3)).lower == chance
 
 
-def test_the_leak_of_continuous_noise_is_judged_too():
+def test_the_leak_of_continuous_noise_is_never_taken_for_less():
+    """An image of continuous noise is only known between bounds: enough to verify, not to refute."""
     total = LinearMap(rows=((1, 1),), label="total")
     noise = Laplace(queries=(total,), neighbours="differ-in-one-position", epsilon=1, sensitivity=1)
     spec = ApproximateDP().spec()
     leaks = {chance: verify(RevealByChance(mechanism=noise, chance=chance), spec).outcome for chance in (F(1, 200), F(1, 50))}
-    assert leaks == {F(1, 200): Outcome.VERIFIED, F(1, 50): Outcome.REFUTED}
+    assert leaks == {F(1, 200): Outcome.VERIFIED, F(1, 50): Outcome.UNDECIDED}
 
 
 def test_faults():

@@ -1,0 +1,488 @@
+"""Universes around datasets and outside parts, budgets by part, noise in subspaces: against their definitions, by brute force."""
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from dpspec_divergences import (
+    AddRemove,
+    DNor,
+    Hamming,
+    HammingOrdered,
+    Mult,
+    Neighbour,
+    ReplaceOne,
+    SymmetricDifference,
+    UserMetric,
+)
+from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
+from dpspec_flavours.universes import (
+    BLOCKS,
+    Around,
+    ByPart,
+    ByValue,
+    EmpiricalDP,
+    IndividualDP,
+    LatticeGaussian,
+    LocalNoise,
+    OnePosition,
+    OneRecord,
+    PersonalisedBudgets,
+    ProjectedGaussian,
+    Resamples,
+    Star,
+    Strata,
+    SubspaceDP,
+    WithAndWithout,
+)
+from dpspec_flavours.universes.parts import Instance
+from dpspec_flavours.universes.subspace import orthogonalised
+from dpspec_noise import Gaussian
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpspec import verify_claim
+from dpspec.blocks.budget import BudgetTable, UniformBudget
+from dpspec.blocks.households import Households
+from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
+from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.space import Attribute, DatasetSpace
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.errors import (
+    IncompatibleBlocksError,
+    NotEnumerableError,
+    NotInSpaceError,
+    NotInUniverseError,
+    ParameterError,
+)
+from dpspec.exact import ln, number
+from dpspec.extension import installed
+from dpspec.laws import FiniteLaw, product
+from dpspec.spec import PrivacySpec
+from dpspec.specfile import read_text, to_toml
+from dpspec.specfile.flavours import flavour_document
+
+REGISTRY = installed().registry
+AREA, ILL = Attribute(name="area", categories=("n", "s")), Attribute(name="ill", categories=("no", "yes"))
+PEOPLE = UnorderedRecords(attributes=(AREA, ILL), most=2)
+ROWS = OrderedRecords(attributes=(AREA, ILL), most=2)
+BITS = BitVectors(length=3)
+FIRMS = UnorderedRecords(attributes=(Attribute(name="size", categories=("1", "4")),), most=3, unit="firm")
+
+
+def shared(multiverse: Multiverse, space: DatasetSpace) -> set[frozenset[Any]]:
+    """All pairs of different datasets that some listed universe holds."""
+    universes = tuple(multiverse.universes(space))
+    assert len({universe.label for universe in universes}) == len(universes)
+    for universe in universes:
+        for dataset in space.datasets():
+            assert (universe.label in multiverse.labels(dataset, space)) == (dataset in universe.datasets)
+    pairs = {frozenset(pair) for u in universes for pair in itertools.combinations(u.datasets, 2)}
+    everything = itertools.combinations(space.datasets(), 2)
+    assert pairs == {frozenset(pair) for pair in everything if multiverse.share_universe(*pair, space)}
+    return pairs
+
+
+def defined(space: DatasetSpace, holds: Any) -> set[frozenset[Any]]:
+    """The pairs of different datasets with a property."""
+    return {frozenset(pair) for pair in itertools.combinations(space.datasets(), 2) if holds(*pair)}
+
+
+# --- universes against their definitions -----------------------------------------------------------
+
+
+@pytest.mark.reference("B-D30")
+def test_around_compares_all_pairs_of_a_ball() -> None:
+    centre = (0, 1, 1)
+    ball = Around(centres=(centre,), distance=HammingOrdered(), radius=number(1))
+
+    def near(x: Any) -> bool:
+        return sum(a != b for a, b in zip(x, centre, strict=True)) <= 1
+
+    assert shared(ball, BITS) == defined(BITS, lambda x, y: near(x) and near(y))
+    every = Around(distance=HammingOrdered(), radius=number(1))
+    assert shared(every, BITS) == defined(BITS, lambda x, y: sum(a != b for a, b in zip(x, y, strict=True)) <= 2)
+
+
+@pytest.mark.reference("B-D30")
+def test_star_compares_the_centre_with_its_neighbours_only() -> None:
+    centre = (("n", "no"), ("s", "yes"))
+    star = Star(centres=(centre,), relation=ReplaceOne())
+
+    def replaced(x: Any, y: Any) -> bool:
+        return len(x) == len(y) and sum((Counter(x) - Counter(y)).values()) == 1
+
+    assert shared(star, PEOPLE) == defined(PEOPLE, lambda x, y: centre in (x, y) and replaced(x, y))
+    assert shared(Star(relation=ReplaceOne()), PEOPLE) == defined(PEOPLE, replaced)
+    assert all(len(universe) == 2 for universe in star.universes(PEOPLE))
+
+
+@pytest.mark.reference("B-D30")
+def test_resamples_are_the_datasets_of_observed_records() -> None:
+    centre = (("n", "no"), ("s", "yes"))
+    seen = Resamples(centres=(centre,))
+    assert shared(seen, PEOPLE) == defined(PEOPLE, lambda x, y: all(len(z) == 2 and set(z) <= set(centre) for z in (x, y)))
+
+
+@pytest.mark.reference("B-D30", "B-S21")
+@pytest.mark.parametrize("space", [PEOPLE, ContingencyTables(attributes=(AREA, ILL), most=2)])
+def test_strata_agree_outside_one_stratum(space: DatasetSpace) -> None:
+    def outside(dataset: Any, stratum: str) -> Any:
+        return Counter(record for record in space.records(dataset, "person") if record[0] != stratum)
+
+    found = shared(Strata(attribute="area"), space)
+    assert found == defined(space, lambda x, y: any(outside(x, s) == outside(y, s) for s in ("n", "s")))
+
+
+def test_strata_of_ordered_records_keep_positions() -> None:
+    strata = Strata(attribute="area")
+    x, y = (("n", "no"), ("s", "no")), (("s", "no"), ("n", "no"))
+    assert not strata.share_universe(x, y, ROWS)
+    assert strata.share_universe(x, (("n", "yes"), ("s", "no")), ROWS)
+
+
+def test_one_position_is_the_neighbour_relation_of_sequences() -> None:
+    def differ_once(x: Any, y: Any) -> bool:
+        return len(x) == len(y) and sum(a != b for a, b in zip(x, y, strict=True)) == 1
+
+    for space in (BITS, ROWS):
+        assert shared(OnePosition(), space) == defined(space, differ_once)
+
+
+@pytest.mark.parametrize(
+    ("space", "unit"),
+    [
+        (PEOPLE, "person"),
+        (ContingencyTables(attributes=(AREA, ILL), most=2), "person"),
+        (Households(household=(AREA,), person=(ILL,), most=2, members=1), "household"),
+    ],
+)
+def test_one_record_is_the_relation_of_adding_one(space: DatasetSpace, unit: str) -> None:
+    relation = AddRemove(unit=unit)
+    assert shared(OneRecord(), space) == defined(space, lambda x, y: relation.related(x, y, space))
+    assert all(len(universe) == 2 for universe in OneRecord().universes(space))
+
+
+def test_one_record_counts_in_the_cells_of_vectors_too() -> None:
+    space = IntegerCounts(length=2, high=2)
+    assert shared(OneRecord(), space) == defined(space, lambda x, y: sum(abs(a - b) for a, b in zip(x, y, strict=True)) == 1)
+
+
+def test_with_and_without_is_one_pair_for_each_instance() -> None:
+    pairs = (Instance(dataset=(("1",),), record=("4",)), Instance(dataset=(), record=("1",)))
+    found = WithAndWithout(pairs=pairs)
+    assert shared(found, FIRMS) == {frozenset({(("1",),), (("1",), ("4",))}), frozenset({(), (("1",),)})}
+
+
+# --- budgets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-S13")
+def test_a_budget_by_part_looks_at_one_entry_of_the_label() -> None:
+    budget = ByPart(parameter="epsilon", values=({"part": ["n"], "value": 1}, {"part": 3, "value": 2}), otherwise=5, place=1)  # type: ignore[arg-type]
+    for label, value in (((0, ("n",)), 1), ((0, 3), 2), ((0, "n"), 5)):
+        assert budget.at(Universe(label=label, datasets=()), BITS) == value
+    assert budget.uniform() is None
+
+
+@pytest.mark.parametrize("size", ["1", "4"])
+def test_a_budget_by_value_is_affine_in_the_value_of_the_record(size: str) -> None:
+    budget = ByValue(parameter="epsilon", attribute="size", base=number(3), rate=number("1/2"), unit="firm")
+    label = ((size,), ())
+    assert budget.at(Universe(label=label, datasets=()), FIRMS) == 3 + Fraction(1, 2) * int(size)
+
+
+@pytest.mark.reference("B-S13")
+def test_the_allowance_is_the_least_budget_of_the_shared_universes() -> None:
+    spec = PersonalisedBudgets().spec()
+    assert spec.allowance((0, 0), (1, 0)) == ln(2)
+    assert spec.allowance((0, 0), (0, 1)) == ln(4)
+    with pytest.raises(NotInUniverseError, match="no common universe"):
+        spec.allowance((0, 0), (1, 1))
+
+
+laws = st.lists(st.integers(1, 6), min_size=8, max_size=8)
+
+
+def listed(weights: list[int], datasets: Any) -> ListedLaws:
+    """A mechanism with two outcomes on each of the datasets."""
+    rows = []
+    for place, dataset in enumerate(datasets):
+        a, b = weights[2 * place], weights[2 * place + 1]
+        rows.append(ListedLaw(dataset=dataset, law=(("a", Fraction(a, a + b)), ("b", Fraction(b, a + b)))))
+    return ListedLaws(laws=tuple(rows))
+
+
+@pytest.mark.reference("B-D30")
+@given(laws)
+def test_personal_budgets_and_weighted_distances_accept_the_same_mechanisms(weights: list[int]) -> None:
+    """For a divergence with the triangle inequality: a path changes one person after the other."""
+    by_person = PersonalisedBudgets().spec()
+    mechanism = listed(weights, by_person.space.datasets())
+    cost = (ln(2), ln(4))
+    weighted = UserMetric(
+        function=lambda x, y: sum((c for c, a, b in zip(cost, x, y, strict=True) if a != b), number(0)), label="weighted"
+    )
+    in_file = REGISTRY.get("input_divergences", "personal-weights")(weights=(Fraction(1), Fraction(2)))
+    one = UniformBudget(parameter="epsilon", value=number(1))
+    doubled = UniformBudget(parameter="epsilon", value=ln(2))
+    verdicts = {
+        verify_claim(mechanism, spec).outcome.value
+        for spec in (
+            by_person,
+            by_person.replace(multiverse=Trivial(), input_divergence=weighted, budget=one),
+            by_person.replace(multiverse=Trivial(), input_divergence=in_file, budget=doubled),
+        )
+    }
+    assert len(verdicts) == 1
+
+
+@given(laws)
+def test_stars_at_every_dataset_are_the_neighbour_promise(weights: list[int]) -> None:
+    space, unit = BitVectors(length=2), ReplaceOne()
+    mechanism = listed(weights, space.datasets())
+    spec = PrivacySpec(
+        space=space, multiverse=Star(relation=unit), input_divergence=Neighbour(relation=unit), output_divergence=Mult(),
+        budget=UniformBudget(parameter="epsilon", value=ln(2)),
+    )  # fmt: skip
+    assert verify_claim(mechanism, spec).outcome == verify_claim(mechanism, spec.replace(multiverse=Trivial())).outcome
+
+
+# --- what a promise around one dataset does not say ------------------------------------------------
+
+
+@pytest.mark.reference("B-D30")
+@pytest.mark.parametrize("flavour", [IndividualDP(), EmpiricalDP()])
+def test_what_holds_at_the_observed_dataset_fails_on_the_whole_space(flavour: Any) -> None:
+    mechanism, spec = flavour.satisfied_by().mechanism, flavour.spec()
+    assert verify_claim(mechanism, spec).outcome.value == "verified"
+    assert verify_claim(mechanism, spec.replace(multiverse=Trivial())).outcome.value == "refuted"
+
+
+def test_local_sensitivity_by_brute_force() -> None:
+    query = LinearMap(rows=((1, 4),), label="sum")
+    mechanism = LocalNoise(query=query, relation=AddRemove(unit="firm"), epsilon=number(1))
+    for dataset in FIRMS.datasets():
+        sizes = [int(record[0]) for record in FIRMS.records(dataset, "firm")]
+        largest = max([*sizes, 4 if len(sizes) < 3 else 0])
+        assert mechanism.sensitivity(dataset, FIRMS) == largest
+    still = LocalNoise(query=LinearMap(rows=((0, 0),), label="zero"), relation=AddRemove(unit="firm"), epsilon=number(1))
+    assert still.law((), FIRMS) == FiniteLaw.point(0)
+
+
+# --- subspaces -------------------------------------------------------------------------------------
+
+rows = st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple)
+
+
+@pytest.mark.reference("B-D18")
+@given(rows, st.fractions(Fraction(1, 4), 4, max_denominator=4))
+def test_projected_noise_measures_differences_in_the_null_space_by_their_length(matrix: Any, variance: Fraction) -> None:
+    space = IntegerCounts(length=3, high=1)
+    query = LinearMap(rows=matrix, label="c")
+    mechanism = ProjectedGaussian(invariants=(query,), variance=variance)
+    for x, y in itertools.combinations(space.datasets(), 2):
+        found = mechanism.law(x, space).against(mechanism.law(y, space)).concentration()
+        if query.answers(x, space) != query.answers(y, space):
+            assert found.lower.is_infinite
+        else:
+            length = sum((a - b) ** 2 for a, b in zip(space.vector(x), space.vector(y), strict=True))
+            assert found.lower == found.upper == number(length / (2 * variance))
+
+
+@given(rows)
+def test_the_directions_span_the_null_space(matrix: Any) -> None:
+    from dpspec.blocks.lattice import kernel_basis
+
+    found = np.array(orthogonalised(kernel_basis(matrix, 3)), dtype=float).reshape(-1, 3)
+    projection = sum((np.outer(u, u) / (u @ u) for u in found), np.zeros((3, 3)))
+    c = np.array(matrix, dtype=float)
+    assert np.allclose(projection, np.eye(3) - np.linalg.pinv(c) @ c)
+
+
+def test_lattice_noise_is_the_discrete_gaussian_on_integer_tables_with_the_margins() -> None:
+    """The masses of releases, brute force over small integer tables, against e^(-|w|^2/(2 sigma^2))."""
+    space = ContingencyTables(attributes=(AREA, ILL), most=2)
+    margins = LinearMap(rows=((1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)), label="margins")
+    mechanism = LatticeGaussian(invariants=(margins,), variance=Fraction(3))
+    start = np.array((1, 0, 0, 1))
+    fibre = [z for z in itertools.product(range(-6, 8), repeat=4) if margins_of(z) == margins_of(start)]
+    weights = {z: np.exp(-sum((np.array(z) - start) ** 2) / 6) for z in fibre}
+    law: Any = mechanism.law((1, 0, 0, 1), space)
+    (origin,) = law.laws[0].support
+    move = np.array(mechanism.generators(space)[0])
+    for z, weight in weights.items():
+        (step,) = {k for k in range(-20, 21) if tuple(np.array(origin) + k * move) == z}
+        assert float(law.laws[1].mass(step)) == pytest.approx(weight / sum(weights.values()), rel=1e-6)
+
+
+def margins_of(table: Any) -> tuple[int, ...]:
+    a, b, c, d = (int(entry) for entry in table)
+    return a + b, c + d, a + c, b + d
+
+
+def test_datasets_of_one_coset_have_one_origin_and_others_have_others() -> None:
+    space = IntegerCounts(length=3, high=2)
+    mechanism = LatticeGaussian(moves=((1, 1, 0), (1, -1, 0)), variance=Fraction(1))
+    for x, y in itertools.combinations(space.datasets(), 2):
+        apart = mechanism.law(x, space).against(mechanism.law(y, space)).concentration().lower
+        a, b, c = (p - q for p, q in zip(space.vector(x), space.vector(y), strict=True))
+        assert apart.is_infinite == bool(c or (a + b) % 2)
+        assert apart.is_infinite or apart == number(Fraction(a * a + b * b, 2))
+
+
+@pytest.mark.reference("B-D4")
+def test_the_five_blocks_promise_protection_and_not_that_the_invariants_are_exact() -> None:
+    """Noise in every cell, without projection, keeps the promise as well: exactness is a matter of utility."""
+    spec = SubspaceDP().spec()
+    everywhere = Gaussian(queries=(Marginal(attributes=("place",)),), variance=Fraction(1), neighbours="add-remove")
+    assert verify_claim(everywhere, spec).outcome.value == "verified"
+
+
+# --- flavours --------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-D30")
+@pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: str(cls.name))
+def test_flavours_are_kept_and_broken_and_survive_their_file(cls: Any) -> None:
+    flavour = cls()
+    spec = flavour.spec()
+    kept, broken = (verify_claim(e.mechanism, spec) for e in (flavour.satisfied_by(), flavour.broken_by()))
+    assert kept.outcome.value == "verified"
+    assert any(result.constant.upper > 0 for result in kept.universes)
+    assert broken.outcome.value == "refuted"
+    assert broken.witness is not None
+    assert max(spec.space.magnitude(x) for x in (broken.witness.left, broken.witness.right)) <= 3
+    document = flavour_document(flavour)
+    assert read_text(to_toml(document, REGISTRY), REGISTRY) == document
+
+
+@pytest.mark.parametrize(
+    ("name", "constants"),
+    [
+        ("subspace-dp", {"0", "1/2"}),
+        ("integer-subspace-dp", {"0", "sqrt(1/8)"}),
+        ("empirical-dp", {"ln(2)"}),
+        ("per-record-dp", {"ln(2)", "ln(16)"}),
+        ("stratified-dp", {"0", "ln(2)", "ln(4)"}),
+    ],
+)
+def test_constants_are_those_computed_by_hand(name: str, constants: set[str]) -> None:
+    flavour: Any = next(cls() for cls in BLOCKS["flavours"] if cls.name == name)  # type: ignore[attr-defined]
+    verdict = verify_claim(flavour.satisfied_by().mechanism, flavour.spec())
+    assert {str(result.constant) for result in verdict.universes} == constants
+
+
+@pytest.mark.parametrize("cls", [c for kind in ("multiverses", "budgets", "mechanisms") for c in BLOCKS[kind]])
+def test_every_block_survives_a_file(cls: Any) -> None:
+    for example in cls.examples():
+        thing, space = example if isinstance(example, tuple) else (example, FIRMS)
+        blocks = {"budget": thing} if cls in BLOCKS["budgets"] else {"multiverse": thing} if cls in BLOCKS["multiverses"] else {}
+        spec = SimpleNamespace(space=space)
+        whole = PrivacySpec(
+            space=spec.space,
+            **{
+                "multiverse": Trivial(),
+                "input_divergence": SymmetricDifference(unit=space.units[0]),
+                "output_divergence": DNor() if getattr(thing, "parameter", "") == "rho" else Mult(),
+                "budget": UniformBudget(parameter="epsilon", value=ln(2)),
+                **blocks,
+            },
+        )
+        assert read_text(to_toml(whole, REGISTRY), REGISTRY).spec == whole
+
+
+def test_whole_labels_in_a_file_are_the_labels_of_the_universes() -> None:
+    labels = [universe.label for universe in OneRecord().universes(FIRMS)]
+    budget = BudgetTable(parameter="epsilon", values=tuple((label, number(i)) for i, label in enumerate(labels)))
+    spec = PrivacySpec(
+        space=FIRMS, multiverse=OneRecord(), input_divergence=SymmetricDifference(unit="firm"), output_divergence=Mult(),
+        budget=budget,
+    )  # fmt: skip
+    again = read_text(to_toml(spec, REGISTRY), REGISTRY).spec
+    assert [again.budget.at(u, FIRMS) for u in again.multiverse.universes(FIRMS)] == [number(i) for i in range(len(labels))]
+
+
+# --- errors ----------------------------------------------------------------------------------------
+
+ENDLESS = UnorderedRecords(attributes=(ILL,))
+HOUSES = Households(household=(AREA,), person=(ILL,), most=1, members=1)
+LENGTH = FunctionInvariant(function=len, label="length")
+
+
+@pytest.mark.parametrize(
+    ("multiverse", "space", "error", "words"),
+    [
+        (Around(centres=((0, 2, 0),), distance=Hamming(), radius=number(1)), BITS, NotInSpaceError, "bits 0 and 1"),
+        (Around(centres=((),), distance=HammingOrdered(), radius=number(1)), PEOPLE, IncompatibleBlocksError, "positions"),
+        (Around(distance=Hamming(), radius=number(1)), ENDLESS, NotEnumerableError, "name the centres"),
+        (Star(centres=((),), relation=AddRemove()), ENDLESS, NotEnumerableError, "smaller space"),
+        (Resamples(centres=((),)), HOUSES, IncompatibleBlocksError, "no unit|largest unit"),
+        (Strata(attribute="aera"), PEOPLE, IncompatibleBlocksError, "did you mean area"),
+        (Strata(attribute="ill"), HOUSES, IncompatibleBlocksError, "largest unit, household"),
+        (OnePosition(), PEOPLE, IncompatibleBlocksError, "have none"),
+        (OneRecord(), ROWS, IncompatibleBlocksError, "without an order"),
+        (WithAndWithout(pairs=(Instance(dataset=(("n", "no"),) * 2, record=("n", "no")),)), PEOPLE, NotInSpaceError, "be added"),
+        (WithAndWithout(pairs=(Instance(dataset=(), record="n"),)), PEOPLE, NotInSpaceError, "be added"),
+    ],
+)
+def test_universes_that_do_not_fit_say_why(multiverse: Any, space: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        multiverse.check(space)
+
+
+@pytest.mark.parametrize(
+    ("budget", "label", "words"),
+    [
+        (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), ("s", ()), "add one, or `otherwise`"),  # type: ignore[arg-type]
+        (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), "X", "choose another place"),  # type: ignore[arg-type]
+        (ByValue(parameter="epsilon", attribute="sise", rate=number(1), unit="firm"), (("1",), ()), "did you mean size"),
+        (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ("n", ()), "one-record"),
+    ],
+)
+def test_labels_that_a_budget_does_not_know_say_why(budget: Any, label: Any, words: str) -> None:
+    with pytest.raises(NotInUniverseError, match=words):
+        budget.at(Universe(label=label, datasets=()), FIRMS)
+
+
+def test_parameters_that_make_no_sense_say_why() -> None:
+    with pytest.raises(ParameterError, match="name a part twice"):
+        ByPart(parameter="epsilon", values=({"part": 0, "value": 1}, {"part": 0, "value": 2}))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="either invariants or moves"):
+        LatticeGaussian(variance=Fraction(1))
+    with pytest.raises(ParameterError, match="nonzero vectors"):
+        LatticeGaussian(moves=((0, 0),), variance=Fraction(1))
+    area = ByValue(parameter="epsilon", attribute="area", rate=number(1))
+    with pytest.raises(ParameterError, match="by-value, area"):
+        area.at(Universe(label=(("n", "no"), ()), datasets=()), PEOPLE)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "space", "words"),
+    [
+        (LatticeGaussian(invariants=(LinearMap(rows=((1, 1, 1),)),), variance=Fraction(1)), BITS, "not orthogonal"),
+        (LatticeGaussian(moves=((1, -1),), variance=Fraction(1)), BITS, "another length than 3"),
+        (
+            ProjectedGaussian(invariants=(FunctionInvariant(function=len, label="len"),), variance=Fraction(1)),
+            BITS,
+            "no linear map",
+        ),
+        (ProjectedGaussian(invariants=(), variance=Fraction(1)), ROWS, "counts over cells"),
+    ],
+)
+def test_noise_that_does_not_fit_says_why(mechanism: Any, space: Any, words: str) -> None:
+    with pytest.raises(IncompatibleBlocksError, match=words):
+        mechanism.check(space)
+
+
+def test_no_invariant_at_all_is_noise_in_every_cell() -> None:
+    mechanism = ProjectedGaussian(invariants=(), variance=Fraction(2))
+    pair = mechanism.law((0, 0, 0), BITS).against(mechanism.law((1, 1, 0), BITS))
+    assert pair.concentration().upper == number("1/2")
+    assert isinstance(product(()), FiniteLaw)
+    assert LevelSets(invariants=()).labels((0, 0, 0), BITS) == ((),)

@@ -12,6 +12,7 @@ Options of the ini-file:
     dpspec_specs      true (default): every *.dpspec.toml that pytest meets in the paths given, or in testpaths;
                       false: only files that are named on the command line
     dpspec_undecided  skip (default) or fail
+    dpspec_witnesses  a directory, from the root of pytest, that gets a witness file for every refuted claim
 
 ``-p no:dpspec`` switches the plugin off. Importing it needs pytest alone: dpspec itself is loaded when a file is collected.
 """
@@ -45,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="bool", default=True,
     )  # fmt: skip
     parser.addini("dpspec_undecided", "what an undecided claim is: skip or fail", default="skip")
+    parser.addini("dpspec_witnesses", "a directory that gets a witness file for every refuted claim", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -174,12 +176,23 @@ class Judged(SpecItem):
         from dpspec.extension import installed
         from dpspec.verify.verdict import Outcome
 
-        found = self.duty.judge(installed().registry, None)
+        found = self.kept(self.duty.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))
         if found.outcome is Outcome.UNDECIDED:
             self.leave_undecided(found.detail.removeprefix("undecided: "))
         if found.outcome is Outcome.REFUTED:
             raise NotHeldError(_told(found))
+
+    def kept(self, found: Obligation) -> Obligation:
+        """With a witness file, where dpspec_witnesses asks for one."""
+        from dpspec.extension import installed
+        from dpspec.specfile.document import SpecDocument
+        from dpspec.verify.replay import keep_witness
+
+        directory, document = self.config.getini("dpspec_witnesses"), self.file.read
+        if not directory or not isinstance(document, SpecDocument):
+            return found
+        return keep_witness(found, document, self.config.rootpath / directory, installed().registry)
 
 
 def _told(found: Obligation) -> str:
@@ -188,7 +201,8 @@ def _told(found: Obligation) -> str:
 
     if found.verdict is None or found.spec is None:
         return f"{found.name} is not met: {found.detail}"
-    return verdict_text(found.verdict, found.spec, note=found.detail.partition(":")[0])
+    told = verdict_text(found.verdict, found.spec, note=found.detail.partition(":")[0])
+    return told if found.replay is None else f"{told}\n  replay: {found.replay}"
 
 
 def _properties(found: Obligation) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,13 @@ def test_a_wrong_claim_fails_with_its_witness_and_no_traceback(project, spec):
     run.stdout.fnmatch_lines(["FAILED warner.dpspec.toml::claim*"])
 
 
+def test_a_wrong_claim_leaves_a_witness_file_where_asked(project, spec):
+    pytester = project(warner=spec(epsilon=WRONG))
+    run = pytester.runpytest("-o", "dpspec_witnesses=found")
+    (file,) = (pytester.path / "found").iterdir()
+    run.stdout.fnmatch_lines([f"  replay: dpspec verify --replay *{file.name}"])
+
+
 def test_a_missed_number_fails_with_both_numbers(project, spec):
     run = project(warner=spec(numbers=[("half", "0.7")])).runpytest()
     run.assert_outcomes(passed=2, failed=1)

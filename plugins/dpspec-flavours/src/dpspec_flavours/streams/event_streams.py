@@ -203,5 +203,5 @@ class EventStreams(DatasetSpace):
     def examples(cls) -> Iterator[EventStreams]:
         """What the conformance kit checks it with."""
         yield cls(users=("ann", "bob"), times=2, values=("visit",), window=1)
-        yield cls(users=("ann",), times=3, values=("buy", "sell"), window=2)
+        yield cls(users=("ann",), times=3, values=("visit",), window=2)
         yield cls(users=("ann",), times=1, values=("buy", "sell"), per_time=2)

@@ -53,6 +53,7 @@ class Subjects:
 
     registry: Registry
     _built: dict[tuple[type, DatasetSpace | None], tuple[Any, ...]] = attrs.field(factory=dict)
+    _drawn: dict[tuple[type, str], list[Any]] = attrs.field(factory=dict)
 
     def spaces(self) -> tuple[DatasetSpace, ...]:
         """The small spaces, and the examples that registered spaces give of themselves."""
@@ -135,7 +136,10 @@ class Subjects:
             return [()]
         if isinstance(domain, Text) and not domain.choices:
             return _names(space)
-        return drawn(domain)
+        key = type(domain), repr(domain)  # a plugin's domain may have no hash
+        if key not in self._drawn:
+            self._drawn[key] = drawn(domain)
+        return self._drawn[key]
 
     def _of(self, kind: str) -> list[Entry]:
         return [entry for entry in self.registry if entry.kind == kind]

@@ -39,7 +39,7 @@ class DiscriminativePairs(Relation):
 
     name: ClassVar[str] = "discriminative-pairs"
 
-    pairs: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text(), least=2), least=1)]
+    pairs: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text()), least=1)]
 
     def __attrs_post_init__(self) -> None:
         for pair in self.pairs:

@@ -93,7 +93,8 @@ class Subsampled(Mechanism):
 
     P_x = sum over samples s of Pr(s) M(x_s). With each record kept independently with probability p, an eps-DP mechanism for one
     record added or removed becomes ln(1 + p (e^eps - 1))-DP; for one record replaced that is so with a fixed share p = m/n of the
-    records (Balle, Barthe and Gaboardi 2018). Neither holds when the sample is published (B-T21).
+    records (Balle, Barthe and Gaboardi 2018). Both need an M that does not look at the order: a sample without a record has its
+    later records at other places. Neither holds when the sample is published (B-T21).
 
     Args:
         mechanism: M, on the space of samples.
@@ -128,19 +129,22 @@ class Subsampled(Mechanism):
             if not space.units or len(cast("Any", space.presented(dataset))) != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
-            self.law(dataset, space)
+            self._samples(dataset, space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        records = cast("tuple[Any, ...]", space.dataset(dataset))
-        samples = self.samples or space
+        chances = self._samples(space.dataset(dataset), space)
+        laws = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
+        parts = [laws[sample] if places is None else push_forward(laws[sample], _With(places)) for places, sample in chances]
+        return mixture(list(chances.values()), parts)
+
+    def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
+        """Every sample of a dataset with its probability, told apart by its positions when these are published."""
+        records, samples = cast("tuple[Any, ...]", dataset), self.samples or space
         chances: dict[tuple[Any, Dataset], Fraction] = {}
         for places, chance in self._drawn(len(records)):
-            drawn = samples.dataset([records[place] for place in places])
-            key = (places if self.publishes_sample else None), drawn
+            key = (places if self.publishes_sample else None), samples.dataset([records[place] for place in places])
             chances[key] = chances.get(key, Fraction(0)) + chance
-        laws = {drawn: self.mechanism.law(drawn, samples) for _, drawn in chances}
-        parts = [laws[drawn] if places is None else push_forward(laws[drawn], _With(places)) for places, drawn in chances]
-        return mixture(list(chances.values()), parts)
+        return chances
 
     def _drawn(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """The positions of every sample of a number of records, with its probability."""

@@ -61,7 +61,7 @@ class DataLawSpace(DatasetSpace):
         return (UNIT,)
 
     def dataset(self, value: Any) -> Dataset:
-        known = tuple(value) if isinstance(value, (tuple, list)) else ()
+        known = tuple(value) if isinstance(value, (tuple, list)) and all(isinstance(label, str) for label in value) else ()
         if known not in self.laws():
             written = ", ".join(map(str, known))
             hint = did_you_mean(written, (", ".join(element) for element in self.laws()))

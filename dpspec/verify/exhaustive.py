@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
-from dpspec.errors import DpspecError, PluginContractError
-from dpspec.exact import INFINITY, Bracket, Number, largest
+from dpspec.errors import DpspecError, NumericalError, PluginContractError
+from dpspec.exact import INFINITY, Bracket, Number, largest, number
 from dpspec.extension.registry import LOCAL, Registry
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
@@ -34,6 +34,7 @@ NOTHING = "no two datasets of one universe are at a finite distance: nothing to 
 """Why a claim that every mechanism would pass stays undecided."""
 
 Progress = Callable[[int, int], None]
+Value = TypeVar("Value")
 
 
 def verify(
@@ -240,9 +241,12 @@ class _Walk:
     def _compare(self, left: Dataset, right: Dataset, distance: Number, bound: Number) -> tuple[Bracket, Bracket, Outcome]:
         """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""
         first, second = self.law(left), self.law(right)
+        limit = _exact(lambda: bound * distance) if distance > 0 else None
         for precision in PRECISIONS:
             divergence = self._divergence(first, second, precision)
             ratio = _per_unit(divergence, distance)
+            if limit is not None and divergence.is_exact and divergence.lower == limit:
+                return divergence, Bracket.exactly(bound), Outcome.VERIFIED
             if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
                 return divergence, ratio, Outcome.VERIFIED
             if ratio.lower > bound or (distance == 0 and divergence.lower > 0):
@@ -289,8 +293,19 @@ def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
     if distance.is_rational or divergence.upper.is_infinite:
         inverse = 1 / distance.as_fraction() if distance.is_rational else 1
         return divergence.scaled(inverse)
+    exact = _exact(lambda: divergence.scaled(number(1) / distance))
+    if exact is not None:
+        return exact
     quotients = [end.enclose() / distance.enclose() for end in (divergence.lower, divergence.upper)]
     return Bracket(lower=Bracket.around(quotients[0], least=0).lower, upper=Bracket.around(quotients[1], least=0).upper)
+
+
+def _exact(call: Callable[[], Value]) -> Value | None:
+    """The result of exact arithmetic; None where it has no exact form."""
+    try:
+        return call()
+    except NumericalError:
+        return None
 
 
 def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:

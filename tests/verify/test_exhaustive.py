@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dpspec_divergences import UserRelation
+from dpspec_divergences import UserMetric, UserRelation
 
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
@@ -287,3 +287,23 @@ def test_the_hypothesis_search_works_where_the_space_cannot_be_listed() -> None:
     found = find_witness(counts, spec)
     assert found is not None
     assert (found.left, found.right) == ((), (("0", "f"), ("0", "f")))
+
+
+def test_irrational_distances_are_decided_exactly_at_equality() -> None:
+    """An enclosure of the quotient of divergence and distance would never decide."""
+    logarithmic = UserMetric(function=lambda x, y: ln(2) * sum(a != b for a, b in zip(x, y, strict=True)), label="ln 2 a bit")
+    spec = bits_spec(epsilon=1).replace(input_divergence=logarithmic)
+    verdict = verify(response("2/3"), spec)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert verdict.universes[0].is_tight
+    assert verify(response("7/10"), spec).outcome is Outcome.REFUTED
+
+    diagonal = UserMetric(
+        function=lambda x, y: sqrt(2) * sum(a != b for a, b in zip(x, y, strict=True)), label="a diagonal a bit"
+    )
+    noisy = Toy(lambda x: DiscreteGaussian(sum(x), 1))
+    for rho, outcome in (("1/4", Outcome.VERIFIED), ("1/5", Outcome.REFUTED)):
+        concentrated = bits_spec(epsilon=rho, parameter="rho", d_pr=("d-nor", {})).replace(input_divergence=diagonal)
+        found = verify(noisy, concentrated)
+        assert found.outcome is outcome
+        assert found.constant.lower == found.constant.upper == number("1/2")

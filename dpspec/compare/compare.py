@@ -58,4 +58,4 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
 
 def _count(spec: PrivacySpec) -> str:
     held = spec.multiverse.invariants
-    return "universes by list" if held is None else f"{len(held)} invariants"
+    return str(spec.multiverse) if held is None else f"{len(held)} invariants"

@@ -8,11 +8,19 @@ lies in a universe of D, d <= c d', d_Pr' <= k d_Pr and k c eps <= eps' there, b
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 from dpspec.blocks.determination import determines
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import Dataset
 from dpspec.compare.comparison import Step
 from dpspec.errors import NumericalError
 from dpspec.exact import Number, number
 from dpspec.spec import PrivacySpec
+
+LISTED = 200
+"""Universes without invariants are compared pair by pair on spaces of at most this many datasets."""
 
 
 def derive(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Step, ...]:
@@ -34,10 +42,32 @@ def _multiverse_step(premise: PrivacySpec, conclusion: PrivacySpec) -> Step:
     if coarse == ():
         return Step(block="multiverse", holds=True, reason="the premise protects across the whole space")
     if coarse is None or fine is None:
-        return Step(block="multiverse", holds=None, reason="universes that are not induced by invariants are not compared")
+        return _listed_step(premise, conclusion)
     found = determines(fine, coarse, conclusion.space)
     reason = found.reason if found.answer is not True else f"its invariants determine those of the premise ({found.reason})"
     return Step(block="multiverse", holds=found.answer, reason=reason)
+
+
+def _listed_step(premise: PrivacySpec, conclusion: PrivacySpec) -> Step:
+    """The same for universes without invariants, pair by pair on a list: what is promised is promised about pairs."""
+    pairs = _compared(conclusion)
+    if pairs is None:
+        reason = f"universes that are not induced by invariants are compared on at most {LISTED} datasets only"
+        return Step(block="multiverse", holds=None, reason=reason)
+    for _, left, right in pairs:
+        if not premise.multiverse.share_universe(left, right, premise.space):
+            reason = f"{left} and {right} share a universe of the conclusion and none of the premise"
+            return Step(block="multiverse", holds=False, reason=reason)
+    return Step(block="multiverse", holds=True, reason="every two datasets that the conclusion compares share one of the premise")
+
+
+def _compared(spec: PrivacySpec) -> Iterator[tuple[Universe, Dataset, Dataset]] | None:
+    """Every pair at finite distance with its universe; None when there are too many datasets to list."""
+    size = spec.space.cardinality()
+    if size is None or size > LISTED:
+        return None
+    pairs = ((u, x, y) for u in spec.multiverse.universes(spec.space) for x, y in itertools.combinations(u.datasets, 2))
+    return ((u, x, y) for u, x, y in pairs if not spec.distance(x, y).is_infinite or not spec.distance(y, x).is_infinite)
 
 
 def _input_step(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Step, Number | None]:
@@ -64,7 +94,8 @@ def _budget_step(premise: PrivacySpec, conclusion: PrivacySpec, c: Number | None
     """k c eps <= eps', for one number each; budgets that differ by universe are compared only when they are equal."""
     if c is None or k is None:
         return Step(block="budget", holds=None, reason="not comparable until the divergences are (B-T22)")
-    if premise.budget == conclusion.budget and c <= 1 and k <= 1:
+    same_labels = premise.multiverse == conclusion.multiverse or premise.budget.uniform() is not None
+    if premise.budget == conclusion.budget and same_labels and c <= 1 and k <= 1:
         return Step(block="budget", holds=True, reason="the same budget")
     given, allowed = _constant(premise), _constant(conclusion)
     if allowed is not None and allowed.is_infinite:

@@ -3,12 +3,13 @@
 import pytest
 
 from dpspec.api import compare_specs
-from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import LevelSets, Trivial
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.compare.comparison import Answer, Relation
+from dpspec.exact import number
 from dpspec.spec import PrivacySpec
 from tests.verify.toys import bits_spec, block
 
@@ -112,3 +113,25 @@ def test_every_separation_was_run_by_the_engine() -> None:
                 if direction.separation is not None:
                     assert direction.separation.checks[0].startswith("verified")
                     assert direction.separation.checks[1].startswith("refuted")
+
+
+def listed(**universes: tuple[tuple[int, ...], ...]) -> PrivacySpec:
+    return bits_spec().replace(multiverse=ExplicitUniverses(universes_by_label=universes))  # type: ignore[arg-type]
+
+
+def test_universes_by_list_are_compared_pair_by_pair() -> None:
+    """Two overlapping universes that hold all pairs of a third one imply it, though none of them contains it."""
+    a, b, c = (0, 0, 0), (0, 0, 1), (0, 1, 0)
+    pairs, whole = listed(ab=(a, b), bc=(b, c), ca=(c, a)), listed(abc=(a, b, c))
+    assert compare_specs(pairs, whole).relation is Relation.EQUIVALENT
+    two = compare_specs(listed(ab=(a, b), bc=(b, c)), whole)
+    assert two.forward.answer is not Answer.IMPLIES
+    assert two.backward.answer is Answer.IMPLIES
+    assert [step.holds for step in two.forward.steps if step.block == "multiverse"] == [False]
+
+
+def test_the_same_table_of_budgets_for_other_universes_is_not_the_same_budget() -> None:
+    a, b = (0, 0, 0), (0, 0, 1)
+    table = BudgetTable(parameter="epsilon", values=(("left", number(1)), ("right", number(2))))
+    left, right = (listed(**{label: (a, b)}).replace(budget=table) for label in ("left", "right"))
+    assert compare_specs(right, left).forward.answer is not Answer.IMPLIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, Di
 from dpspec_flavours.secrets.laws import Chance, DataLaw, Event, IndependentRecords
 from dpspec_flavours.secrets.mechanisms import Averaged, Subsampled
 from dpspec_flavours.secrets.populations import AmplificationBySampling, DistributionalPrivacy
+from dpspec_flavours.secrets.simulators import diameter, radius
 from dpspec_flavours.secrets.spaces import DataLaws, Secrets, bits, values_at
 from dpspec_flavours.secrets.transport import bottleneck
 from dpspec_noise import Geometric, RandomisedResponse
@@ -538,3 +540,37 @@ def test_distributional_privacy_by_its_definition():
 
 def test_every_error_is_one_of_dpspec():
     assert all(issubclass(kind, DpspecError) for kind in KINDS.values())
+
+
+# --- docs/beyond-the-five-blocks.md --------------------------------------------------------------
+
+PAGE = Path(__file__).parents[3] / "docs" / "beyond-the-five-blocks.md"
+
+
+@pytest.mark.reference("K-D43")
+def test_the_examples_of_the_page_are_computed():
+    found = doctest.testfile(str(PAGE), module_relative=False)
+    assert found.failed == 0
+    assert found.attempted > 20
+
+
+def test_the_page_names_flavours_that_exist():
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{cls.name}`" in text for cls in FLAVOURS)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.integers(1, 5), min_size=3, max_size=3), min_size=1, max_size=3))
+def test_the_radius_is_the_least_for_which_a_simulator_exists(rows):
+    """At the radius some law lies within it of all laws; below it none does, by the intervals for each outcome."""
+    laws = [FiniteLaw.from_weights(dict(enumerate(row))) for row in rows]
+    found = float(radius(laws))
+
+    def room(eps):
+        columns = [[float(law.probability(o)) for law in laws] for o in range(3)]
+        lows, highs = [max(c) * math.exp(-eps) for c in columns], [min(c) * math.exp(eps) for c in columns]
+        return all(a <= b for a, b in zip(lows, highs, strict=True)) and sum(lows) <= 1 <= sum(highs)
+
+    assert room(found + 1e-9)
+    assert found < 1e-9 or not room(found - 1e-9)
+    assert found <= float(diameter(laws)) + 1e-12 <= 2 * found + 1e-9

@@ -246,7 +246,7 @@ class _Walk:
             divergence = self._divergence(first, second, precision)
             ratio = _per_unit(divergence, distance)
             if limit is not None and divergence.is_exact and divergence.lower == limit:
-                return divergence, Bracket.exactly(bound), Outcome.VERIFIED
+                return divergence, ratio if ratio.is_exact else Bracket.exactly(bound), Outcome.VERIFIED
             if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
                 return divergence, ratio, Outcome.VERIFIED
             if ratio.lower > bound or (distance == 0 and divergence.lower > 0):

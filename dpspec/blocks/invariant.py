@@ -150,8 +150,11 @@ class Marginal(Invariant):
         cells = space.cells()
         return None if cells is None or space.is_ordered else self.rows_over(cells, space)
 
-    def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...]:
-        columns = [self._count(space.records_of_cell(cell, self.unit), space) for cell in cells]
+    def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        try:
+            columns = [self._count(space.records_of_cell(cell, self.unit), space) for cell in cells]
+        except IncompatibleBlocksError:  # a record of the unit is no sum of cells: all that a user did, say
+            return None
         values = sorted({value for column in columns for value in column}, key=repr)
         return tuple(tuple(column[value] for column in columns) for value in values)
 

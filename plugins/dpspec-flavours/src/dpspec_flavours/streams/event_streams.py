@@ -65,10 +65,10 @@ class EventStreams(DatasetSpace):
     @property
     def blocks(self) -> tuple[range, ...]:
         """The consecutive blocks of times: one block without a window."""
-        length = self.length(USER_WINDOW)
+        length = self.stretch(USER_WINDOW)
         return tuple(range(start, min(start + length, self.times)) for start in range(0, self.times, length))
 
-    def length(self, unit: str) -> int:
+    def stretch(self, unit: str) -> int:
         """The number of times over which one record of the unit stretches."""
         longest = {USER: self.times, USER_WINDOW: min(self.window or self.times, self.times), EVENT: 1}
         return longest[unit]
@@ -80,7 +80,7 @@ class EventStreams(DatasetSpace):
             return user, Attribute(name=TIME, count=self.times), Attribute(name="value", categories=self.values)
         if unit == USER:
             return user, *(self._slot_attribute(f"time {time}") for time in range(self.times))
-        slots = (self._slot_attribute(f"slot {place}") for place in range(self.length(unit)))
+        slots = (self._slot_attribute(f"slot {place}") for place in range(self.stretch(unit)))
         return user, Attribute(name="block", count=len(self.blocks)), *slots
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
@@ -94,9 +94,9 @@ class EventStreams(DatasetSpace):
 
         if unit == USER:
             return tuple((user, *row(user, range(self.times))) for user in self.users)
-        starts = enumerate(range(0, self.times, self.length(unit)))
+        starts = enumerate(range(0, self.times, self.stretch(unit)))
         return tuple(
-            (user, str(block), *row(user, range(start, start + self.length(unit))))
+            (user, str(block), *row(user, range(start, start + self.stretch(unit))))
             for user, (block, start) in itertools.product(self.users, tuple(starts))
         )
 
@@ -111,7 +111,7 @@ class EventStreams(DatasetSpace):
             return None
         if inner == outer:
             return 1
-        return len(self.blocks) if inner == USER_WINDOW else self.length(outer) * self.per_time
+        return len(self.blocks) if inner == USER_WINDOW else self.stretch(outer) * self.per_time
 
     def most_changed(self, unit: str, per: str) -> int | None:
         """As `most_within`; and a changed event changes one user, whose record is then another one: one gone, one come."""

@@ -19,14 +19,16 @@ from dpspec.spec import PrivacySpec
 from dpspec_flavours.streams.event_streams import EVENT, TIME, USER, USER_WINDOW, EventStreams
 from dpspec_flavours.streams.window_events import WindowEvents
 
+STREAMS = EventStreams(users=("ann",), times=4, values=("visit",), window=2)
+"""One user, four times, two to a block: the levels of protection differ on it, and it has 16 datasets."""
 _PER_TIME = Marginal(attributes=(TIME,), unit=EVENT)
 """How many events there are at each time."""
-_EPSILON, _TWO = ln(4), Fraction(2)
+_EPSILON = ln(4)
 
 
-def _spec(space: EventStreams, distance: InputDivergence) -> PrivacySpec:
+def _spec(distance: InputDivergence) -> PrivacySpec:
     return PrivacySpec(
-        space=space,
+        space=STREAMS,
         multiverse=Trivial(),
         input_divergence=distance,
         output_divergence=Mult(),
@@ -34,9 +36,9 @@ def _spec(space: EventStreams, distance: InputDivergence) -> PrivacySpec:
     )
 
 
-def sums_over(stretches: Iterable[range], space: EventStreams, label: str) -> LinearMap:
+def sums_over(stretches: Iterable[range], label: str) -> LinearMap:
     """The number of events in each of some stretches of time."""
-    rows = tuple(tuple(int(int(time) in times) for _, time, _ in space.cells()) for times in stretches)
+    rows = tuple(tuple(int(int(time) in times) for _, time, _ in STREAMS.cells()) for times in stretches)
     return LinearMap(rows=rows, label=label)
 
 
@@ -57,21 +59,20 @@ class EventLevelDP(Flavour):
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
-    space = EventStreams(users=("ann", "bob"), times=2, values=("visit",))
-
     def spec(self) -> PrivacySpec:
-        return _spec(self.space, SymmetricDifference(unit=EVENT))
+        return _spec(SymmetricDifference(unit=EVENT))
 
     def satisfied_by(self) -> Example:
-        tree = sums_over((range(0, 1), range(1, 2), range(0, 2)), self.space, "events in each node of a binary tree of times")
+        nodes = [range(start, start + size) for size in (1, 2, 4) for start in range(0, 4, size)]
+        tree = sums_over(nodes, "events in each node of a binary tree of times")
         return Example(
             title="the counts of a binary tree of times, from which all running counts follow",
-            mechanism=Geometric(queries=(tree,), epsilon=_EPSILON, sensitivity=_TWO, unit=EVENT),
-            because="an event lies in two nodes of the tree, and the noise is for two counts",
+            mechanism=Geometric(queries=(tree,), epsilon=_EPSILON, sensitivity=Fraction(3), unit=EVENT),
+            because="an event lies in three nodes of the tree, and the noise is for three counts",
         )
 
     def broken_by(self) -> Example:
-        running = sums_over((range(0, 1), range(0, 2)), self.space, "events so far")
+        running = sums_over([range(time + 1) for time in range(4)], "events so far")
         return Example(
             title="running counts with the noise of one count",
             mechanism=Geometric(queries=(running,), epsilon=_EPSILON, unit=EVENT),
@@ -97,21 +98,23 @@ class UserLevelDP(Flavour):
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
-        return _spec(EventLevelDP.space, Hamming(unit=USER))
+        return _spec(Hamming(unit=USER))
 
     def satisfied_by(self) -> Example:
-        mechanism = Geometric(queries=(_PER_TIME,), epsilon=_EPSILON, sensitivity=_TWO, neighbours="replace-one", unit=USER)
+        mechanism = Geometric(
+            queries=(_PER_TIME,), epsilon=_EPSILON, sensitivity=Fraction(4), neighbours="replace-one", unit=USER
+        )
         return Example(
             title="the count at each time, with noise for all of them together",
             mechanism=mechanism,
-            because="a user changes each of the two counts by at most 1",
+            because="a user changes each of the four counts by at most 1",
         )
 
     def broken_by(self) -> Example:
         return Example(
             title="event-level noise offered as user-level privacy",
             mechanism=Geometric(queries=(_PER_TIME,), epsilon=_EPSILON, unit=EVENT),
-            because="a user who comes at both times changes both counts, and pays twice",
+            because="a user who comes every time changes all four counts, and pays four times",
         )
 
 
@@ -132,17 +135,15 @@ class UserWindowDP(Flavour):
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
-    space = EventStreams(users=("ann",), times=4, values=("visit",), window=2)
-
     def spec(self) -> PrivacySpec:
-        return _spec(self.space, Hamming(unit=USER_WINDOW))
+        return _spec(Hamming(unit=USER_WINDOW))
 
     def _totals(self) -> LinearMap:
-        return sums_over(self.space.blocks, self.space, "events of each block")
+        return sums_over(STREAMS.blocks, "events of each block")
 
     def satisfied_by(self) -> Example:
         mechanism = Geometric(
-            queries=(self._totals(),), epsilon=_EPSILON, sensitivity=_TWO, neighbours="replace-one", unit=USER_WINDOW
+            queries=(self._totals(),), epsilon=_EPSILON, sensitivity=Fraction(2), neighbours="replace-one", unit=USER_WINDOW
         )
         return Example(
             title="the total of each block, with noise for two events",
@@ -177,15 +178,13 @@ class WEventDP(Flavour):
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
-    space = EventStreams(users=("ann",), times=4, values=("visit",))
-
     def spec(self) -> PrivacySpec:
-        return _spec(self.space, WindowEvents(width=2))
+        return _spec(WindowEvents(width=2))
 
     def satisfied_by(self) -> Example:
         return Example(
             title="the count at each time, with half of the budget each",
-            mechanism=Geometric(queries=(_PER_TIME,), epsilon=_EPSILON, sensitivity=_TWO, unit=EVENT),
+            mechanism=Geometric(queries=(_PER_TIME,), epsilon=_EPSILON, sensitivity=Fraction(2), unit=EVENT),
             because="any two consecutive times spend the budget once",
         )
 

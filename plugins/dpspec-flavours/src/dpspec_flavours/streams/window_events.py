@@ -97,14 +97,15 @@ class WindowEvents(InputDivergence):
         slots = min(self.width, space.times)
         reason = f"a window of {self.width} times changes what one user did at each of them"
         if space.fixes_size(other.unit):
-            return number(slots if isinstance(other, Hamming) else 2 * slots), reason
+            touched = min(slots, len(space.users)) if other.unit == USER else slots
+            return number(touched if isinstance(other, Hamming) else 2 * touched), reason
         return (number(2 * slots * space.per_time), reason) if isinstance(other, SymmetricDifference) else None
 
     def _windows_of(self, unit: str, space: DatasetSpace) -> int | None:
         """How many windows cover all slots in which one record of the unit shows."""
         if unit == EVENT:
             return 1
-        return -(-space.length(unit) // self.width) if isinstance(space, EventStreams) else None
+        return -(-space.stretch(unit) // self.width) if isinstance(space, EventStreams) else None
 
     def __str__(self) -> str:
         return f"{self.name} (windows of {self.width})"

@@ -152,7 +152,7 @@ class Calls:
         for _ in range(2):
             rng = np.random.Generator(self.generator(dataset, "repeat"))
             runs.append([atom(output) for output in self.outputs(dataset, rng, 4)])
-            self.outputs(between, np.random.Generator(self.generator(between, "between")), 3)
+            self.outputs(between, np.random.Generator(self.generator(between, "between")), 2)
         return runs[0] == runs[1]
 
     def ignores(self, dataset: Dataset) -> bool:

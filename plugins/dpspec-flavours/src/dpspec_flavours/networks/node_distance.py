@@ -95,22 +95,46 @@ def _graphs(space: DatasetSpace) -> Graphs:
 def least_cover(edges: Iterable[Edge]) -> int:
     """The least number of nodes that holds an end of every edge (directions do not matter).
 
-    By branching on a node of largest degree: it is in the cover, or all its neighbours are. Exponential in the worst case.
+    The neighbour of a node with one edge can always be taken, which settles trees; else by branching on a node of largest
+    degree: it is in the cover, or all its neighbours are. Exponential in the worst case.
 
     >>> least_cover([("a", "b"), ("b", "c"), ("c", "a")])
     2
     """
-    return _cover(frozenset(frozenset(edge) for edge in edges))
+    around: dict[str, set[str]] = {}
+    for one, other in edges:
+        around.setdefault(one, set()).add(other)
+        around.setdefault(other, set()).add(one)
+    return _cover(around)
 
 
-def _cover(edges: frozenset[frozenset[str]]) -> int:
-    neighbours: dict[str, set[str]] = {}
-    for edge in edges:
-        for end in edge:
-            neighbours.setdefault(end, set()).update(edge - {end})
-    if all(len(around) == 1 for around in neighbours.values()):
-        return len(edges)
-    top = max(neighbours, key=lambda node: (len(neighbours[node]), node))
-    taken = neighbours[top]
-    with_it = 1 + _cover(frozenset(edge for edge in edges if top not in edge))
-    return min(with_it, len(taken) + _cover(frozenset(edge for edge in edges if taken.isdisjoint(edge))))
+def _cover(around: dict[str, set[str]]) -> int:
+    """The least cover of a graph given by the neighbours of its nodes, which is used up."""
+    taken = 0
+    ends = [node for node, neighbours in around.items() if len(neighbours) == 1]
+    while ends:
+        neighbours = around.get(ends.pop(), set())
+        if len(neighbours) == 1:
+            taken += 1
+            ends += _take(next(iter(neighbours)), around)
+    if not around:
+        return taken
+    top = max(around, key=lambda node: (len(around[node]), node))
+    with_it = {node: set(neighbours) for node, neighbours in around.items()}
+    _take(top, with_it)
+    forced = tuple(around[top])
+    for node in forced:
+        _take(node, around)
+    return taken + min(1 + _cover(with_it), len(forced) + _cover(around))
+
+
+def _take(node: str, around: dict[str, set[str]]) -> list[str]:
+    """Take a node out with its edges; returns the nodes that have one edge left."""
+    left = []
+    for other in around.pop(node, set()):
+        around[other].discard(node)
+        if not around[other]:
+            del around[other]
+        elif len(around[other]) == 1:
+            left.append(other)
+    return left

@@ -8,12 +8,14 @@ from fractions import Fraction as F
 
 import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
+from dpspec_divergences.generators import NAMED
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, ln, number
+from dpspec.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.laws.balls import Cell
 from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import Gaussian, Laplace
 from dpspec.laws.dichotomy import Dichotomy
@@ -231,3 +233,23 @@ def test_integer_noise_and_mixtures_are_enclosed():
     halves = [mixture([F(1, 2), F(1, 2)], [Laplace(0, 1), Laplace(center, 1)]) for center in (2, 3)]
     between = hellinger.between(*halves)
     assert number(0) < between.upper <= hellinger.between(Laplace(2, 1), Laplace(3, 1)).upper
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ends", [(F(0), F(2)), (F(0), F(8)), (F(1, 2), F(2)), (F(0), None), (F(1, 2), None)], ids=str)
+def test_a_whole_cell_is_bounded_by_its_extreme_laws(name, ends):
+    """Mass 1/2 under both laws, all of it at the two ends of the range of the ratio; None stands for an infinite ratio."""
+    low, high = ends
+    generator, half = NAMED[name], F(1, 2)
+    top_q = F(0) if high is None else (half - low * half) / (high - low)
+    top_p = half - low * half if high is None else top_q * high
+    exact = FDivergence(generator=name, direction="forward").between(
+        FiniteLaw.of({0: half, "top": top_p, "low": half - top_p}), FiniteLaw.of({0: half, "top": top_q, "low": half - top_q})
+    )
+    with ctx.workprec(96):
+        log_low = arb.neg_inf() if low == 0 else ball(low).log()
+        cell = Cell(ball(half), ball(half), log_low, arb.pos_inf() if high is None else ball(high).log())
+        upper = Bracket.around(generator._most(cell) + arb(2) ** -80, least=0).upper
+        assert exact.upper <= upper
+        assert upper.is_infinite or low * (high or 0) or float(upper) < float(exact.lower) + 1e-12
+        assert generator._least(cell) <= arb(2) ** -80

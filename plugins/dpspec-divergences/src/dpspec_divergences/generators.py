@@ -18,7 +18,7 @@ from dpspec.errors import ParameterError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.balls import Cell
 from dpspec.laws.dichotomy import NOTHING, Dichotomy
-from dpspec.laws.numeric import rational_exponential, rational_root
+from dpspec.laws.numeric import positive, rational_exponential, rational_root
 from dpspec.laws.sandwich import merge, spread
 
 _LARGEST_EXACT = 512
@@ -117,10 +117,13 @@ class Generator:
             return _times(self.at_zero, cell.q).upper()
         if low.is_finite() and high.is_finite():
             return (cell.q * self.ball(low.exp()).max(self.ball(high.exp()))).upper()
-        left = cell.q * self.ball(low.exp()) if low.is_finite() else _times(self.at_zero, cell.q)
         if high.is_finite():
-            return (left + cell.p * self.ball(high.exp()) / high.exp()).upper()
-        return (left + _times(self.slope, cell.p)).upper()
+            share = cell.p / high.exp()
+            return (_times(self.at_zero, positive(cell.q - share)) + share * self.ball(high.exp())).upper()
+        if low.is_finite():
+            rest = positive(cell.p - low.exp() * cell.q)
+            return (cell.q * self.ball(low.exp()) + _times(self.slope, rest)).upper()
+        return (_times(self.at_zero, cell.q) + _times(self.slope, cell.p)).upper()
 
 
 def _times(factor: Number, mass: arb) -> arb:

@@ -24,6 +24,10 @@ class Relation(ABC):
         """Raise IncompatibleBlocksError when the relation is not defined on the space."""
         return
 
+    def within(self, other: Relation) -> str | None:
+        """A reason why every pair of this relation is one of the other, on every space; None when none is known."""
+        return "the same relation" if self == other else None
+
 
 class InputDivergence(ABC):
     """d_X: a distance on the whole space X, never recomputed inside a universe (B-S1).
@@ -37,6 +41,8 @@ class InputDivergence(ABC):
     is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
+    is_neighbour_form: ClassVar[bool] = False
+    """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else (B-D9)."""
 
     @abstractmethod
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
@@ -52,6 +58,10 @@ class InputDivergence(ABC):
 
     def counted_unit(self) -> str | None:
         """A unit u such that |q(x) - q(x')| <= d(x, x') for every count q of the records of u with some property."""
+        return None
+
+    def path_form(self) -> InputDivergence | None:
+        """For a neighbour form: the length of a shortest path of neighbours through the space; None when it has no name (B-D10)."""
         return None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:

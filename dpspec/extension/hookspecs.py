@@ -85,6 +85,11 @@ def dpspec_register_tables(register: Register) -> None:
     """Register subclasses of `TableBuilder`: public tables that are built on demand from printed figures."""
 
 
+@hookspec
+def dpspec_register_rules(register: Register) -> None:
+    """Register subclasses of `Rule`: rules of inference between specifications, and among them conversions of budgets."""
+
+
 PREFIX = "dpspec_register_"
 KINDS: tuple[str, ...] = tuple(name.removeprefix(PREFIX) for name in list(globals()) if name.startswith(PREFIX))
 """The kinds of registered things, in the order of the hooks above."""

@@ -34,6 +34,7 @@ from dpspec.flavour import Flavour
 from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.route import Route
+from dpspec.rule import Rule
 
 BASES: dict[str, type] = {
     "spaces": DatasetSpace,
@@ -47,6 +48,7 @@ BASES: dict[str, type] = {
     "flavours": Flavour,
     "routes": Route,
     "tables": TableBuilder,
+    "rules": Rule,
 }
 
 

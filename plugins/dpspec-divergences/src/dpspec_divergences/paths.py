@@ -40,11 +40,15 @@ class Neighbour(Minorised):
 
     name: ClassVar[str] = "neighbour"
     is_metric: ClassVar[bool] = False
+    is_neighbour_form: ClassVar[bool] = True
 
     relation: Annotated[Relation, Registered("relations")]
 
     def check(self, space: DatasetSpace) -> None:
         self.relation.check(space)
+
+    def path_form(self) -> InputDivergence:
+        return Path(relation=self.relation)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         if left == right:

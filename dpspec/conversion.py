@@ -1,0 +1,69 @@
+"""Conversions between output divergences that no constant factor describes: named formulas, each a rule of inference.
+
+A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget that multiplies distances passes through such
+an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
+factor for all distances is `OutputDivergence.bounded_by`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import Bracket, Number
+from dpspec.rule import Rule, Step
+from dpspec.spec import PrivacySpec
+
+
+class Conversion(Rule):
+    """A formula from the budget of one output divergence to that of another; registers as a rule under its `name`.
+
+    A subclass names the divergences it joins by their registered names, says whether it is tight, and implements `convert`.
+    """
+
+    source: ClassVar[str]
+    target: ClassVar[str]
+    formula: ClassVar[str]
+    """The formula as text, for people: "rho + 2 sqrt(rho ln(1/delta))"."""
+    tight: ClassVar[bool] = False
+    """Whether some mechanism attains every value of the formula."""
+    sense: ClassVar[str] = ""
+    """In which sense it is tight, or what is better."""
+
+    @abstractmethod
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        """The budget of the target that a budget of the source implies on neighbours, in a bracket; None when it says nothing.
+
+        Args:
+            source: the divergence to convert from, with its parameters.
+            value: a budget of it, in the first of its `budget_parameters`.
+            target: the divergence to convert to, with its parameters (delta, an order).
+        """
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        """The divergences to convert to on the way to a goal: the goal itself when it has the name of the target."""
+        if goal.name == self.target and goal != source:
+            yield goal
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number."""
+        source, value = premise.output_divergence, premise.budget.uniform()
+        stated = value is not None and premise.budget.parameter == source.budget_parameters[0]
+        if source.name != self.source or not stated or not premise.input_divergence.is_neighbour_form:
+            return
+        for target in self.targets(source, goal.output_divergence):
+            found = self.convert(source, value, target)
+            if found is None or found.upper.is_infinite:
+                continue
+            budget = UniformBudget(parameter=target.budget_parameters[0], value=found.upper)
+            yield Step(
+                rule=self.name,
+                block="output divergence",
+                before=premise,
+                after=premise.replace(output_divergence=target, budget=budget),
+                reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form",
+                citation=self.citation,
+            )

@@ -13,7 +13,7 @@ from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, Symmetr
 from dpspec_divergences import Path as Steps
 from dpspec_flavours.mechanisms import ListedLaws, NearbyDataset
 from dpspec_flavours.secrets import BLOCKS
-from dpspec_flavours.secrets.attackers import BayesianDP, CloseAdversaries, NoiselessPrivacy, PartialKnowledge, Pufferfish
+from dpspec_flavours.secrets.attackers import PAIRS, BayesianDP, CloseAdversaries, NoiselessPrivacy, PartialKnowledge, Pufferfish
 from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs
 from dpspec_flavours.secrets.laws import Chance, DataLaw, Event, IndependentRecords
 from dpspec_flavours.secrets.mechanisms import Averaged, Subsampled
@@ -25,6 +25,7 @@ from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpspec import compare_specs
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
@@ -406,6 +407,21 @@ def test_one_distance_of_data_is_bounded_by_another():
     assert DataVariation().bounded_by(Hamming(unit="scenario"), space)[0] == 1
     assert ordered.bounded_by(DataVariation(), space) is None
     assert ordered.least_distance(space) == 1
+
+
+@pytest.mark.reference("B-D10")
+def test_more_pairs_of_secrets_are_a_stronger_promise():
+    """Neighbours of all pairs imply neighbours of one pair and not conversely; steps imply neighbours."""
+    spec = NoiselessPrivacy().spec().replace(output_divergence=Mult())
+    first, all_of_them = (DiscriminativePairs(pairs=pairs) for pairs in ([["first is 1", "first is 0"]], PAIRS))
+    few, many = Neighbour(relation=first), Neighbour(relation=all_of_them)
+    assert many.bounded_by(few, spec.space)[0] == 1
+    assert few.bounded_by(many, spec.space) is None
+    assert few.bounded_by(Neighbour(relation=DiscriminativePairs(pairs=[PAIRS[0]])), spec.space)[0] == 1
+    assert Steps(relation=all_of_them).bounded_by(few, spec.space)[0] == 1
+    compared = compare_specs(spec, spec.replace(input_divergence=few))
+    assert compared.forward.answer.name == "IMPLIES"
+    assert compared.backward.answer.name != "IMPLIES"
 
 
 # --- flavours ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dpspec.errors import NotEnumerableError, ParameterError
 from dpspec.exact import INFINITY, ZERO, Number, NumberLike, number
 from dpspec.params import Registered, define
 from dpspec_divergences.counting import Bound, HammingOrdered, Minorised
-from dpspec_divergences.relations import AddRemove, CountedRelation, DifferInOnePosition, ReplaceOne, included
+from dpspec_divergences.relations import AddRemove, CountedRelation, DifferInOnePosition, ReplaceOne
 
 LISTED = 2000
 """Shortest paths are searched on spaces with at most this many datasets."""
@@ -56,7 +56,7 @@ class Neighbour(Minorised):
         return number(1) if _are_related(self.relation, left, right, space) else INFINITY
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        reason = included(other.relation, self.relation) if isinstance(other, Neighbour) else None
+        reason = other.relation.within(self.relation) if isinstance(other, Neighbour) else None
         return None if reason is None else (number(1), reason)
 
     def minorant(self) -> InputDivergence | None:
@@ -115,7 +115,7 @@ class Path(Minorised):
         return None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        reason = included(other.relation, self.relation) if isinstance(other, (Neighbour, Path)) else None
+        reason = other.relation.within(self.relation) if isinstance(other, (Neighbour, Path)) else None
         if reason is not None:
             return number(1), f"{reason}; one step costs 1"
         if isinstance(other, HammingOrdered):

@@ -105,6 +105,11 @@ class DifferInOnePosition(CountedRelation):
     def measure(self) -> InputDivergence:
         return HammingOrdered(unit=self.unit)
 
+    def within(self, other: Relation) -> str | None:
+        if other == ReplaceOne(unit=self.unit):
+            return "one changed position replaces one record"
+        return "the same relation" if self == other else None
+
 
 @attrs.frozen(kw_only=True)
 class UserRelation(Relation):
@@ -136,12 +141,3 @@ class UserRelation(Relation):
 
     def __str__(self) -> str:
         return self.label
-
-
-def included(smaller: Relation, larger: Relation) -> str | None:
-    """A reason why every pair of the first relation is one of the second, on every space; None when none is known."""
-    if smaller == larger:
-        return "the same relation"
-    if isinstance(smaller, DifferInOnePosition) and larger == ReplaceOne(unit=smaller.unit):
-        return "one changed position replaces one record"
-    return None

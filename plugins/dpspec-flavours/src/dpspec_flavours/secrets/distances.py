@@ -55,7 +55,16 @@ class DiscriminativePairs(Relation):
 
     def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
         (one, *ours), (two, *theirs) = cast("Element", left), cast("Element", right)
-        return ours == theirs and any({one, two} == set(pair) for pair in self.pairs)
+        return ours == theirs and {one, two} in self.edges()
+
+    def within(self, other: Relation) -> str | None:
+        if not isinstance(other, DiscriminativePairs) or not self.edges() <= other.edges():
+            return None
+        return "every pair of secrets that is listed here is listed there"
+
+    def edges(self) -> frozenset[frozenset[str]]:
+        """The pairs without an order."""
+        return frozenset(map(frozenset, self.pairs))
 
     def __str__(self) -> str:
         return f"{self.name} ({'; '.join(' | '.join(pair) for pair in self.pairs)})"

@@ -13,7 +13,7 @@ from dpspec_flavours.streams.element_records import ElementRecords
 from dpspec_flavours.streams.event_streams import EventStreams
 from dpspec_flavours.streams.one_sided import MultOneWay, OneSided, OpenSample
 from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights, RecordWeights
-from dpspec_flavours.streams.record_flavours import OneSidedDP
+from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, WeightedDP
 from dpspec_flavours.streams.time_flavours import EventLevelDP, UserLevelDP, UserWindowDP, WEventDP
 from dpspec_flavours.streams.weighted_records import WeightDistance, WeightedRecords
 from dpspec_flavours.streams.window_events import WindowEvents, windows_needed
@@ -34,8 +34,10 @@ from dpspec.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError,
 from dpspec.exact import INFINITY, Number, ln, number
 from dpspec.extension import installed
 from dpspec.laws.finite import FiniteLaw
+from dpspec.randomness import SeededRandomness
 from dpspec.specfile import read_text
 from dpspec.specfile.flavours import flavour_document
+from dpspec.table import Table
 from dpspec.testing.check import exceeds_times
 from dpspec.verify.exhaustive import verify
 
@@ -126,6 +128,25 @@ def test_several_events_at_one_time() -> None:
     assert TRADES.records(twice, "user-window") == (("ann", "0", "none"), ("ann", "1", "buy + sell"))
     assert [a.name for a in TRADES.attributes_of("user-window")] == ["user", "block", "slot 0"]
     assert TRADES.most_within("event", "user") == 4
+
+
+def test_events_stand_in_the_order_of_users_times_and_values() -> None:
+    space = EventStreams(users=("bob", "ann"), times=12, values=("sell", "buy"), per_time=2)
+    given = [["ann", 0, "buy"], ["bob", 10, "buy"], ["bob", 9, "buy"], ["bob", 9, "sell"]]
+    assert space.dataset(given) == (("bob", "9", "sell"), ("bob", "9", "buy"), ("bob", "10", "buy"), ("ann", "0", "buy"))
+
+
+@pytest.mark.parametrize(
+    "flavour", [EventLevelDP(), UserLevelDP(), WEventDP(), ElementLevelDP(), WeightedDP()], ids=lambda f: f.name
+)
+def test_a_release_reads_a_table_of_the_records_of_the_smallest_unit(flavour: Any) -> None:
+    """Each row is one event, element or weighted record; the noise is drawn for every answer."""
+    spec, mechanism = flavour.spec(), flavour.satisfied_by().mechanism
+    unit = spec.space.units[-1]
+    largest = max(itertools.islice(spec.space.datasets(), 16), key=spec.space.magnitude)
+    table = Table.from_records(spec.space.records(largest, unit), spec.space.attributes_of(unit))
+    released = mechanism.release(table, spec.space, SeededRandomness(1))
+    assert len(released) == len(mechanism.answers(largest, spec.space))
 
 
 def test_queries_and_invariants_count_on_every_unit() -> None:

@@ -26,16 +26,23 @@ def answers_on(table: Table, queries: Sequence[Invariant], space: DatasetSpace) 
 
 def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, ...]:
     names = {a.name for a in table.attributes}
-    if isinstance(query, Marginal) and query.unit == space.units[0] and {*query.attributes, *dict(query.where)} <= names:
+    unit = _unit(names, space)
+    if isinstance(query, Marginal) and query.unit == unit and {*query.attributes, *dict(query.where)} <= names:
         fast = _marginal(table, query, space)
         if fast is not None:
             return fast
     if len(table) > LISTED:
         raise TableError("table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table))
     lists = {a.name: list(a.values()) for a in table.attributes}
-    order = [a.name for a in space.attributes_of(space.units[0])]
+    order = [a.name for a in space.attributes_of(unit)]
     records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]
     return query.answers(space.dataset(records), space)
+
+
+def _unit(columns: set[str], space: DatasetSpace) -> str:
+    """The unit whose records the rows are: the one that has the columns as its attributes, else the largest."""
+    told = (unit for unit in space.units if {a.name for a in space.attributes_of(unit)} == columns)
+    return next(told, space.units[0])
 
 
 def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, ...] | None:

@@ -116,7 +116,8 @@ class ElementRecords(DatasetSpace):
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise NotInSpaceError(self.name, "must be a collection of records (user, values of the elements)", value=value)
-        rows = [read_record(row, self.attributes_of(USER)) for row in value]
+        attributes = self.attributes_of(USER)
+        rows = [read_record(row, attributes) for row in value]
         given = Counter(row[0] for row in rows)
         if given != Counter(self.users):
             raise NotInSpaceError(

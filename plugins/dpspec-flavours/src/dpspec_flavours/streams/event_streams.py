@@ -124,7 +124,8 @@ class EventStreams(DatasetSpace):
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise NotInSpaceError(self.name, "must be a collection of events (user, time, value)", value=value)
-        events = [read_record(event, self.attributes_of(EVENT)) for event in value]
+        attributes = self.attributes_of(EVENT)
+        events = [read_record(event, attributes) for event in value]
         crowded = [slot for slot, count in Counter((user, time) for user, time, _ in events).items() if count > self.per_time]
         if crowded:
             raise NotInSpaceError(

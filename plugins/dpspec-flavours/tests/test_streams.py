@@ -48,6 +48,7 @@ SMOKES, DRINKS, VOTES = (Attribute(name=name, categories=("yes", "no")) for name
 CLUSTERS = (("drinks", "habits"), ("smokes", "habits"), ("votes", "views"))
 PEOPLE = ElementRecords(users=("ann",), elements=(SMOKES, DRINKS, VOTES), clusters=CLUSTERS)
 WEIGHTED = WeightedRecords(values=("edge", "path"), weights=(Fraction(1, 2), Fraction(2)))
+CLOSE = WeightedRecords(values=("edge", "path"), weights=(Fraction(2), Fraction(9, 4)))
 KIND = Attribute(name="kind", categories=("open", "secret", "hidden"))
 RECORDS = UnorderedRecords(attributes=(KIND,), most=3)
 SPACES: tuple[DatasetSpace, ...] = (VISITS, TRADES, PEOPLE, WEIGHTED)
@@ -347,6 +348,7 @@ DISTANCES: list[tuple[DatasetSpace, list[InputDivergence]]] = [
     (TRADES, [WindowEvents(width=1), WindowEvents(width=2), *counts(TRADES)]),
     (PEOPLE, counts(PEOPLE)),
     (WEIGHTED, [WeightDistance(), *counts(WEIGHTED)]),
+    (CLOSE, [WeightDistance(), *counts(CLOSE)]),
     (BitVectors(length=2), [personal(2, "5/2"), personal(1, "inf"), personal("1/3", ln(3)), HammingOrdered(), Hamming()]),
     (RECORDS, [*(OneSided(attribute="kind", sensitive=kinds) for kinds in (("secret",), ("secret", "hidden"))),
                RecordWeights(attribute="kind", weights=(("open", number("1/2")),), otherwise=number(3)), *counts(RECORDS)]),
@@ -355,7 +357,7 @@ DISTANCES: list[tuple[DatasetSpace, list[InputDivergence]]] = [
 
 @pytest.mark.parametrize(("space", "distances"), DISTANCES, ids=[space.name for space, _ in DISTANCES])
 def test_bounds_between_distances_hold_and_are_known(space: DatasetSpace, distances: list[InputDivergence]) -> None:
-    looked = list(itertools.product(list(space.datasets())[::3][:20], repeat=2))
+    looked = list(itertools.product(list(space.datasets())[:: 3 if space is VISITS else 1][:20], repeat=2))
     tables = {d: [d.distance(x, y, space) for x, y in looked] for d in distances}
     known = 0
     for one, other in itertools.permutations(distances, 2):
@@ -392,6 +394,7 @@ def test_who_dominates_whom() -> None:
     assert bound(Hamming(), OneSided(attribute="kind", sensitive=("open",)), RECORDS) == 1
     assert bound(WeightDistance(), SymmetricDifference(unit="record"), WEIGHTED) == 2
     assert bound(SymmetricDifference(unit="record"), WeightDistance(), WEIGHTED) == 2
+    assert bound(SymmetricDifference(unit="record"), WeightDistance(), CLOSE) == 8
 
 
 @pytest.mark.parametrize(

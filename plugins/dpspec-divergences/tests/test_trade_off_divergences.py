@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from fractions import Fraction as F
 from statistics import NormalDist
@@ -20,12 +21,18 @@ from dpspec_divergences import (
     TradeOffSteps,
 )  # fmt: skip
 from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import INFINITY, ln, number, sqrt
-from dpspec.laws.combine import product
+from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.combine import mixture, product
 from dpspec.laws.continuous import Gaussian, Laplace
 from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
+from dpspec.laws.least_mu import least_mu
+from dpspec.laws.sandwich import Sandwich
 from dpspec.laws.trade_off import TradeOff
 
 KNOTS = tuple((F(a, 9), F(b, 9)) for a, b in ((0, 9), (1, 5), (5, 1), (9, 0)))
@@ -78,8 +85,44 @@ def test_mu_of_coins_and_gaussians():
     both = product([Gaussian(0, 1), Gaussian(0, 1)]), product([Gaussian(3, 1), Gaussian(4, 1)])
     assert MU.between(*both).lower == MU.between(*both).upper == 5
     assert MU.between(FiniteLaw.point(0), FiniteLaw.uniform([0, 1])).lower == INFINITY
-    with pytest.raises(NoRouteError, match="finitely many rational"):
-        MU.between(Laplace(0, 1), Laplace(1, 1))
+
+
+def test_mu_of_other_noise():
+    """Laplace noise by its trade-off function in floats; integer noise by two events; mixtures and products by both."""
+    normal, e = NormalDist(), math.e
+
+    def laplace(a):  # T of centers one scale apart
+        return 1 - e * a if a < 1 / (2 * e) else 1 / (4 * e * a) if a <= 0.5 else (1 - a) / e
+
+    expected = max(normal.inv_cdf(1 - k / 4000) - normal.inv_cdf(laplace(k / 4000)) for k in range(1, 4000))
+    found = MU.between(Laplace(0, 1), Laplace(1, 1))
+    assert found.lower <= found.upper < number(expected) + F(1, 10**4)
+    assert float(found.upper) > expected - 1e-9
+    listed = MU.between(TwoSidedGeometric(0, ln(2)), TwoSidedGeometric(3, ln(2)))
+    cut = least_mu(Sandwich.of(TwoSidedGeometric(0, ln(2)).against(TwoSidedGeometric(3, ln(2))).cells))
+    assert cut.lower <= listed.upper
+    assert listed.lower <= cut.upper
+    assert float(cut.upper) - float(cut.lower) < 1e-9
+    integer = MU.between(DiscreteGaussian(0, F(4)), DiscreteGaussian(1, F(4)))
+    assert F(1, 2) < integer.lower < integer.upper == INFINITY  # more than the 1/2 of the continuous one
+    joint = [product([Laplace(center, 1), coin]) for center, coin in zip((0, 1), COINS, strict=True)]
+    both = MU.between(*joint)
+    assert found.lower < both.lower <= both.upper < found.upper + MU.between(*COINS).upper
+    assert float(both.upper) - float(both.lower) < 1e-3
+    mixed = [mixture([F(1, 2)] * 2, [Laplace(0, 1), Laplace(c, 1)]) for c in (0, 1)]
+    assert 0 < MU.between(*mixed).upper <= found.upper
+
+
+@settings(max_examples=40)
+@given(pairs=st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=5))
+def test_lines_and_events_enclose_what_the_knots_say(pairs):
+    p, q = zip(*pairs, strict=True)
+    pair = FiniteDichotomy(p, q, sum(p), sum(q))
+    exact, cut = MU.evaluate(pair), least_mu(Sandwich.of(pair.cells))
+    assert cut.lower <= exact.upper
+    assert exact.lower <= cut.upper
+    assert float(cut.upper) - float(exact.upper) < 1e-3
+    assert float(exact.lower) - float(cut.lower) < 1e-9
 
 
 def test_mu_and_steps_are_metrics():
@@ -107,6 +150,11 @@ def test_steps_are_the_least_number_by_definition():
         if steps:
             below = CURVE.f.group(steps - 1)
             assert not all(curve >= below for curve in curves)
+
+
+def test_steps_of_laws_without_a_list_of_atoms():
+    with pytest.raises(NoRouteError, match="finitely many rational"):
+        CURVE.between(Laplace(0, 1), Laplace(1, 1))
 
 
 def test_steps_of_coins():

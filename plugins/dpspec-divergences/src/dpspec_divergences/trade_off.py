@@ -14,6 +14,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import ParameterError
 from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, sqrt
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
+from dpspec.laws.least_mu import least_mu
 from dpspec.laws.numeric import rational_exponential
 from dpspec.laws.trade_off import PERFECT, TradeOff
 from dpspec.params import Exact, Items, Rational, define
@@ -98,8 +99,9 @@ class GaussianTradeOff(Named):
     """Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart (Dong, Roth and Su 2022).
 
     d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu is
-    its own inverse. Its budget is mu. For laws with finitely many rational atoms it is the largest Phi^-1(1 - a) - Phi^-1(T(a))
-    over the knots of T(P, Q), in a bracket; for two Gaussians of one variance it is exact.
+    its own inverse. Its budget is mu. It is exact for two Gaussians of one variance, and in a narrow bracket for laws with a
+    bounded likelihood ratio; for others, such as discrete Gaussians, only a lower bound is known, which may refute and never
+    verifies.
 
     It is a metric: T(P, Q) >= G_a and T(Q, R) >= G_b give T(P, R) >= G_b(1 - G_a), which is G_(a+b).
 
@@ -113,19 +115,7 @@ class GaussianTradeOff(Named):
     budget_parameters: ClassVar[tuple[str, ...]] = ("mu",)
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        """The least mu.
-
-        Raises:
-            NoRouteError: for other laws than those named above.
-        """
-        if pair.is_identical:
-            return NOTHING
-        if pair.is_gaussian:
-            return pair.concentration(precision=precision).scaled(2).sqrt()
-        if pair.below() is not pair:
-            low, high = (self.evaluate(end, precision=precision) for end in (pair.below(), pair.above()))
-            return Bracket(lower=low.lower, upper=high.upper)
-        return TradeOff.of(pair).least_mu(precision=precision)
+        return least_mu(pair, precision=precision)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """1 - G_mu(q) = Phi(Phi^-1(q) + mu), concave in q."""

@@ -60,6 +60,7 @@ LINE = (("low", "mid"), ("mid", "high"))
 ALL_ON_THREE = [Graphs(nodes=("a", "b", "c"), absent=absent) for absent in (False, True)] + [
     Graphs(nodes=("a", "b"), absent=True, directed=True),
     Graphs(nodes=("a", "b", "c"), directed=True, most_degree=1),
+    Graphs(nodes=("a", "b", "c"), directed=True, most_degree=2),
     Graphs(nodes=("a", "b", "c"), absent=True, most_degree=1),
     Graphs(nodes=("a", "b", "c", "d"), most_degree=2),
 ]

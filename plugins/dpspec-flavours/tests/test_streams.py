@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from dpspec_divergences import Hamming, HammingOrdered, Mult, ReplaceOne, SymmetricDifference
+from dpspec_divergences import Hamming, HammingOrdered, Mult, Renyi, ReplaceOne, SymmetricDifference
 from dpspec_flavours.streams import BLOCKS
 from dpspec_flavours.streams.element_records import ElementRecords
 from dpspec_flavours.streams.event_streams import EventStreams
@@ -318,6 +318,12 @@ def test_weights_of_people_add_up() -> None:
     assert d.least_distance(space) == 1
 
 
+def test_a_count_moves_no_faster_than_weights_of_at_least_one() -> None:
+    assert [personal(*weights).counted_unit() for weights in ((1, 2), ("1/2", 2))] == ["person", None]
+    rows = [RecordWeights(attribute="kind", weights=(), otherwise=number(weight)) for weight in ("1/2", 1)]
+    assert [weights.counted_unit() for weights in rows] == [None, "person"]
+
+
 def test_weights_of_records_add_up() -> None:
     d = RecordWeights(attribute="kind", weights=(("open", number("1/2")), ("secret", number(3))), otherwise=number(10))
     for x, y in pairs(RECORDS):
@@ -459,6 +465,7 @@ def test_one_way_is_implied_by_both_ways() -> None:
     assert MultOneWay().bounded_by(Mult()) == (number(1), "one of its two directions")
     assert MultOneWay().bounded_by(MultOneWay()) is not None
     assert Mult().bounded_by(MultOneWay()) is None
+    assert MultOneWay().bounded_by(Renyi(order=2)) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.reference("K-D43")

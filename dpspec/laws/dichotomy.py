@@ -123,6 +123,10 @@ class Dichotomy(ABC):
 
     # -- how it combines --------------------------------------------------------------------------
 
+    def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
+        """The independent pairs it is made of, each with how often it is released."""
+        return ((self, 1),)
+
     @property
     def is_gaussian(self) -> bool:
         """Whether D_alpha is exactly linear in alpha, at every order."""

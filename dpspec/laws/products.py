@@ -16,7 +16,9 @@ from dpspec.laws.balls import Cell, Cells
 from dpspec.laws.cumulant import Cumulant, CumulantSum, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.numeric import hull
+from dpspec.laws.pieces import has_fine_pieces
 from dpspec.laws.sandwich import Between, Sandwich
+from dpspec.laws.totals import Convolved
 
 _CELLS_PER_BIT = 4
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -51,15 +53,18 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
 
 
 @attrs.frozen(eq=False)
-class ProductDichotomy(Dichotomy):
+class ProductDichotomy(Convolved):
     """Independent factors of different kinds.
 
     Log-ratios add, so max_log_ratio and Renyi divergences are sums; the hockey stick conditions on the exact atoms of one
-    factor when the other is in closed form, and goes through common cells otherwise.
+    factor when the other is in closed form, convolves losses that are known finely, and goes through common cells otherwise.
     """
 
     factors: tuple[Dichotomy, ...]
     _picture: list[Sandwich] = attrs.field(factory=list, repr=False)
+
+    def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
+        return tuple(release for factor in self.factors for release in factor.releases())
 
     def reverse(self) -> Dichotomy:
         return ProductDichotomy(tuple(factor.reverse() for factor in self.factors))
@@ -121,7 +126,11 @@ class ProductDichotomy(Dichotomy):
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         conditioned = self._conditioned(epsilon, precision) if len(self.factors) == 2 else None
-        return self._cut.hockey_stick(epsilon, precision=precision) if conditioned is None else conditioned
+        if conditioned is not None:
+            return conditioned
+        if self._is_convolved:
+            return Convolved._hockey_stick(self, epsilon, precision)
+        return self._cut.hockey_stick(epsilon, precision=precision)
 
     def _conditioned(self, epsilon: Number, precision: int) -> Bracket | None:
         """sum_i p_i H(epsilon - ln(p_i/q_i)) over the exact atoms of one factor, H the hockey stick of the other."""
@@ -143,7 +152,15 @@ class ProductDichotomy(Dichotomy):
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         if len(self.factors) == 2 and self._conditioned(ZERO, precision) is not None:
             return Dichotomy._epsilon_at(self, delta, precision)
+        if self._is_convolved:
+            return Convolved._epsilon_at(self, delta, precision)
         return self._cut.epsilon_at(delta, precision=precision)
+
+    @property
+    def _is_convolved(self) -> bool:
+        """Whether the losses are known finely enough for a grid, or too many for anything else."""
+        parts = self.releases()
+        return any(times > 1 for _, times in parts) or all(has_fine_pieces(pair) for pair, _ in parts)
 
     @property
     def _cut(self) -> Sandwich:

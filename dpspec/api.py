@@ -7,9 +7,12 @@ from pathlib import Path
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import compare
 from dpspec.compare.comparison import Comparison
+from dpspec.compare.derivation import Derivation
+from dpspec.compare.search import search
 from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
+from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
@@ -59,7 +62,10 @@ def verify_file(
 
 
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:
-    """Compare two specifications; the exact engine checks every mechanism that is said to separate them."""
+    """Compare two specifications: derived by the registered rules, separated, or unknown, in each direction.
+
+    The exact engine checks every mechanism that is said to separate them.
+    """
 
     def judge(mechanism: Mechanism, spec: PrivacySpec, pair: tuple[Dataset, Dataset]) -> tuple[str, str]:
         verdict = verify(mechanism, spec, datasets=pair, registry=registry)
@@ -72,4 +78,15 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
             found = f"{verdict.outcome.value}: constant {verdict.constant} on the pair"
         return verdict.outcome.value, found
 
-    return compare(left, right, judge=judge)
+    return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)
+
+
+def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:
+    """The shortest derivation of one specification from another by the registered rules; None when none is found."""
+    found = search(premise, conclusion, rules_of(registry or installed().registry))
+    return found.derivation if found.arrived else None
+
+
+def rules_of(registry: Registry) -> tuple[Rule, ...]:
+    """The registered rules of inference, those of the core first."""
+    return tuple(entry.cls() for entry in registry if entry.kind == "rules")

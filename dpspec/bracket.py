@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 import attrs
 from flint import arb
 
+from dpspec.errors import NumericalError
 from dpspec.forms import START_PRECISION, dyadic
 from dpspec.numbers import INFINITY, ZERO, Number, NumberLike, Scalar, number
 
@@ -90,3 +91,16 @@ def largest(brackets: Iterable[Bracket]) -> Bracket:
         upper = max(best.upper, bracket.upper)
         best = Bracket(lower=lower, upper=upper)
     return best
+
+
+def rounded_product(left: Number, right: Number) -> Number:
+    """The product of two nonnegative numbers, exact where it has an exact form, else rounded up to 17 digits.
+
+    >>> str(rounded_product(number("ln(2)"), number("ln(2)")))
+    '24022650695910073/50000000000000000'
+    """
+    try:
+        return left * right
+    except NumericalError:
+        enclosure = left.enclose(2 * START_PRECISION) * right.enclose(2 * START_PRECISION)
+        return number(_outward(Bracket.around(enclosure, least=0).upper, ROUND_CEILING))

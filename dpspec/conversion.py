@@ -51,8 +51,9 @@ class Conversion(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number."""
         source, value = premise.output_divergence, premise.budget.uniform()
-        stated = value is not None and premise.budget.parameter == source.budget_parameters[0]
-        if source.name != self.source or not stated or not premise.input_divergence.is_neighbour_form:
+        if value is None or premise.budget.parameter != source.budget_parameters[0] or source.name != self.source:
+            return
+        if not premise.input_divergence.is_neighbour_form:
             return
         for target in self.targets(source, goal.output_divergence):
             found = self.convert(source, value, target)

@@ -101,3 +101,18 @@ def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[st
             singled += [c for c in itertools.islice(others, 1) if c not in categories]
         kept[attribute.name] = attribute.restricted([*categories, *singled], coarser)
     return tuple(kept.values())
+
+
+def include_attributes(larger: tuple[Attribute, ...], smaller: tuple[Attribute, ...]) -> bool:
+    """Whether the attributes are the same ones in the same order, the smaller with no category of its own.
+
+    A coarser attribute stays as it is when another lies within it, since a category may otherwise change its parent.
+    """
+    holding = {a.within for a in larger}
+    pairs = itertools.zip_longest(larger, smaller)
+    return all(a and b and (a == b or (a.name not in holding and a.includes(b))) for a, b in pairs)
+
+
+def include_sizes(larger: tuple[int, int | None], smaller: tuple[int, int | None]) -> bool:
+    """Whether the range of sizes (least, most) holds the other one."""
+    return larger[0] <= smaller[0] and (larger[1] is None or (smaller[1] is not None and smaller[1] <= larger[1]))

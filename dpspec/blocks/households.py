@@ -7,7 +7,15 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record, restrict_attributes
+from dpspec.blocks.attributes import (
+    all_records,
+    check_attributes,
+    count_records,
+    include_attributes,
+    include_sizes,
+    read_record,
+    restrict_attributes,
+)
 from dpspec.blocks.multisets import Multisets, check_sizes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
@@ -99,6 +107,16 @@ class Households(Multisets):
 
     def most_within(self, inner: str, outer: str) -> int | None:
         return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
+
+    def includes(self, other: DatasetSpace) -> str | None:
+        if self == other:
+            return "the same dataset space"
+        if not isinstance(other, Households) or type(other) is not type(self):
+            return None
+        sizes = include_sizes((self.least, self.most), (other.least, other.most))
+        persons = include_sizes((0, self.members), (0, other.members))
+        attributes = include_attributes(self.household, other.household) and include_attributes(self.person, other.person)
+        return "fewer or smaller households, or fewer categories" if sizes and persons and attributes else None
 
     def count_kinds(self) -> int | None:
         compositions = self._compositions()

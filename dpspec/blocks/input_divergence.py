@@ -43,6 +43,8 @@ class InputDivergence(ABC):
     """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
     is_neighbour_form: ClassVar[bool] = False
     """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else (B-D9)."""
+    grows_on_subspaces: ClassVar[bool] = False
+    """Whether d(x, x') on a part of the space is at least that on the whole, as when it looks at the two datasets only."""
 
     @abstractmethod
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
@@ -61,7 +63,7 @@ class InputDivergence(ABC):
         return None
 
     def path_form(self) -> InputDivergence | None:
-        """For a neighbour form: the length of a shortest path of neighbours through the space; None when it has no name (B-D10)."""
+        """For a neighbour form: the length of a shortest path of neighbours (B-D10); None when it has no name."""
         return None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from flint import arb
 
+from dpspec.blocks.composing import Composed, Spent
 from dpspec.errors import NoRouteError
 from dpspec.exact import Bracket, Number, number
 from dpspec.laws.dichotomy import Dichotomy
@@ -53,6 +54,10 @@ class OutputDivergence(ABC):
         """
         return value
 
+    def budget_for(self, parameter: str, constant: Number) -> Number:
+        """The least budget whose `lipschitz` is a given constant, rounded up where it has no exact form: the inverse of it."""
+        return constant
+
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """The largest P(S) over all laws and events with Q(S) = q and d_Pr(P, Q) <= bound: what refutation by sampling needs.
 
@@ -66,6 +71,18 @@ class OutputDivergence(ABC):
             "does not say the largest probability that it allows",
             "implement largest_probability(q, bound) to judge samples",
         )
+
+    def composed(self, parts: Spent) -> Composed | None:
+        """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
+
+        Asked of each part is d_i(P_i, Q_i) <= b_i for the laws of that release whatever the earlier ones have shown. Then
+        d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a budget
+        that multiplies a distance; in terms of the Lipschitz constants, where the budget is another number).
+
+        Args:
+            parts: for each release its divergence d_i and its budget, in the first of the divergence's `budget_parameters`.
+        """
+        return None
 
     def bounded_by(self, other: OutputDivergence) -> tuple[Number, str] | None:
         """A constant c with d(P, Q) <= c other(P, Q) for all laws, and the reason; None when unknown or none exists."""

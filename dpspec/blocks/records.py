@@ -7,7 +7,15 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record, restrict_attributes
+from dpspec.blocks.attributes import (
+    all_records,
+    check_attributes,
+    count_records,
+    include_attributes,
+    include_sizes,
+    read_record,
+    restrict_attributes,
+)
 from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
@@ -50,6 +58,17 @@ class Records(DatasetSpace):
 
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
+
+    def includes(self, other: DatasetSpace) -> str | None:
+        if self == other:
+            return "the same dataset space"
+        if not isinstance(other, Records) or type(other) is not type(self) or other.unit != self.unit:
+            return None
+        sizes = include_sizes((self.least, self.most), (other.least, other.most))
+        return "fewer records or categories" if sizes and self._has_attributes(other) else None
+
+    def _has_attributes(self, other: Records) -> bool:
+        return include_attributes(self.attributes, other.attributes)
 
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         if self.least > records:
@@ -172,3 +191,6 @@ class ContingencyTables(UnorderedRecords):
     def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
         counts = cast("tuple[int, ...]", dataset)
         return tuple(kind for kind, count in zip(self.kinds(), counts, strict=True) for _ in range(count))
+
+    def _has_attributes(self, other: Records) -> bool:
+        return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple

@@ -70,6 +70,18 @@ class Attribute:
             return int(text)
         raise NotInSpaceError(self.name, f'must be a category "0" to "{self.count - 1}"', value=category)
 
+    def includes(self, other: Attribute) -> bool:
+        """Whether it has every category of the other one, under the same name and each in the same coarser category.
+
+        >>> Attribute(name="age", count=116).includes(Attribute(name="age", categories=("0", "17")))
+        True
+        """
+        if self == other:
+            return True
+        if self.name != other.name or self.within is not None or other.within is not None or other.size >= self.size:
+            return False
+        return (self.count is not None and other.count is not None) or set(self.values()) >= set(other.values())
+
     def parent(self, category: Hashable, coarser: Attribute) -> str:
         """The category of the coarser attribute in which a category lies."""
         place = self.index(category)
@@ -143,6 +155,10 @@ class DatasetSpace(ABC):
         more.
         """
         return self.most_within(unit, per)
+
+    def includes(self, other: DatasetSpace) -> str | None:
+        """A reason why every dataset of the other space is one of this, made of the same records; None when none is known."""
+        return "the same dataset space" if self == other else None
 
     def cells(self) -> tuple[Hashable, ...] | None:
         """The coordinates in which `vector` counts; None when there are none, or too many to list."""

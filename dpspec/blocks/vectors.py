@@ -137,6 +137,14 @@ class IntegerCounts(DatasetSpace):
                 return
             yield from (tuple(self.low + step for step in steps) for steps in level)
 
+    def includes(self, other: DatasetSpace) -> str | None:
+        if self == other:
+            return "the same dataset space"
+        if type(other) is not IntegerCounts or type(self) is not IntegerCounts or other.length != self.length:
+            return None
+        above = self.high is None or (other.high is not None and other.high <= self.high)
+        return "a smaller range of counts" if self.low <= other.low and above else None
+
     def _at_distance(self, total: int, length: int) -> Iterator[tuple[int, ...]]:
         """Vectors of `length` non-negative steps above `low` that add up to `total`."""
         span = total if self.high is None else min(total, self.high - self.low)

@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-from dpspec.compare.comparison import Answer, Comparison, Direction
-from dpspec.compare.derivation import derive
+from collections.abc import Sequence
+
+from dpspec.compare.comparison import Answer, Comparison, Direction, Finding
+from dpspec.compare.gaps import gaps
+from dpspec.compare.search import search
 from dpspec.compare.separation import Judge, separate
+from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 
 
-def compare(left: PrivacySpec, right: PrivacySpec, *, judge: Judge) -> Comparison:
+def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], judge: Judge) -> Comparison:
     """Decide, in each direction, whether every mechanism that satisfies the one specification satisfies the other.
 
     Args:
         left, right: the two specifications.
+        rules: what derivations may be made of.
         judge: the exact engine, asked to check each separating mechanism on the two datasets that show it.
     """
     return Comparison(
         left=left,
         right=right,
-        forward=_direction(left, right, judge),
-        backward=_direction(right, left, judge),
+        forward=_direction(left, right, rules, judge),
+        backward=_direction(right, left, rules, judge),
         notes=perverse_notes(left, right),
     )
 
 
-def _direction(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Direction:
-    steps = derive(premise, conclusion)
-    if all(step.holds is True for step in steps):
-        return Direction(answer=Answer.IMPLIES, steps=steps)
+def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: Judge) -> Direction:
+    found = search(premise, conclusion, rules)
+    steps = tuple(_finding(step) for step in found.derivation.steps)
+    if found.arrived:
+        same = Finding(block="all five", holds=True, reason="the same specification")
+        return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
+    steps += tuple(gaps(found.derivation.conclusion, conclusion))
     separation = separate(premise, conclusion, judge)
     answer = Answer.UNKNOWN if separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=separation)
+
+
+def _finding(step: Step) -> Finding:
+    factor = str(step.parameters.get("constant", "1"))
+    return Finding(block=step.block, holds=True, reason=step.reason, factor=factor, rule=step.rule)
 
 
 def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:

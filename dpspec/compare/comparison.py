@@ -8,6 +8,7 @@ from typing import NoReturn
 import attrs
 
 from dpspec.blocks.space import Dataset
+from dpspec.compare.derivation import Derivation
 from dpspec.spec import PrivacySpec
 
 
@@ -33,20 +34,22 @@ class Relation(enum.Enum):
 
 
 @attrs.frozen(kw_only=True)
-class Step:
-    """One block of a direction S => S': what has to hold, whether it does, and why.
+class Finding:
+    """One line of the argument about S => S': a step that was found, or what is missing.
 
     Args:
         block: which of the five.
         holds: True, False, or None when it could not be decided.
         reason: the argument, with its source.
         factor: for a divergence, the constant by which it passes to the budget, as exact text.
+        rule: for a step, the rule that it applies.
     """
 
     block: str
     holds: bool | None
     reason: str
     factor: str = "1"
+    rule: str | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -69,10 +72,18 @@ class Separation:
 
 @attrs.frozen(kw_only=True)
 class Direction:
-    """The question S => S': does every mechanism that satisfies S satisfy S'?"""
+    """The question S => S': does every mechanism that satisfies S satisfy S'?
+
+    Args:
+        answer: derived, separated or unknown.
+        steps: the steps of the derivation; without one, those to the nearest specification, and what is missing then.
+        derivation: when derived, the whole chain as data.
+        separation: when separated, the mechanism that shows it.
+    """
 
     answer: Answer
-    steps: tuple[Step, ...]
+    steps: tuple[Finding, ...]
+    derivation: Derivation | None = None
     separation: Separation | None = None
 
 

@@ -14,6 +14,11 @@ from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRe
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.extension.hookspecs import Register, hookimpl
 from dpspec.mechanism import ReleaseInvariants
+from dpspec.rules.budgets import LargerBudget, LargerBudgets
+from dpspec.rules.inputs import InputDomination, NeighboursToPaths
+from dpspec.rules.outputs import OutputDomination
+from dpspec.rules.spaces import SmallerSpace
+from dpspec.rules.universes import FinerUniverses, ListedUniverses
 
 DPSPEC_API = 1
 
@@ -44,3 +49,12 @@ def dpspec_register_budgets(register: Register) -> None:
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
     register(ReleaseInvariants)
+
+
+@hookimpl
+def dpspec_register_rules(register: Register) -> None:
+    for rule in (
+        SmallerSpace, FinerUniverses, ListedUniverses, InputDomination, NeighboursToPaths, OutputDomination, LargerBudget,
+        LargerBudgets,
+    ):  # fmt: skip
+        register(rule)

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.compare.derivation import derive
+from dpspec.api import derive
 from dpspec.extension import Registry
 from dpspec.flavour import Flavour
 from dpspec.report.diagram import Box, reduced, svg
@@ -40,17 +40,17 @@ def family(registry: Registry) -> Data:
             }
             for entry in entries
         ],
-        "implications": implications(specs),
+        "implications": implications(specs, registry),
     }
 
 
-def implications(specs: dict[str, PrivacySpec]) -> list[list[str]]:
+def implications(specs: dict[str, PrivacySpec], registry: Registry | None = None) -> list[list[str]]:
     """The pairs [a, b] of names for which a => b is derived, for specifications on one space."""
     return [
         [a, b]
         for a, premise in specs.items()
         for b, conclusion in specs.items()
-        if a != b and premise.space == conclusion.space and all(step.holds is True for step in derive(premise, conclusion))
+        if a != b and premise.space == conclusion.space and derive(premise, conclusion, registry) is not None
     ]
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from dpspec.blocks.space import Dataset
-from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation, Step
+from dpspec.compare.comparison import Answer, Comparison, Direction, Finding, Relation, Separation
 from dpspec.errors import DpspecError
 from dpspec.exact import Bracket
 from dpspec.extension.loader import PluginInfo, Plugins
@@ -201,8 +201,8 @@ def _direction(direction: Direction) -> Data:
     }
 
 
-def _step(step: Step) -> Data:
-    return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor}
+def _step(step: Finding) -> Data:
+    return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
 
 
 def _separation(found: Separation) -> Data:

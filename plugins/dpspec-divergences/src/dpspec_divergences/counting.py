@@ -45,6 +45,7 @@ class Counting(InputDivergence, ABC):
     unit: str
     is_ordered: ClassVar[bool] = False
     """Whether positions count, so that two orders of the same records are apart."""
+    grows_on_subspaces: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)

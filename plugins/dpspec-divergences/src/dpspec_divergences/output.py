@@ -11,8 +11,9 @@ from typing import Annotated, ClassVar
 
 from flint import arb
 
+from dpspec.blocks.composing import Composed, Spent, added, total
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, ball, number, sqrt
+from dpspec.exact import Bracket, Number, ball, number, rounded_product, sqrt
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.params import Rational, define
@@ -71,6 +72,9 @@ class Mult(Named):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"
         return None
 
+    def composed(self, parts: Spent) -> Composed | None:
+        return added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K section 6")
+
 
 @define
 class MultDelta(Named):
@@ -103,6 +107,22 @@ class MultDelta(Named):
         if isinstance(other, MultDelta) and other.delta <= self.delta:
             return number(1), "a larger delta only relaxes"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        """The naive sums of the epsilons and of the deltas, which have to stay below 1."""
+        delta = Fraction(0)
+        for measured, _ in parts:
+            if not isinstance(measured, MultDelta) and not is_pure(measured):
+                return None
+            delta += measured.delta if isinstance(measured, MultDelta) else 0
+        if delta >= 1:
+            return None
+        return Composed(
+            divergence=MultDelta(delta=delta),
+            value=total(value for _, value in parts),
+            rule="epsilon adds and delta adds",
+            citation="Dwork and Roth 2014, Theorem 3.16; K section 6",
+        )
 
     def __str__(self) -> str:
         return f"{self.name} (delta = {self.delta})"
@@ -138,6 +158,9 @@ class DNor(Named):
     def lipschitz(self, parameter: str, value: Number) -> Number:
         return value.sqrt()
 
+    def budget_for(self, parameter: str, constant: Number) -> Number:
+        return rounded_product(constant, constant)
+
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """Through the orders 9/8 to 64 only, which is a concave function above the exact one."""
         return by_power(q, [(order, bound**2 * ball(order)) for order in ORDERS])
@@ -146,6 +169,9 @@ class DNor(Named):
         if is_pure(other):
             return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        return added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K section 6")
 
 
 @define
@@ -180,6 +206,9 @@ class Renyi(Named):
             return number(1), "D_alpha never decreases in alpha"
         return None
 
+    def composed(self, parts: Spent) -> Composed | None:
+        return added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K section 6")
+
     def __str__(self) -> str:
         return f"{self.name} (order = {self.order})"
 
@@ -213,6 +242,9 @@ class TotalVariation(Named):
         if isinstance(other, DNor):
             return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        return added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn (B-D19)")
 
 
 def is_pure(divergence: OutputDivergence) -> bool:

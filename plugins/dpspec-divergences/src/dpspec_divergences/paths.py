@@ -47,6 +47,10 @@ class Neighbour(Minorised):
     def check(self, space: DatasetSpace) -> None:
         self.relation.check(space)
 
+    @property
+    def grows_on_subspaces(self) -> bool:  # type: ignore[override]  # of this class it depends on the relation
+        return isinstance(self.relation, CountedRelation)
+
     def path_form(self) -> InputDivergence:
         return Path(relation=self.relation)
 
@@ -85,6 +89,10 @@ class Path(Minorised):
     name: ClassVar[str] = "path"
 
     relation: Annotated[Relation, Registered("relations")]
+
+    @property
+    def grows_on_subspaces(self) -> bool:  # type: ignore[override]  # of this class it depends on the relation
+        return isinstance(self.relation, CountedRelation)
 
     def check(self, space: DatasetSpace) -> None:
         self.relation.check(space)

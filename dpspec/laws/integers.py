@@ -212,7 +212,7 @@ class DiscreteGaussian(IntegerLaw):
         return _gaussian_tail(self.variance, distance, precision) / _log_normaliser(self.variance, Fraction(0), precision).exp()
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        from dpspec.laws.shifts import DiscreteGaussianShift
+        from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 
         if isinstance(other, DiscreteGaussian) and other.variance == self.variance:
             return DiscreteGaussianShift(self.center - other.center, self.variance)
@@ -239,6 +239,18 @@ def _log_normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb
         base = round(offset)
         total = _half_sum(variance, base - offset, precision) + _half_sum(variance, offset - base + 1, precision)
         return total.log()
+
+
+def gaussian_sums(variance: Fraction, least: int, precision: int) -> arb:
+    """The sum over k >= least of exp(-k^2 / (2 variance)), for any integer."""
+    if least >= 1:
+        return _gaussian_tail(variance, least, precision)
+    return gaussian_normaliser(variance, precision) - _gaussian_tail(variance, 1 - least, precision)
+
+
+def gaussian_normaliser(variance: Fraction, precision: int) -> arb:
+    """The sum over all integers k of exp(-k^2 / (2 variance))."""
+    return _log_normaliser(variance, Fraction(0), precision).exp()
 
 
 @lru_cache(maxsize=1 << 14)
@@ -274,17 +286,19 @@ def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
 
 
 def _half_sum(variance: Fraction, start: Fraction, precision: int) -> arb:
-    """The sum over i >= 0 of exp(-(start + i)^2 / (2 variance)), for start > -1."""
-    rate = ball(1 / (2 * variance))
-    total, point = arb(0), ball(start)
-    first = (-rate * point**2).exp()
-    while True:
-        term, following = (-rate * point**2).exp(), (-rate * (point + 1) ** 2).exp()
-        if point > 0 and term < first * arb(2) ** (-precision - 16):
-            rest = (term / (1 - following / term)).upper()
-            return total + hull(arb(0), rest)
-        total += term
-        point += 1
+    """The sum over i >= 0 of exp(-(start + i)^2 / (2 variance)), for start > -1.
+
+    Terms are products: their ratios fall by the factor exp(-1/variance) each time.
+    """
+    with ctx.workprec(ctx.prec + 32):
+        rate, point = ball(-1 / (2 * variance)), ball(start)
+        term, ratio, fall = (rate * point * point).exp(), (rate * (2 * point + 1)).exp(), (2 * rate).exp()
+        total, negligible = arb(0), term * arb(2) ** (-precision - 16)
+        while term > negligible or not ratio < 1:
+            total += term
+            term *= ratio
+            ratio *= fall
+        return total + hull(arb(0), (term / (1 - ratio)).upper())
 
 
 def theta_log_ratio(variance: Fraction, offset: Fraction, precision: int) -> arb:

@@ -21,8 +21,9 @@ from dpspec.exact import dyadic
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.balls import Cell
 from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.integers import DiscreteGaussian
-from dpspec.laws.shifts import DiscreteGaussianShift, GaussianShift, LaplaceShift
+from dpspec.laws.shifts import GaussianShift, LaplaceShift
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,7 +18,6 @@ from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.continuous import Gaussian
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
-from dpspec.laws.integers import DiscreteGaussian, theta_log_ratio
 from dpspec.laws.numeric import exponential, rational_exponential
 from dpspec.laws.sandwich import Sandwich
 from dpspec.laws.tails import LocationSandwich
@@ -173,66 +172,6 @@ class UnequalGaussians(LocationSandwich):
     def _concentration(self, precision: int) -> Bracket:
         bracket = LocationSandwich._concentration(self, precision)
         return Bracket(lower=max(bracket.lower, self.renyi(1, precision=precision).lower), upper=bracket.upper)
-
-
-@attrs.frozen
-class DiscreteGaussianShift(Dichotomy):
-    """Two discrete Gaussians of one variance at integer centers `shift` apart.
-
-    D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
-    displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
-    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1 (B-S14).
-
-    >>> str(DiscreteGaussianShift(3, Fraction(4)).concentration())
-    '9/8'
-    """
-
-    shift: int
-    variance: Fraction
-
-    def reverse(self) -> DiscreteGaussianShift:
-        return self
-
-    @property
-    def is_linear_in_order(self) -> bool:
-        return True
-
-    @property
-    def _rate(self) -> Fraction:
-        return self.shift**2 / (2 * self.variance)
-
-    @property
-    def _picture(self) -> LocationSandwich:
-        near, far = DiscreteGaussian(0, self.variance), DiscreteGaussian(abs(self.shift), self.variance)
-        return LocationSandwich.of_parts(near.parts(), far.parts())
-
-    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return INFINITE
-
-    def singular_mass(self, *, precision: int = 64) -> Bracket:
-        return Bracket.exactly(0)
-
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        return self._picture.hockey_stick(epsilon, precision=precision)
-
-    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        return self._picture.epsilon_at(delta, precision=precision)
-
-    def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        offset = (order - 1) * self.shift
-        if offset.denominator == 1:
-            return Bracket.exactly(order * self._rate)
-        working = 2 * precision + 64
-        with ctx.workprec(working):
-            value = ball(order * self._rate) + theta_log_ratio(self.variance, offset, working) / ball(order - 1)
-            bracket = Bracket.around(value, least=0)
-        return Bracket(lower=bracket.lower, upper=min(bracket.upper, number(order * self._rate)))
-
-    def _concentration(self, precision: int) -> Bracket:
-        return Bracket.exactly(self._rate)
-
-    def cells(self, precision: int) -> Cells:
-        return self._picture.cells(precision)
 
 
 @attrs.frozen

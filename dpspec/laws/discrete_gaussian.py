@@ -1,0 +1,121 @@
+"""Shifts of discrete Gaussian noise: two tails decide the hockey stick."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import attrs
+from flint import arb, ctx
+
+from dpspec.exact import Bracket, Number, ball, dyadic, number
+from dpspec.laws.balls import Cells
+from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.integers import DiscreteGaussian, gaussian_normaliser, gaussian_sums, theta_log_ratio
+from dpspec.laws.numeric import exponential, hull
+from dpspec.laws.tails import LocationSandwich
+
+_WALK = 64
+_NEAR = 1 / 16
+_ROOT_TWO = math.sqrt(2)
+
+
+@attrs.frozen
+class DiscreteGaussianShift(Dichotomy):
+    """Two discrete Gaussians of one variance at integer centers `shift` apart.
+
+    D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
+    displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
+    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1 (B-S14).
+
+    >>> str(DiscreteGaussianShift(3, Fraction(4)).concentration())
+    '9/8'
+    """
+
+    shift: int
+    variance: Fraction
+
+    def reverse(self) -> DiscreteGaussianShift:
+        return self
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return True
+
+    @property
+    def _rate(self) -> Fraction:
+        return self.shift**2 / (2 * self.variance)
+
+    @property
+    def _picture(self) -> LocationSandwich:
+        near, far = DiscreteGaussian(0, self.variance), DiscreteGaussian(abs(self.shift), self.variance)
+        return LocationSandwich.of_parts(near.parts(), far.parts())
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return INFINITE
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(0)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        working, shift = precision + 64, abs(self.shift)
+        with ctx.workprec(working):
+            cut = ball(Fraction(shift, 2)) - epsilon.enclose(working) * ball(self.variance / shift)
+            factor = exponential(epsilon, working)
+            last = {math.ceil(dyadic(end)) - 1 for end in (cut.lower(), cut.upper())}
+            gains = [p - factor * q for p, q in (self._below(m, working) for m in last)]
+            return Bracket.around(hull(gains[0], gains[-1]) / gaussian_normaliser(self.variance, working), least=0)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
+        working, m = precision + 64, self._guess(float(delta))
+        with ctx.workprec(working):
+            spent = ball(delta) * gaussian_normaliser(self.variance, working)
+            for _ in range(_WALK):
+                p, q = self._below(m, working)
+                epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
+                if not epsilon > self._loss(m + 1):
+                    m += 1
+                elif not epsilon < self._loss(m):
+                    m -= 1
+                else:
+                    return Bracket.around(epsilon, least=0)
+        return self._picture.epsilon_at(delta, precision=precision)
+
+    def _below(self, m: int, precision: int) -> tuple[arb, arb]:
+        """P(X <= m) and Q(X <= m), times the normaliser: these are the masses of the losses from the one at m on."""
+        return gaussian_sums(self.variance, -m, precision), gaussian_sums(self.variance, abs(self.shift) - m, precision)
+
+    def _loss(self, k: int) -> arb:
+        return ball(abs(self.shift) * (abs(self.shift) - 2 * k) / (2 * self.variance))
+
+    def _guess(self, delta: float) -> int:
+        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right."""
+        root = abs(self.shift) / math.sqrt(self.variance)
+        epsilon = root * root / 2 + root * math.sqrt(-2 * math.log(delta))
+        for _ in range(_WALK):
+            near = math.erfc((epsilon / root - root / 2) / _ROOT_TWO) / 2
+            far = math.exp(epsilon) * math.erfc((epsilon / root + root / 2) / _ROOT_TWO) / 2
+            if not 0 < far < near:
+                break
+            step = math.log((near - far) / delta) * (near - far) / far
+            epsilon += step
+            if abs(step) * self.variance < _NEAR * abs(self.shift):
+                break
+        return math.floor(abs(self.shift) / 2 - epsilon * self.variance / abs(self.shift))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        offset = (order - 1) * self.shift
+        if offset.denominator == 1:
+            return Bracket.exactly(order * self._rate)
+        working = 2 * precision + 64
+        with ctx.workprec(working):
+            value = ball(order * self._rate) + theta_log_ratio(self.variance, offset, working) / ball(order - 1)
+            bracket = Bracket.around(value, least=0)
+        return Bracket(lower=bracket.lower, upper=min(bracket.upper, number(order * self._rate)))
+
+    def _concentration(self, precision: int) -> Bracket:
+        return Bracket.exactly(self._rate)
+
+    def cells(self, precision: int) -> Cells:
+        return self._picture.cells(precision)

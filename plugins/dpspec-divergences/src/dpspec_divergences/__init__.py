@@ -3,22 +3,31 @@
 from dpspec.extension import Register, hookimpl
 from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
 from dpspec_divergences.f_divergence import FDivergence
+from dpspec_divergences.from_losses import FROM_LOSSES
+from dpspec_divergences.from_renyi import FROM_RENYI
+from dpspec_divergences.from_zcdp import FROM_ZCDP
+from dpspec_divergences.known import KNOWN
+from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour, Path, UserMetric
 from dpspec_divergences.relations import AddRemove, DifferInOnePosition, ReplaceOne, UserRelation
 from dpspec_divergences.routes import ROUTES
 from dpspec_divergences.trade_off import GaussianTradeOff, HockeyStick, TradeOffSteps
+from dpspec_divergences.worst_pairs import WORST_PAIRS
 
 __all__ = [
     "AddRemove", "DNor", "DifferInOnePosition", "FDivergence", "GaussianTradeOff", "Hamming", "HammingOrdered", "HockeyStick",
-    "Mult", "MultDelta", "Neighbour", "Path", "Renyi", "ReplaceOne", "SymmetricDifference", "TotalVariation", "TradeOffSteps",
-    "UserMetric", "UserRelation",
+    "Mult", "MultDelta", "Neighbour", "Path", "Pbdp", "Renyi", "ReplaceOne", "SymmetricDifference", "TotalVariation",
+    "TradeOffSteps", "UserMetric", "UserRelation",
 ]  # fmt: skip
 
 DPSPEC_API = 1
 
+CONVERSIONS = (*FROM_ZCDP, *FROM_RENYI, *FROM_LOSSES, *KNOWN, *WORST_PAIRS.values())
+"""The formulas between output divergences, each a rule of inference."""
+
 _OUTPUT_DIVERGENCES = (
-    Mult, MultDelta, DNor, Renyi, TotalVariation, FDivergence, GaussianTradeOff, TradeOffSteps, HockeyStick,
+    Mult, MultDelta, DNor, Renyi, TotalVariation, FDivergence, GaussianTradeOff, TradeOffSteps, HockeyStick, Pbdp,
 )  # fmt: skip
 
 
@@ -44,3 +53,9 @@ def dpspec_register_output_divergences(register: Register) -> None:
 def dpspec_register_routes(register: Register) -> None:
     for route in ROUTES:
         register(route)
+
+
+@hookimpl
+def dpspec_register_rules(register: Register) -> None:
+    for conversion in CONVERSIONS:
+        register(conversion)

@@ -103,6 +103,18 @@ class NumericalError(DpspecError, ArithmeticError):
     exit_code = 3
 
 
+class NoCompositionError(DpspecError, ValueError):
+    """Specifications of one data collection have no common blocks in which their budgets add up; says what is missing."""
+
+    code = "no-composition"
+
+
+class MixedLedgerError(DpspecError, ValueError):
+    """Bounded and unbounded neighbours in one ledger: for some parts datasets of different size are compared, for others not."""
+
+    code = "mixed-ledger"
+
+
 class TableError(DpspecError, ValueError):
     """A table of data does not fit the dataset space of the specification."""
 
@@ -176,6 +188,18 @@ class LedgerError(SpecError, ValueError):
     """The parts of a ledger do not add up to the budget."""
 
     code = "ledger"
+
+
+class EmptyLedgerError(LedgerError):
+    """A ledger without parts: there is nothing to add up."""
+
+    code = "empty-ledger"
+
+
+class NegativePartError(LedgerError):
+    """A part of a ledger is below 0: no release gives protection back."""
+
+    code = "negative-part"
 
 
 class NotWritableError(SpecError):

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpspec.blocks.budget import Budget, UniformBudget
-from dpspec.errors import DuplicateIdError, LedgerError, MissingKeyError, WrongShapeError
+from dpspec.errors import DuplicateIdError, EmptyLedgerError, LedgerError, MissingKeyError, NegativePartError, WrongShapeError
 from dpspec.params import Exact, Rational, Text
-from dpspec.specfile.blocks import AMOUNT, BlockReader
+from dpspec.specfile.blocks import BlockReader
 from dpspec.specfile.document import QUANTITIES, VERDICTS, Expectation, Ledger, LedgerPart, RecordedClaim
 from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
 
@@ -77,7 +77,7 @@ class RecordReader:
         before = self.log.found
         rows = blocks.rows(table, "parts", "ledger")
         if not rows and self.log.found == before:
-            self.log.add(MissingKeyError("ledger.parts", "is missing", 'write parts = [{ id = "...", <number> }]'), "ledger")
+            self.log.add(EmptyLedgerError("ledger.parts", "holds no part", 'write parts = [{ id = "...", <number> }]'), "ledger")
         if not isinstance(budget, UniformBudget):
             if budget is not None:
                 self.log.add(LedgerError("ledger", "needs a budget that is one number", "state it in [budget]"), "ledger")
@@ -96,8 +96,14 @@ class RecordReader:
         if parameter not in row:
             self.log.add(MissingKeyError(f"{path}.{parameter}", "is missing", "give the share of this part"), path)
             return None
-        amount = self.maker.value(AMOUNT, row[parameter], f"{path}.{parameter}")
-        return None if amount is FAILED else LedgerPart(id=identity, amount=amount)
+        amount = self.maker.value(_PRINTED, row[parameter], f"{path}.{parameter}")
+        if amount is FAILED:
+            return None
+        if amount < 0:
+            fault = NegativePartError(f"{path}.{parameter}", "is below 0", "a part spends 0 or more", value=row[parameter])
+            self.log.add(fault, path)
+            return None
+        return LedgerPart(id=identity, amount=amount)
 
     def _check_distinct(self, rows: list[tuple[int, Mapping[str, Any]]]) -> None:
         seen: set[str] = set()

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from flint import arb
 
+from dpspec.blocks.composing import Composed, Spent, added
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import NumericalError, ParameterError
 from dpspec.exact import Bracket, Number, number
@@ -106,6 +107,13 @@ class FDivergence(Named):
         if self.generator == "total-variation" and isinstance(other, TotalVariation):
             return number(1), "it is the total variation"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        """Of the Kullback-Leibler divergence and the total variation; chi-squared multiplies, and of others nothing is known."""
+        rules = {KL: "nats add", "total-variation": "the distance adds, at most"}
+        if self.generator not in rules:
+            return None
+        return added(self, parts, rules[self.generator], "the chain rule: each part given those before it")
 
     def __str__(self) -> str:
         knots = "; ".join(f"{t}: {value}" for t, value in self.knots)

@@ -10,9 +10,10 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
+from dpspec.blocks.composing import Composed, Spent, total
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import ParameterError
-from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, sqrt
+from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, rounded_product, sqrt
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
 from dpspec.laws.least_mu import least_mu
 from dpspec.laws.numeric import rational_exponential
@@ -73,6 +74,17 @@ class HockeyStick(Named):
         if self.epsilon == 0 and isinstance(other, TotalVariation):
             return number(1), "at epsilon = 0 it is the total variation"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        """The naive sums of the epsilons, which are part of the divergences, and of the deltas."""
+        if not all(isinstance(measured, HockeyStick) for measured, _ in parts):
+            return None
+        return Composed(
+            divergence=HockeyStick(epsilon=total(measured.epsilon for measured, _ in parts)),
+            value=total(value for _, value in parts),
+            rule="epsilon adds and delta adds",
+            citation="Dwork and Roth 2014, Theorem 3.16; K section 6",
+        )
 
     def __str__(self) -> str:
         return f"{self.name} (epsilon = {self.epsilon})"
@@ -135,6 +147,12 @@ class GaussianTradeOff(Named):
         if isinstance(other, TotalVariation):
             return number(_DENSITY), "it is at most 2 Phi(mu/2) - 1, and the Gaussian density is below 2/5"
         return None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        if any(measured != self for measured, _ in parts):
+            return None
+        square = total(rounded_product(value, value) for _, value in parts)
+        return Composed(divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3")
 
 
 @define

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from dpspec_divergences import Hamming, Mult
 from flint import arb
 
+from dpspec.blocks.composing import Composed, Spent, added
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
@@ -140,6 +141,9 @@ class MultOneWay(OutputDivergence):
         if self == other:
             return number(1), "the same output divergence"
         return (number(1), "one of its two directions") if isinstance(other, Mult) else None
+
+    def composed(self, parts: Spent) -> Composed | None:
+        return added(self, parts, "epsilon adds", "Doudalis et al. 2017; the largest log-ratio of a product is the sum")
 
     def __str__(self) -> str:
         return self.name

@@ -1,0 +1,193 @@
+"""The composition of specifications: common blocks, budgets that add up there, and an account of every step.
+
+Each T_i satisfies (X_i, D_i, d_i, d_Pr_i, eps_i). Each is led by true steps to the common refinement of the universes, to one
+distance and one output divergence; there the output divergence says what the joint release (T_1, ..., T_n) spends. The noise of
+the parts is independent; a later part may depend on what the earlier ones have shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.composing import Composed, total
+from dpspec.blocks.space import DatasetSpace
+from dpspec.errors import NoCompositionError
+from dpspec.exact import Number, number
+from dpspec.ledger.moving import missing, moved, refinement
+from dpspec.ledger.parts import Part, check_parts
+from dpspec.rule import Step
+from dpspec.spec import PrivacySpec
+
+ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
+
+
+@attrs.frozen(kw_only=True)
+class Line:
+    """One part with the steps that lead it to the common blocks.
+
+    Args:
+        part: the part as stated.
+        steps: one true step for each block that changes; every step begins where the one before it ends.
+    """
+
+    part: Part
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def spec(self) -> PrivacySpec:
+        """The part in the common blocks."""
+        return self.steps[-1].after if self.steps else self.part.spec
+
+    @property
+    def amount(self) -> Number:
+        """What it spends there, in the first number that the output divergence takes."""
+        spec, value = self.spec, self.spec.budget.uniform()
+        if value is None:
+            raise NoCompositionError("budget", "differs by universe", "state one number for all universes", value=self.part.id)
+        first = spec.output_divergence.budget_parameters[0]
+        if spec.budget.parameter == first:
+            return number(value)
+        return spec.output_divergence.budget_for(first, spec.output_divergence.lipschitz(spec.budget.parameter, number(value)))
+
+
+@attrs.frozen(kw_only=True)
+class Composition:
+    """The parts of a ledger as one specification.
+
+    Args:
+        lines: the parts, each led to the common blocks.
+        spec: what the releases satisfy together.
+        rule: what adds up.
+        citation: where that is proved.
+    """
+
+    lines: tuple[Line, ...]
+    spec: PrivacySpec
+    rule: str
+    citation: str
+
+    @property
+    def plain_sum(self) -> Number | None:
+        """The sum of the budgets as stated, when all are one kind of number: what adding up printed figures gives."""
+        budgets = [line.part.spec.budget for line in self.lines]
+        values = [budget.uniform() for budget in budgets]
+        if len({budget.parameter for budget in budgets}) > 1 or any(value is None for value in values):
+            return None
+        return total(value for value in values if value is not None)
+
+    def losses(self) -> tuple[str, ...]:
+        """What was lost on the way, part by part, and why the printed figures do not simply add up."""
+        return tuple(_losses(self))
+
+
+def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None) -> Composition:
+    """One specification for several releases of one data collection.
+
+    Args:
+        parts: the releases; their noise is independent.
+        like: a specification whose space and input divergence the total is stated in; without it they are those of a part.
+
+    Raises:
+        EmptyLedgerError: no parts.
+        MixedLedgerError: bounded and unbounded neighbours together, and `like` does not say which are meant.
+        NoCompositionError: there are no common blocks; says what is missing.
+
+    >>> from dpspec.extension import installed
+    >>> from dpspec.specfile import new_spec, read_text
+    >>> survey = read_text(new_spec("survey"), installed().registry).spec
+    >>> found = compose([Part(id="first wave", spec=survey), Part(id="second wave", spec=survey)])
+    >>> str(survey.budget), str(found.spec.budget), found.rule
+    ('epsilon = ln(3)', 'epsilon = 2*ln(3)', 'epsilon adds')
+    """
+    listed = tuple(parts)
+    if like is None or not listed:
+        check_parts(listed)
+    space = _common_space(listed, like)
+    refined = [_refined(part, space, refinement(listed)) for part in listed]
+    inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(p.spec.input_divergence for p in listed))
+    gaps: list[str] = []
+    for divergence in inputs:
+        lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence))
+        if not lacking:
+            return _added(lines)
+        gaps += lacking
+    raise NoCompositionError("input divergence", "; ".join(dict.fromkeys(gaps)), ADVICE)
+
+
+def _common_space(parts: tuple[Part, ...], like: PrivacySpec | None) -> DatasetSpace:
+    """The space that every other one includes."""
+    candidates = [like.space] if like is not None else list(dict.fromkeys(part.spec.space for part in parts))
+    for space in candidates:
+        if all(part.spec.space == space or part.spec.space.includes(space) for part in parts):
+            return space
+    names = ", ".join(f"{part.id} ({part.spec.space.name})" for part in parts)
+    raise NoCompositionError("space", f"no space is known to be a part of all others: {names}", "describe one data collection")
+
+
+def _refined(part: Part, space: DatasetSpace, multiverse: object) -> Line:
+    line = Line(part=part)
+    for block, value in (("space", space), ("multiverse", multiverse)):
+        steps = moved(line.spec, block, line.spec.replace(**{block: value}))
+        if steps is None:
+            raise NoCompositionError(block, f"no rule leads {part.id} to the common one", "see dpspec explain no-composition")
+        line = attrs.evolve(line, steps=line.steps + steps)
+    return line
+
+
+def _all_moved(lines: Sequence[Line], block: str, goal: PrivacySpec) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+    """The lines with a block of the goal, and what is missing where no rule leads there."""
+    reached, lacking = [], []
+    for line in lines:
+        steps = moved(line.spec, block, goal)
+        if steps is None:
+            lacking += list(missing(line.part, line.spec, goal))
+        else:
+            reached.append(attrs.evolve(line, steps=line.steps + steps))
+    return tuple(reached), tuple(lacking)
+
+
+def _added(lines: tuple[Line, ...]) -> Composition:
+    """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
+    divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
+    for divergence in divergences:
+        stated = divergence.composed([(line.spec.output_divergence, line.amount) for line in lines])
+        if stated is not None:
+            return _composition(lines, stated)
+    for divergence in divergences:
+        budget = UniformBudget(parameter=divergence.budget_parameters[0], value=0)
+        goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
+        reached, lacking = _all_moved(lines, "output_divergence", goal)
+        found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])
+        if found is not None:
+            return _composition(reached, found)
+    names = ", ".join(map(str, divergences))
+    rule = f"none of {names} bounds the others and says how its budgets add up"
+    raise NoCompositionError("output divergence", rule, "state all parts in one that does")
+
+
+def _composition(lines: tuple[Line, ...], found: Composed) -> Composition:
+    budget = UniformBudget(parameter=found.divergence.budget_parameters[0], value=found.value)
+    spec = lines[0].spec.replace(output_divergence=found.divergence, budget=budget)
+    return Composition(lines=lines, spec=spec, rule=found.rule, citation=found.citation)
+
+
+def _losses(found: Composition) -> Iterator[str]:
+    for line in found.lines:
+        for step in line.steps:
+            if step.block == "space":
+                yield f"{line.part.id}: promised for a smaller dataset space only ({step.reason})"
+            elif step.block == "multiverse":
+                yield f"{line.part.id}: promised inside the smaller universes of all parts only"
+            elif step.parameters.get("constant") != "1":
+                field = step.block.replace(" ", "_")
+                exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
+                grown = f"{step.before.budget} becomes {step.after.budget}"
+                yield f"{line.part.id}: {exchanged}, at a constant of {step.parameters.get('constant')}: {grown} ({step.reason})"
+    plain, given = found.plain_sum, found.spec.budget.uniform()
+    if plain is not None and plain != given:
+        units = {str(line.part.spec.input_divergence) for line in found.lines}
+        why = f"they count {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
+        yield f"the numbers as stated add up to {plain}, which is no budget of the whole: {why}"

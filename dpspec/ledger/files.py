@@ -1,0 +1,54 @@
+"""Ledgers from files to files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpspec.errors import DpspecError
+from dpspec.extension import Registry
+from dpspec.ledger.composition import Composition
+from dpspec.ledger.parts import Part
+from dpspec.params import collect
+from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
+from dpspec.specfile.reader import check_ids, spec_files
+from dpspec.specfile.reader import read as read_file
+
+
+def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
+    """The specification files that paths mean, each once, with ids that differ.
+
+    Raises:
+        SpecFileError, SpecError and its kin: a path or file that cannot be read; faults of several files come as `Faults`.
+    """
+    files = dict.fromkeys(file for path in paths for file in spec_files(path))
+    found: tuple[SpecDocument, ...] = collect([lambda file=file: read_file(file, registry) for file in files])  # type: ignore
+    check_ids(found)
+    return found
+
+
+def parts_of(documents: Sequence[SpecDocument]) -> tuple[Part, ...]:
+    """One part for each file."""
+    return tuple(Part(id=document.id, spec=document.spec) for document in documents)
+
+
+def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
+    """The composition as a specification file; with a ledger when the parts add up to the total in its own number."""
+    amounts = tuple(LedgerPart(id=line.part.id, amount=line.amount) for line in found.lines)
+    value = found.spec.budget.uniform()
+    try:
+        adds_up = sum((part.amount for part in amounts[1:]), start=amounts[0].amount) == value
+    except DpspecError:  # a sum without an exact form
+        adds_up = False
+    steps = {
+        f"{line.part.id}-{place}": f"{step.rule}: {step.reason} ({step.citation})"
+        for line in found.lines
+        for place, step in enumerate(line.steps, 1)
+    }
+    told = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    return SpecDocument(
+        id=id,
+        title=title,
+        spec=found.spec,
+        ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
+        source=(("document", told), *steps.items()),
+    )

@@ -1,0 +1,75 @@
+"""Leading one part of a ledger to common blocks, one true step for each block that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.errors import NoCompositionError
+from dpspec.ledger.inside import DominationInside, fixed_units
+from dpspec.ledger.parts import Part
+from dpspec.rule import Rule, Step
+from dpspec.rules.inputs import InputDomination
+from dpspec.rules.outputs import OutputDomination
+from dpspec.rules.spaces import SmallerSpace
+from dpspec.rules.universes import FinerUniverses, ListedUniverses
+from dpspec.spec import PrivacySpec
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "space": (SmallerSpace(),),
+    "multiverse": (FinerUniverses(), ListedUniverses()),
+    "input_divergence": (InputDomination(), DominationInside()),
+    "output_divergence": (OutputDomination(),),
+}
+"""For every block the rules that change it, in the order in which the blocks are changed."""
+
+
+def moved(spec: PrivacySpec, block: str, goal: PrivacySpec) -> tuple[Step, ...] | None:
+    """The step that gives a specification one block of the goal: none when it has it; None when no rule leads there."""
+    wanted = getattr(goal, block)
+    if getattr(spec, block) == wanted:
+        return ()
+    aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
+    for rule in RULES[block]:
+        for step in rule.propose(spec, aim):
+            if getattr(step.after, block) == wanted:
+                return (step,)
+    return None
+
+
+def refinement(parts: tuple[Part, ...]) -> Multiverse:
+    """The common refinement: universes intersect, so invariants unite (B-D7).
+
+    Raises:
+        NoCompositionError: universes that no invariants induce meet other ones.
+    """
+    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.invariants != ()))
+    if len(proper) <= 1:
+        return proper[0] if proper else Trivial()
+    united = []
+    for part in parts:
+        held = part.spec.multiverse.invariants
+        if held is None:
+            raise NoCompositionError(
+                "multiverse",
+                f"the universes of {part.id} are induced by no invariants, and those of other parts differ",
+                "state them by invariants, or list the intersections as universes",
+                value=str(part.spec.multiverse),
+            )
+        united += [invariant for invariant in held if invariant not in united]
+    return LevelSets(invariants=tuple(united))
+
+
+def missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
+    """What is missing for a part whose input divergence is not bounded by that of the goal."""
+    yield f"{part.id}: no constant c with {spec.input_divergence} <= c {goal.input_divergence} is known"
+    inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
+    if inner is None or outer is None:
+        return
+    units = spec.space.units
+    if inner in units and outer in units and units.index(outer) > units.index(inner):
+        return
+    if spec.space.most_changed(inner, outer) is None:
+        yield f"the space states no largest number of {inner}s that one {outer} holds"
+    elif inner not in fixed_units(spec):
+        yield f"the number of {inner}s differs inside a universe"

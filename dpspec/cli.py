@@ -1,4 +1,4 @@
-"""The command line: `dpspec check | verify | compare | release | explain | plugins | check-plugin | new | schema`.
+"""The command line: `dpspec check | verify | compare | convert | release | explain | plugins | check-plugin | new | schema`.
 
 No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
 and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.
@@ -230,6 +230,77 @@ def compare(left: str, right: str, as_json: bool) -> int:
     else:
         click.echo(comparison.text(found, first, second))
     return code
+
+
+@main.command(short_help="What do several releases of one data collection spend together?")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+@click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
+@formatted
+def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: bool) -> int:
+    """Add up the specifications of one data collection: one specification that all releases satisfy together.
+
+    Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
+    there. A directory stands for every *.dpspec.toml directly in it. Exits with 2 when the files do not compose, and
+    says what is missing.
+
+    \b
+    Examples:
+      dpspec ledger specs/ledger-2020
+      dpspec ledger specs/topdown-2020-pl-persons.dpspec.toml \\
+                    specs/safetab-2020-ddhc-a.dpspec.toml --out both.dpspec.toml
+    """
+    from pathlib import Path
+
+    from dpspec import ledger as engine
+    from dpspec.extension import installed
+    from dpspec.files import write_whole
+    from dpspec.report import json
+    from dpspec.report import ledger as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    with Work("adding up"):
+        found = engine.compose_files(paths, registry, like)
+    if out is not None:
+        write_whole(Path(out), engine.composed_text(found, Path(out), registry))
+    click.echo(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
+    return 0
+
+
+@main.command(short_help="What is a budget in another standard?")
+@click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
+@click.option("--to", required=True, metavar="NAME", help="The budget that is wanted (epsilon, rho, mu), or an output divergence.")
+@click.option("--delta", metavar="P", help="... at this delta, in (0, 1).")
+@click.option("--order", metavar="A", help="... at this Renyi order, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="... with this other parameter of its divergence.")
+@click.option("--from", "divergence", metavar="NAME", help="The output divergence of the given budget, where it is not clear.")
+@click.option("--mechanism", metavar="KIND", help="The noise is known: gaussian or discrete-gaussian, for one count.")
+@formatted
+def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
+    """Convert a budget to another standard, by every formula that is known, the best first.
+
+    The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
+    says in which sense it is tight. It holds for neighbours, datasets at distance 1.
+
+    \b
+    Examples:
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10
+      dpspec convert epsilon=1 delta=1e-6 --to distance
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
+    """
+    from dpspec.compare.quantities import convert as converted
+    from dpspec.compare.quantities import equations
+    from dpspec.extension import installed
+    from dpspec.report import conversion, json
+
+    at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
+    found = converted(
+        installed().registry, equations(given), to, at | equations(further),
+        divergence=named["divergence"], mechanism=named["mechanism"],
+    )  # fmt: skip
+    click.echo(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
+    return 0
 
 
 @main.command(short_help="List what is installed.")

@@ -32,7 +32,10 @@ import numpy.typing as npt
 from flint import arb, ctx
 
 from dpspec.exact import ball, dyadic
-from dpspec.laws.pieces import EXP_ERROR, UNIT, Floats, LossPieces, total
+from dpspec.laws.pieces import EXP_ERROR, UNIT, Floats, Lattice, LossPieces, total
+
+Factor = tuple[LossPieces, int]
+"""The loss of a pair, and how often it is released."""
 
 _TINY = 2.0**-200
 """More than all that underflows: a sum of at most 2^64 numbers below 2^-1000."""
@@ -53,11 +56,14 @@ class Spread:
     times: int
 
     @classmethod
+    def on(cls, lattice: Lattice, pieces: LossPieces, times: int) -> Spread:
+        """The losses of a pair where they are, but for the offset of their lattice."""
+        places = np.rint((pieces.losses - float(lattice.offset)) / float(lattice.spacing)).astype(np.int64)
+        return cls._gather(places, pieces.masses, pieces.relative, times)
+
+    @classmethod
     def of(cls, pieces: LossPieces, step: float, times: int) -> tuple[Spread, float]:
-        """The losses of a pair on the multiples of the step, and the widest move."""
-        if pieces.lattice is not None and step == float(pieces.lattice.spacing):
-            places = np.rint((pieces.losses - float(pieces.lattice.offset)) / step).astype(np.int64)
-            return cls._gather(places, pieces.masses, pieces.relative, times), 0.0
+        """The losses of a pair on the multiples of the step, a power of two, and the widest move."""
         low = np.floor(pieces.low / step).astype(np.int64)
         high = np.maximum(np.ceil(pieces.high / step).astype(np.int64), low)
         width = (high - low) * step
@@ -112,23 +118,39 @@ class GridLoss:
     singular: Fraction
 
     @classmethod
-    def of(cls, factors: Sequence[tuple[LossPieces, int]], step: float, size: int) -> GridLoss:
-        """The composition of the losses, each as often as it says."""
-        spreads, variance, drift, offset = [], 0.0, 0.0, Fraction(0)
-        for pieces, times in factors:
-            spread, width = Spread.of(pieces, step, times)
-            spreads.append(spread)
-            variance += times * width**2 / 4
-            drift += times * pieces.absolute
-            if not width and pieces.lattice is not None:
-                offset += times * pieces.lattice.offset
+    def of(cls, factors: Sequence[Factor], step: float, size: int) -> GridLoss:
+        """The composition of the losses, each as often as it says, on the multiples of a power of two."""
+        found = [Spread.of(pieces, step, times) for pieces, times in factors]
+        variance = sum(spread.times * width**2 / 4 for spread, width in found)
+        return cls._around(
+            factors,
+            [spread for spread, _ in found],
+            step=step,
+            size=size,
+            offset=Fraction(0),
+            variance=variance * (1 + 2.0**-20),
+        )
+
+    @classmethod
+    def on_lattice(cls, factors: Sequence[tuple[LossPieces, int, Lattice]], size: int) -> GridLoss:
+        """The same for losses that lie on lattices of one spacing: nothing is moved."""
+        spreads = [Spread.on(lattice, pieces, times) for pieces, times, lattice in factors]
+        offset = sum((times * lattice.offset for _, times, lattice in factors), Fraction(0))
+        step = float(factors[0][2].spacing)
+        plain = [(pieces, times) for pieces, times, _ in factors]
+        return cls._around(plain, spreads, step=step, size=size, offset=offset, variance=0.0)
+
+    @classmethod
+    def _around(
+        cls, factors: Sequence[Factor], spreads: Sequence[Spread], *, step: float, size: int, offset: Fraction, variance: float
+    ) -> GridLoss:
         return cls(
             tuple(spreads),
             step,
             size,
             offset,
-            variance * (1 + 2.0**-20),
-            drift,
+            variance,
+            sum(times * pieces.absolute for pieces, times in factors),
             _escaped([(pieces.rest, times) for pieces, times in factors], -1),
             _escaped([(pieces.singular, times) for pieces, times in factors], 1),
         )

@@ -303,6 +303,41 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     return 0
 
 
+@main.command(short_help="What is a budget in another standard?")
+@click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
+@click.option("--to", required=True, metavar="NAME", help="The wanted budget (epsilon, rho, mu), or an output divergence.")
+@click.option("--delta", metavar="P", help="... at this delta, in (0, 1).")
+@click.option("--order", metavar="A", help="... at this Renyi order, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="... with this other parameter of its divergence.")
+@click.option("--from", "divergence", metavar="NAME", help="The output divergence of the given budget, where it is not clear.")
+@click.option("--mechanism", metavar="KIND", help="The noise is known: gaussian or discrete-gaussian, for one count.")
+@formatted
+def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
+    """Convert a budget to another standard, by every formula that is known, the best first.
+
+    The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
+    says in which sense it is tight. It holds for neighbours, datasets at distance 1.
+
+    \b
+    Examples:
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10
+      dpspec convert epsilon=1 delta=1e-6 --to distance
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
+    """
+    from dpspec.compare.quantities import convert as converted
+    from dpspec.compare.quantities import equations
+    from dpspec.extension import installed
+    from dpspec.report import conversion, json
+
+    at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
+    found = converted(
+        installed().registry, equations(given), to, at | equations(further),
+        divergence=named["divergence"], mechanism=named["mechanism"],
+    )  # fmt: skip
+    click.echo(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
+    return 0
+
+
 @main.command(short_help="List what is installed.")
 @formatted
 def plugins(as_json: bool) -> int:

@@ -6,7 +6,7 @@ registered is taken, and the others are told; a divergence can always be named i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import attrs
 
@@ -39,6 +39,26 @@ class Conversions:
     goal: OutputDivergence
     paths: tuple[Path, ...]
     alike: tuple[str, ...] = ()
+
+
+def equations(texts: Iterable[str]) -> dict[str, str]:
+    """Texts such as "rho=2.63" as names and values, in their order.
+
+    Raises:
+        ParameterError: for what is no such text, and for a name that comes twice.
+
+    >>> equations(["epsilon=1", "delta=1e-6"])
+    {'epsilon': '1', 'delta': '1e-6'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign and value):
+            raise ParameterError("budget", "must be a name and a value", "write it as rho=2.63", value=text)
+        if name in found:
+            raise ParameterError(name, "is given twice", "write one value", value=value)
+        found[name] = value
+    return found
 
 
 def registered(registry: Registry) -> tuple[Conversion, ...]:

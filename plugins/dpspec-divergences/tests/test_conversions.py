@@ -224,7 +224,9 @@ def test_no_gaussian_trade_off_follows_from_rho_alone():
     rho = stated(DNor(), DNor().between(*laws))
     claimed = EVERY["zcdp-to-gaussian"].convert(DNor(), rho.upper, GaussianTradeOff())
     assert claimed.upper < GaussianTradeOff().between(*laws).lower
-    assert not any(arrow.source == "d-nor" and arrow.target in ("gaussian-trade-off", "trade-off") for arrow in CLASS_WIDE.values())
+    assert not any(
+        arrow.source == "d-nor" and arrow.target in ("gaussian-trade-off", "trade-off") for arrow in CLASS_WIDE.values()
+    )
 
 
 def test_a_formula_for_a_known_mechanism_never_enters_a_derivation():
@@ -257,5 +259,9 @@ def test_infinite_budgets_convert_to_nothing_finite():
         for source in NODES[arrow.source]:
             for target in NODES[arrow.target]:
                 found = arrow.convert(source, number("inf"), target)
-                bounded = getattr(target, "separates_disjoint", True) is False or target.name in ("mult-delta", "probabilistic", "pbdp")
+                bounded = getattr(target, "separates_disjoint", True) is False or target.name in (
+                    "mult-delta",
+                    "probabilistic",
+                    "pbdp",
+                )
                 assert found is None or found.upper.is_infinite or bounded, name

@@ -1,6 +1,7 @@
 """The first-party plugin of divergences: relations, input and output divergences, and conversion routes."""
 
 from dpspec.extension import Register, hookimpl
+from dpspec_divergences.conversion_routes import CONVERSION_ROUTES
 from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_entropy import FROM_ENTROPY
@@ -52,7 +53,7 @@ def dpspec_register_output_divergences(register: Register) -> None:
 
 @hookimpl
 def dpspec_register_routes(register: Register) -> None:
-    for route in ROUTES:
+    for route in (*ROUTES, *CONVERSION_ROUTES):
         register(route)
 
 

@@ -102,10 +102,6 @@ def spending(unit: str | None = None) -> Iterator[tuple[Query, str]]:
                 yield query, level
 
 
-def _asks(*variables: str) -> Callable[[Query], bool]:
-    return lambda query: not set(variables).isdisjoint(query.variables)
-
-
 @attrs.frozen(kw_only=True)
 class Scenario:
     """A secret with the queries that react to it, as a case study prints it (K section 7, Section 8.2 of the source).
@@ -122,11 +118,14 @@ class Scenario:
     variables: tuple[str, ...]
     printed: Fraction
 
+    def counts(self, query: Query, level: str) -> bool:
+        """Whether a query at a level reacts to the secret."""
+        return level in self.whole or not set(self.variables).isdisjoint(query.variables)
+
     @property
     def rho(self) -> Fraction:
         """rho as the fractions give it."""
-        asks = _asks(*self.variables)
-        return spent(lambda query, level: level in self.whole or asks(query))
+        return spent(self.counts)
 
 
 _LEAST, _LOCAL = ("block",), ("block-group", "block")

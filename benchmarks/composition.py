@@ -29,7 +29,7 @@ import attrs
 from dpspec.exact import Bracket, number
 from dpspec.laws import integers
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.composition import composition
+from dpspec.laws.composition import compose
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.shifts import GaussianShift, LaplaceShift
 
@@ -82,7 +82,7 @@ def gaussians() -> Case:
         return float(total.get_epsilon_for_delta(1e-10))
 
     def ours() -> Bracket:
-        return composition((GaussianShift(number(Fraction(1, variance))), 1) for variance in variances).epsilon_at(DELTA)
+        return compose((GaussianShift(number(Fraction(1, variance))), 1) for variance in variances).epsilon_at(DELTA)
 
     return Case("gaussians", ours, theirs, their_repeats=1)
 
@@ -112,7 +112,7 @@ def census(interval: float) -> Case:
 
     def ours() -> Bracket:
         parts = ((DiscreteGaussianShift(1, 1 / rho), 2 * count) for rho, count in budgets.items())
-        return composition(parts).epsilon_at(DELTA)
+        return compose(parts).epsilon_at(DELTA)
 
     return Case(f"census {interval:g}", ours, theirs, 3, 1)
 
@@ -130,7 +130,7 @@ def census_curve() -> Case:
         return float(total.get_delta_for_epsilon([float(epsilon) for epsilon in grid])[9])
 
     def ours() -> Bracket:
-        pair = composition((DiscreteGaussianShift(1, 1 / rho), 2 * count) for rho, count in budgets.items())
+        pair = compose((DiscreteGaussianShift(1, 1 / rho), 2 * count) for rho, count in budgets.items())
         return [pair.hockey_stick(epsilon) for epsilon in grid][9]
 
     return Case("census curve", ours, theirs, 3, 1)
@@ -141,7 +141,7 @@ def response(excess: int) -> Case:
     keep, flip = 1000 + excess, 1000 - excess
     return Case(
         f"response {excess}",
-        lambda: composition([(FiniteDichotomy((keep, flip), (flip, keep), 2000, 2000), MANY)]).epsilon_at(DELTA),
+        lambda: compose([(FiniteDichotomy((keep, flip), (flip, keep), 2000, 2000), MANY)]).epsilon_at(DELTA),
         lambda pld: float(pld.from_randomized_response(flip / 1000, 2).self_compose(MANY).get_epsilon_for_delta(1e-10)),
         3,
         1,
@@ -152,7 +152,7 @@ def laplace(scale: int) -> Case:
     """Laplace noise 10,000 times, on a grid."""
     return Case(
         f"laplace {scale}",
-        lambda: composition([(LaplaceShift(number(Fraction(1, scale))), MANY)]).epsilon_at(DELTA),
+        lambda: compose([(LaplaceShift(number(Fraction(1, scale))), MANY)]).epsilon_at(DELTA),
         lambda pld: float(pld.from_laplace_mechanism(scale).self_compose(MANY).get_epsilon_for_delta(1e-10)),
         3,
         1,

@@ -12,12 +12,12 @@ from flint import arb, ctx
 from dpspec.exact import Bracket, Number, ball, dyadic
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.binomial import binomial_tail
+from dpspec.laws.convolved import Convolved
 from dpspec.laws.cumulant import Cumulant, Derivatives
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.numeric import exponential, hull
 from dpspec.laws.sandwich import Between
 from dpspec.laws.shifts import GaussianShift
-from dpspec.laws.totals import Convolved
 
 _MOST_BITS = 1 << 20
 """Finite pairs are multiplied out exactly as long as their weights stay below this many bits in all."""

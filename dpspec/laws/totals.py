@@ -13,7 +13,7 @@ from flint import arb, ctx
 
 from dpspec.errors import NoRouteError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, number
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.grid import Factor, GridLoss
 from dpspec.laws.pieces import Lattice, LossPieces, loss_pieces, total
 
@@ -109,29 +109,6 @@ class Totals:
         near = _crossing(lambda epsilon: _log_ratio(lower(epsilon), delta), near, tilt)
         below = _moved(lambda epsilon: lower(epsilon) > delta, near, -1)
         return Bracket(lower=ZERO if below is None else number(below), upper=INFINITY if above is None else number(above))
-
-
-class Convolved(Dichotomy):
-    """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid."""
-
-    @functools.cached_property
-    def _known_totals(self) -> dict[int, Totals]:
-        return {}
-
-    def totals(self, precision: int) -> Totals:
-        """The composed loss."""
-        if precision not in self._known_totals:
-            self._known_totals[precision] = Totals.of(self.releases(), precision)
-        return self._known_totals[precision]
-
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        return self.totals(precision).hockey_stick(epsilon)
-
-    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        if self.singular_mass(precision=precision).lower > delta:
-            return INFINITE
-        found = self.totals(precision).epsilon_at(delta)
-        return Bracket(lower=found.lower, upper=min(found.upper, self.max_log_ratio(precision=precision).upper))
 
 
 def _log_ratio(value: Fraction, delta: Fraction) -> float:

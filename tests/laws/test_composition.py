@@ -15,10 +15,11 @@ from scipy import integrate, stats
 
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import ZERO, ln, number
-from dpspec.laws import FiniteLaw, Gaussian, Laplace, TwoSidedGeometric, grid, mixture
+from dpspec.laws import FiniteLaw, Gaussian, Laplace, TwoSidedGeometric, mixture, spread, tilted
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
 from dpspec.laws.binomial import binomial_tail
-from dpspec.laws.composition import composition
+from dpspec.laws.composition import compose
+from dpspec.laws.convolved import Convolved
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.laws.loss import PrivacyLoss
@@ -26,7 +27,7 @@ from dpspec.laws.powers import Power, TwoAtomPower, power
 from dpspec.laws.products import ProductDichotomy, product_of
 from dpspec.laws.sandwich import Between
 from dpspec.laws.shifts import GaussianShift, LaplaceShift, geometric_shift
-from dpspec.laws.totals import Convolved, Totals
+from dpspec.laws.totals import Totals
 
 WARNER = FiniteDichotomy((3, 1), (1, 3), 4, 4)
 EPSILONS = st.fractions("-1", 3, max_denominator=20)
@@ -57,12 +58,12 @@ def width(bracket):
 
 @pytest.mark.reference("K-T1", "K-O8")
 def test_gaussians_of_any_scales_are_one():
-    whole = composition([(GaussianShift(number("5.12")), 1), (GaussianShift(number("0.14")), 1)])
+    whole = compose([(GaussianShift(number("5.12")), 1), (GaussianShift(number("0.14")), 1)])
     assert whole == GaussianShift(number("5.26"))
     assert PrivacyLoss(whole).mean().lower == Fraction("2.63")
     squares = [Fraction(1, 1000 + i) for i in range(300)]
-    assert composition((GaussianShift(number(s)), 2) for s in squares).mu_squared == 2 * sum(squares)
-    root = composition([(GaussianShift(number("sqrt(2)")), 3), (GaussianShift(number(1)), 1)])
+    assert compose((GaussianShift(number(s)), 2) for s in squares).mu_squared == 2 * sum(squares)
+    root = compose([(GaussianShift(number("sqrt(2)")), 3), (GaussianShift(number(1)), 1)])
     inside(root.hockey_stick(1), float(GaussianShift(number(3 * math.sqrt(2) + 1)).hockey_stick(1).lower), 1e-12)
 
 
@@ -155,7 +156,7 @@ def test_the_epsilon_of_a_discrete_gaussian(variance, delta):
 @settings(max_examples=40)
 def test_the_grid_holds_the_exact_value(one, two, times, epsilon):
     left, right = finite(one), finite(two)
-    exact = composition([(left, times), (right, 2)])
+    exact = compose([(left, times), (right, 2)])
     bracket = on_grid((left, times), (right, 2)).hockey_stick(number(epsilon))
     value = exact.hockey_stick(epsilon)
     assert bracket.lower <= value.upper
@@ -186,7 +187,7 @@ def test_the_lower_bound_needs_its_gap(monkeypatch):
     kink = 2 * ln(3)
     exact = power(WARNER, 6).hockey_stick(kink)
     assert on_grid((WARNER, 6), precision=24).hockey_stick(kink).lower <= exact.lower
-    monkeypatch.setattr(grid.Tilted, "gap", lambda *_: Fraction(0))
+    monkeypatch.setattr(tilted.Tilted, "gap", lambda *_: Fraction(0))
     assert on_grid((WARNER, 6), precision=24).hockey_stick(kink).lower > exact.upper
 
 
@@ -194,13 +195,13 @@ def test_the_upper_bound_needs_the_spread(monkeypatch):
     """Losses rounded down are no upper bound."""
     exact = power(WARNER, 6).hockey_stick("5/4")
     assert on_grid((WARNER, 6), precision=24).hockey_stick(number("5/4")).upper >= exact.upper
-    spread = grid.Spread._gather.__func__
+    gather = spread.Spread._gather.__func__
 
     def down(cls, places, masses, relative, times):
         half = len(places) // 2
-        return spread(cls, places[:half], masses[:half] + masses[half:], relative, times)
+        return gather(cls, places[:half], masses[:half] + masses[half:], relative, times)
 
-    monkeypatch.setattr(grid.Spread, "_gather", classmethod(down))
+    monkeypatch.setattr(spread.Spread, "_gather", classmethod(down))
     assert on_grid((WARNER, 6), precision=24).hockey_stick(number("5/4")).upper < exact.lower
 
 
@@ -231,7 +232,7 @@ def test_more_precision_is_a_narrower_bracket(pair, precision):
 
 @pytest.mark.parametrize("pair", [LaplaceShift(number("1/3")), DiscreteGaussianShift(1, Fraction(7, 3)), WARNER])
 def test_more_releases_lose_more(pair):
-    values = [composition([(pair, times)]).hockey_stick("1/2") for times in (1, 2, 5, 30, 400)]
+    values = [compose([(pair, times)]).hockey_stick("1/2") for times in (1, 2, 5, 30, 400)]
     for fewer, more in itertools.pairwise(values):
         assert fewer.lower <= more.upper
         assert fewer.upper <= more.lower
@@ -261,7 +262,7 @@ def test_different_discrete_gaussians_against_sums():
         losses.append((1 - 2 * k) / (2 * float(variance)))
     whole = np.add.outer(*losses)
     value = float(np.sum(np.multiply.outer(*masses) * np.maximum(0, -np.expm1(0.75 - whole))))
-    bracket = composition([(DiscreteGaussianShift(1, v), 1) for v in variances]).hockey_stick("3/4")
+    bracket = compose([(DiscreteGaussianShift(1, v), 1) for v in variances]).hockey_stick("3/4")
     inside(bracket, value, 1e-12)
     assert width(bracket) < 1e-6
 
@@ -309,13 +310,13 @@ def test_mixtures_on_the_integers():
     p, q = sum(p), sum(q)
     p, q = p / p.sum(), q / q.sum()
     value = float(np.sum(np.maximum(0, np.multiply.outer(p, p) - math.e * np.multiply.outer(q, q))))
-    bracket = composition([(pair, 2)]).hockey_stick(1)
+    bracket = compose([(pair, 2)]).hockey_stick(1)
     inside(bracket, value, 1e-9)
     assert width(bracket) < 1e-4
 
 
 def test_thousands_of_laplace_laws():
-    found = composition([(LaplaceShift(number("1/100")), 10_000)]).epsilon_at("1e-10")
+    found = compose([(LaplaceShift(number("1/100")), 10_000)]).epsilon_at("1e-10")
     assert width(found) < 1e-3
     # Between the curves of a finer grid (a step of 2^-16): 9.9664e-11 at 6.534, 1.02229e-10 at 6.53.
     assert Fraction("6.53") < found.upper
@@ -327,31 +328,31 @@ def test_thousands_of_laplace_laws():
 
 def test_simplest_forms():
     shift = LaplaceShift(number(1))
-    assert composition([]) is IDENTICAL
-    assert composition([(shift, 0), (IDENTICAL, 7)]) is IDENTICAL
-    assert composition([(shift, 1)]) is shift
-    assert composition([(shift, 2), (shift, 3)]).times == 5
+    assert compose([]) is IDENTICAL
+    assert compose([(shift, 0), (IDENTICAL, 7)]) is IDENTICAL
+    assert compose([(shift, 1)]) is shift
+    assert compose([(shift, 2), (shift, 3)]).times == 5
     assert power(power(shift, 3), 5).times == 15
     assert isinstance(power(WARNER, 10_000), TwoAtomPower)
-    many = composition([(WARNER, 10_000), (shift, 2)])
+    many = compose([(WARNER, 10_000), (shift, 2)])
     assert isinstance(many, ProductDichotomy)
     assert many.releases() == ((WARNER, 10_000), (shift, 2))
     with pytest.raises(ParameterError, match="at least 0"):
-        composition([(shift, -1)])
+        compose([(shift, -1)])
 
 
 @pytest.mark.reference("K-T14", "K-T15")
 def test_what_adds_up():
     shift, noise = LaplaceShift(number("1/2")), DiscreteGaussianShift(1, Fraction(5))
-    many = composition([(WARNER, 1000), (shift, 10)])
+    many = compose([(WARNER, 1000), (shift, 10)])
     assert many.max_log_ratio().lower == 1000 * ln(3) + 5
     assert many.reverse().max_log_ratio().lower == 1000 * ln(3) + 5
-    rho = composition([(noise, 30), (GaussianShift(number(1)), 2)])
+    rho = compose([(noise, 30), (GaussianShift(number(1)), 2)])
     assert rho.concentration().lower == rho.concentration().upper == 4
     inside(rho.renyi("5/2"), 30 * float(noise.renyi("5/2").lower) + 2.5, 1e-12)
     alone = power(shift, 7)
     inside(alone.concentration(), 7 * float(shift.concentration().lower), 1e-9)
-    both = composition([(shift, 7), (LaplaceShift(number(1)), 2)]).concentration()
+    both = compose([(shift, 7), (LaplaceShift(number(1)), 2)]).concentration()
     assert width(both) < 1e-6
     assert (
         both.upper
@@ -361,14 +362,14 @@ def test_what_adds_up():
 
 def test_pairs_known_between_two_others():
     inner = Between((IDENTICAL,), (LaplaceShift(number(1)),))
-    whole = composition([(inner, 3)])
+    whole = compose([(inner, 3)])
     assert whole.hockey_stick(1).lower == ZERO
     assert whole.hockey_stick(1).upper == power(LaplaceShift(number(1)), 3).hockey_stick(1).upper
 
 
 def test_a_law_seen_only_coarsely_is_still_bounded():
     coarse = Gaussian(0, 1).against(Gaussian(1, 2))
-    bracket = composition([(coarse, 3)]).hockey_stick(1)
+    bracket = compose([(coarse, 3)]).hockey_stick(1)
     assert bracket.lower <= bracket.upper <= 1
 
 
@@ -454,7 +455,7 @@ def ledger(levels=range(6)):
 
 def census(levels=range(6)):
     """Two cells change by 1, each with sigma^2 = 1/rho*."""
-    return composition((DiscreteGaussianShift(1, 1 / rho), 2 * n) for rho, n in Counter(ledger(levels)).items())
+    return compose((DiscreteGaussianShift(1, 1 / rho), 2 * n) for rho, n in Counter(ledger(levels)).items())
 
 
 def largest_power(pair, level):
@@ -527,7 +528,7 @@ def test_a_pessimistic_accountant_lies_above(accountant, times):
         (GaussianShift(number("1/9")), accountant.from_gaussian_mechanism(3, value_discretization_interval=step)),
     ]
     for pair, peer in cases:
-        theirs, ours = peer.self_compose(times), composition([(pair, times)])
+        theirs, ours = peer.self_compose(times), compose([(pair, times)])
         for epsilon in (0.5, 2.0):
             value, bracket = theirs.get_delta_for_epsilon(epsilon), ours.hockey_stick(epsilon)
             assert value >= float(bracket.lower) * (1 - 1e-9) - 1e-14

@@ -212,6 +212,8 @@ def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -
 def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
+    several = any(key in spec["budget"] for spec in (before, after) for key in ("universe", "type"))
+    _need(several, "two single numbers are compared by larger-budget")
     rows = [spec["budget"].get("universe") for spec in (before, after)]
     if rows[0] is not None and rows[1] is not None:
         old = {repr(row["label"]): _uniform({**before, "budget": _amount(row)}) for row in rows[0]}

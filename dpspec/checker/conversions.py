@@ -15,8 +15,13 @@ Formula = Callable[[Value, Table, Value, Table], bool]
 
 
 def _above(formula: Callable[[arb, Table, Table], arb]) -> Formula:
-    """Strictly above, in ball arithmetic."""
-    return lambda old, source, new, target: surely(lambda: formula(old.ball(), source, target) < new.ball())
+    """Above the formula in ball arithmetic, and by no more than rounding: else another formula was meant."""
+
+    def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
+        above = surely(lambda: formula(old.ball(), source, target) < new.ball())
+        return above and surely(lambda: new.ball() < formula(old.ball(), source, target) * (1 + arb(2) ** -20))
+
+    return holds
 
 
 def _log(text: Any) -> arb:

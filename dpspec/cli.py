@@ -444,7 +444,7 @@ def explain(name: str, picture: str | None, as_json: bool) -> int:
     if picture is not None:
         raise click.UsageError(f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture}")
     if Path(name).is_file() or name.endswith(".toml"):
-        data = words.document(read_spec(name))
+        data = words.document(read_spec(name), installed().registry)
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
         return 0
     found = words.explain(name, installed().registry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from random import Random
 
@@ -113,7 +114,7 @@ def test_a_larger_budget_never_becomes_a_smaller_one(name):
         for target in NODES[arrow.target]:
             found = [arrow.convert(source, number(value), target) for value in ("1/10", "1/2", "1", "2")]
             known = [bound for bound in found if bound is not None]
-            assert all(not late.upper < early.lower for early, late in zip(known, known[1:], strict=False))
+            assert all(not late.upper < early.lower for early, late in itertools.pairwise(known))
 
 
 # --- tightness -----------------------------------------------------------------------------------

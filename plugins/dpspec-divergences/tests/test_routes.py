@@ -189,9 +189,7 @@ def by_search(rho, delta):
     return min(rho * a + math.log(1 - 1 / a) - math.log(delta * a) / (a - 1) for a in orders)
 
 
-@pytest.mark.parametrize(
-    ("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("4.96", "1e-10"), ("0.3", "1e-5"), ("30", "0.1")]
-)
+@pytest.mark.parametrize(("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("0.3", "1e-5"), ("30", "0.1")])
 def test_the_best_order_is_found(rho, delta):
     found = ZcdpToApproximateCks(rho=rho, delta=delta).value(SPEC)
     assert found.upper.as_fraction() - found.lower.as_fraction() < 1e-15

@@ -1,4 +1,4 @@
-"""Routes that convert a budget to another standard, and back: printed budgets are recomputed by the formulas of the conversions."""
+"""Routes that convert a budget to another standard, and back, by the formulas of the conversions."""
 
 from __future__ import annotations
 
@@ -153,10 +153,11 @@ class PureToZcdp(Route):
 
 @define
 class ApproximateForProbabilistic(Route):
-    """The approximate budget that a target of probabilistic privacy asks for: epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta').
+    """The approximate budget that a target of probabilistic privacy asks for.
 
-    It inverts `approximate-to-probabilistic`: a mechanism with this epsilon at delta keeps every loss, gains too, within epsilon' with
-    probability 1 - delta' (the last row of the table in Z-section 2.5).
+    epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta') inverts `approximate-to-probabilistic`: a mechanism with this
+    epsilon at delta keeps every loss, gains too, within epsilon' with probability 1 - delta' (the last row of the table in
+    Z-section 2.5).
 
     Args:
         delta: the approximate slack.
@@ -177,9 +178,7 @@ class ApproximateForProbabilistic(Route):
 
     def __attrs_post_init__(self) -> None:
         if self.probability <= self.delta:
-            raise ParameterError(
-                "probability", "must be above delta", "a loss within epsilon' is kept less surely", value=self.probability
-            )
+            raise ParameterError("probability", "must be above delta", "ask for less certainty", value=self.probability)
 
     def value(self, spec: PrivacySpec) -> Bracket:
         epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon

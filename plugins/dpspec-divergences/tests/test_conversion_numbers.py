@@ -97,7 +97,7 @@ def test_publishing_a_tenth_of_the_records():
     ("level", "power", "best"), [(0.01, 0.486886, "2.705"), (0.05, 0.741707, "1.14"), (0.10, 0.844211, "0.31")]
 )
 def test_the_whole_curve_gives_the_exact_power(level, power, best):
-    """The least min(e^epsilon level + delta, 1 - e^-epsilon (1 - level - delta)) over the curve is the power of the exact test."""
+    """Least min(e^epsilon level + delta, 1 - e^-epsilon (1 - level - delta)) over the curve is the power of the best test."""
 
     def bound(epsilon):
         delta = value("gaussian-to-hockey-stick", GaussianTradeOff(), "sqrt(5.26)", HockeyStick(epsilon=epsilon))

@@ -204,6 +204,7 @@ Check = Callable[[Table, Table, Table, str], str]
 def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
+    _need(all("universe" not in spec["budget"] for spec in (before, after)), "a table is compared by larger-budgets")
     given, allowed = _uniform(before), _uniform(after)
     _need(at_most(given, allowed), f"{given} is not known to be at most {allowed}")
     return f"{given} <= {allowed}"

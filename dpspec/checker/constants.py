@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -208,11 +209,15 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
 
 
 def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
-    """The knots (level, error) of a curve that is written out."""
-    if "curve" not in divergence:
+    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)), e^epsilon rational."""
+    if "curve" in divergence:
+        return [(read(level).plain, read(error).plain) for level, error in divergence["curve"]]
+    epsilon, top = read(divergence["epsilon"]), 1 - read(divergence.get("delta", 0)).plain
+    if epsilon.plain or any(k.denominator != 1 for _, k in epsilon.logs):
         return None
-    knots = [tuple(read(entry).plain for entry in knot) for knot in divergence["curve"]]
-    return [(a, b) for a, b in knots]
+    ratio = math.prod((Fraction(prime) ** int(k) for prime, k in epsilon.logs), start=Fraction(1))
+    ends = [(top, Fraction(0)), (Fraction(1), Fraction(0))]
+    return [(Fraction(0), top), (top / (1 + ratio), top / (1 + ratio)), *(ends[1:] if top == 1 else ends)]
 
 
 def _advantage(old: Table, _new: Table, k: Value) -> bool:
@@ -238,13 +243,12 @@ def _steps_in_mu(scale: Value) -> Holds:
 
 
 def _steepest(old: Table, _new: Table, k: Value) -> bool:
-    """Each step multiplies likelihood ratios by at most the steepest fall of the curve."""
+    """Each step multiplies likelihood ratios by at most the steepest fall of the curve, which falls from 1 on."""
     knots = _knots(old)
-    if knots is None:
-        return old.get("delta", "0") in ("0", 0) and at_most(read(old["epsilon"]), k)
+    if knots is None or knots[0][1] != 1:
+        return False
     falls = [(b - d) / (c - a) for (a, b), (c, d) in itertools.pairwise(knots)]
-    regular = sum(knots[0]) == 1 and all(fall > 0 for fall in falls)
-    return regular and at_most(read(f"ln({max(falls)})"), k)
+    return min(falls) > 0 and at_most(read(f"ln({max(falls)})"), k)
 
 
 _HALF_ROOT = "sqrt(1/2)"

@@ -114,7 +114,14 @@ _TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9./eE]+(?:(?<=[eE])-[0-9]+)?)\s*\*?\s*)
 
 
 def read(text: Any) -> Value:
-    """A number as specification files write it; ValueError for anything else."""
+    """A nonnegative number as specification files write it; ValueError for anything else."""
+    value = _read(text)
+    if surely(lambda: value.ball() < 0):
+        raise ValueError(f"{text!r} is negative")
+    return value
+
+
+def _read(text: Any) -> Value:
     if isinstance(text, bool) or not isinstance(text, (int, Decimal, str)):
         raise ValueError(f"{text!r} is no number")
     if not isinstance(text, str):
@@ -124,7 +131,7 @@ def read(text: Any) -> Value:
     if text in ("inf", "infinity"):
         return Value(infinite=True)
     if text.startswith("sqrt(") and text.endswith(")"):
-        return attrs.evolve(read(text[5:-1]), root=True)
+        return attrs.evolve(_read(text[5:-1]), root=True)
     parts, place = [], 0
     while place < len(text):
         match = _TERM.match(text, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -18,9 +19,11 @@ from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.compare.comparison import Answer
 from dpspec.compare.search import search
+from dpspec.conversion import Conversion
 from dpspec.errors import PluginContractError
 from dpspec.exact import number
 from dpspec.extension import installed
+from dpspec.known import KnownMechanism
 from dpspec.params import define, evolve
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
@@ -292,3 +295,35 @@ def test_without_the_stated_largest_household_it_is_unknown_and_says_what_is_mis
     assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value=4)).forward.answer is Answer.IMPLIES
     assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value=2)).forward.answer is Answer.IMPLIES
     assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value="1.9")).forward.answer is not Answer.IMPLIES
+
+
+# --- conversions ---------------------------------------------------------------------------------
+
+DIVERGENCES: dict[str, list[Any]] = {
+    "mult": [MULT],
+    "mult-delta": [HALF, d_pr("mult-delta", delta="1/3")],
+    "d-nor": [d_pr("d-nor")],
+    "renyi": [d_pr("renyi", order=2), d_pr("renyi", order="3/2")],
+    "total-variation": [d_pr("total-variation")],
+    "hockey-stick": [d_pr("hockey-stick", epsilon="ln(2)"), d_pr("hockey-stick", epsilon="1/4")],
+    "trade-off": [TRADE_OFF, d_pr("trade-off", epsilon="ln(3)", delta="1/5")],
+    "gaussian-trade-off": [d_pr("gaussian-trade-off")],
+    "f-divergence": [d_pr("f-divergence", generator=g, direction="both") for g in ("kl", "chi-squared", "hellinger")],
+    "pbdp": [d_pr("pbdp", delta="1/10"), d_pr("pbdp", delta="3/4")],
+}
+CONVERSIONS = [rule for rule in RULES if isinstance(rule, Conversion) and {rule.source, rule.target} <= set(DIVERGENCES)]
+ONE_BIT = BitVectors(length=1)
+
+
+@pytest.mark.parametrize("rule", CONVERSIONS, ids=lambda rule: rule.name)
+def test_no_mechanism_contradicts_a_conversion(rule: Conversion, request: pytest.FixtureRequest) -> None:
+    """On two neighbours, from the divergence of a random mechanism to every divergence that the conversion leads to."""
+    count = 100 if request.config.getoption("--profile") == "long" else 5
+    seen = 0
+    for source, target in itertools.product(DIVERGENCES[rule.source], DIVERGENCES[rule.target]):
+        premise, goal = (spec(ONE_BIT, d_x("neighbour", "differ-in-one-position"), outputs) for outputs in (source, target))
+        for mechanism, given in satisfied(premise, count, (rule.name, str(source), str(target))):
+            for step in rule.propose(given, goal):
+                seen += 1
+                assert not list(contradicted(mechanism, (step,))), (str(source), str(target), step.after.budget)
+    assert seen or isinstance(rule, KnownMechanism)  # which says nothing about specifications

@@ -330,6 +330,38 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     return 0
 
 
+@main.command(short_help="What is well formed and still misleading?")
+@_PATHS
+@click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
+@formatted
+def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
+    """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
+
+    A directory stands for every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
+    parts of a ledger are compared with their own files. A file says in [[explained]] what is meant to stand. Exits with 1
+    when something is found that nobody explains.
+
+    \b
+    Examples:
+      dpspec lint specs
+      dpspec lint specs specs/ledger-2020 --explained
+    """
+    from dpspec.extension import installed
+    from dpspec.lint import lint as look
+    from dpspec.report import json
+    from dpspec.report import lint as words
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import spec_files
+
+    files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
+    with Work("linting"):
+        found = look(files, installed().registry)
+    code = 1 if any(single.explained is None for single in found) else 0
+    told = json.document("lint", code, words.data(found, files)) if as_json else words.text(found, files, explained=explained)
+    click.echo(told)
+    return code
+
+
 @main.command(short_help="List what is installed.")
 @formatted
 def plugins(as_json: bool) -> int:

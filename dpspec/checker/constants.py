@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, rational, read, surely
+from dpspec.checker.numbers import Value, at_most, exponential, rational, read, surely
 
 Table = dict[str, Any]
 
@@ -209,13 +208,12 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
 
 
 def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
-    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)), e^epsilon rational."""
+    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     if "curve" in divergence:
         return [(read(level).plain, read(error).plain) for level, error in divergence["curve"]]
-    epsilon, top = read(divergence["epsilon"]), 1 - read(divergence.get("delta", 0)).plain
-    if epsilon.plain or any(k.denominator != 1 for _, k in epsilon.logs):
+    ratio, top = exponential(read(divergence["epsilon"])), 1 - read(divergence.get("delta", 0)).plain
+    if ratio is None:
         return None
-    ratio = math.prod((Fraction(prime) ** int(k) for prime, k in epsilon.logs), start=Fraction(1))
     ends = [(top, Fraction(0)), (Fraction(1), Fraction(0))]
     return [(Fraction(0), top), (top / (1 + ratio), top / (1 + ratio)), *(ends[1:] if top == 1 else ends)]
 

@@ -6,6 +6,7 @@ combinations (Lindemann), so that this form is unique: two numbers are equal exa
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -97,6 +98,13 @@ def within_numbers(factors: list[Value], limit: Value) -> bool:
         return reduce(lambda a, b: a * b, (factor.ball() for factor in factors))
 
     return limit.infinite or surely(lambda: total() < limit.ball(), lambda: total() > limit.ball())
+
+
+def exponential(value: Value) -> Fraction | None:
+    """e^v where it is rational."""
+    if value.plain or value.root or value.infinite or any(k.denominator != 1 for _, k in value.logs):
+        return None
+    return math.prod((Fraction(prime) ** int(k) for prime, k in value.logs), start=Fraction(1))
 
 
 def surely(holds: Callable[[], bool], fails: Callable[[], bool] = lambda: False) -> bool:

@@ -8,18 +8,22 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from dpspec.api import derive, read_spec
 from dpspec.checker.check import BLOCKS, MOST_STEPS, RULES, check_derivation, check_file
+from dpspec.compare.derivation import Derivation
+from dpspec.conversion import Conversion
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError, DpspecError
 from dpspec.exact import number
 from dpspec.extension import installed
 from tests.compare.stored import FOLDER, PAIRS, ROOT
-from tests.compare.test_rules import CASES, PLACES
+from tests.compare.test_rules import CASES, CONVERSIONS, DIVERGENCES, ONE_BIT, PLACES, budget, d_x, spec
 
 REGISTRY = installed().registry
 Data = dict[str, Any]
@@ -178,6 +182,24 @@ def test_no_corruption_is_accepted(name: str) -> None:
         assert not accepted(data), what
         seen += 1
     assert seen > 20
+
+
+# --- conversions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [rule for rule in CONVERSIONS if rule.name in RULES], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
+def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:
+    for source, target in itertools.product(DIVERGENCES[rule.source], DIVERGENCES[rule.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, outputs, value=value) for outputs in (source, target))
+        for step in rule.propose(premise, goal):
+            assert check_derivation(Derivation(premise=premise, steps=(step,)).data(REGISTRY)).accepted, (source, target)
+            reached = step.after.budget.uniform()
+            if reached is not None and reached > 0:
+                less = step.after.replace(budget=budget(step.after.output_divergence, reached * Fraction(999, 1000)))
+                short = Derivation(premise=premise, steps=(attrs.evolve(step, after=less),))
+                assert not check_derivation(short.data(REGISTRY)).accepted, (source, target)
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ _TINY = 2.0**-200
 
 _LARGEST_VARIANCE = 1 / 256
 _GAP = Fraction(17, 16)
+_RATES = 12
 _FAR = 48.0
 """Terms of a sum below e^-48 of the largest are bounded together."""
 
@@ -143,16 +144,30 @@ def _moments(factors: Sequence[Spread], step: float) -> tuple[float, float]:
 
 
 def _escapes(factors: Sequence[Spread], step: float, ends: tuple[float, float], moments: tuple[float, float]) -> float:
-    """A bound of the probability that the sum lies below the first end, or at the second and above (Chernoff)."""
+    """A bound of the probability that the sum lies below the first end, or at the second and above.
+
+    Chernoff's bound at the rate of a Gaussian law, and at slower ones while it says little.
+    """
     mean, variance = moments
     escaping = 0.0
     for end, sign in zip(ends, (-1.0, 1.0), strict=True):
-        rate = sign * abs(end - mean) / max(variance, step**2)
-        bound = -rate * end
-        for factor in factors:
-            powers = rate * factor.losses(step)
-            top = float(powers.max())
-            bound += factor.times * (top + math.log(max(total(np.exp(powers - top) * factor.masses), _TINY)))
-            bound += factor.times * (len(powers) + 64) * UNIT * (1 + abs(top))
-        escaping += math.exp(min(0.0, bound + 2.0**-20 * abs(bound)))
+        rate, bound = sign * abs(end - mean) / max(variance, step**2), 0.0
+        for _ in range(_RATES):
+            bound = min(bound, _chernoff(factors, step, end, rate))
+            if bound < -_FAR:
+                break
+            rate /= 2
+        escaping += math.exp(bound)
     return escaping
+
+
+def _chernoff(factors: Sequence[Spread], step: float, end: float, rate: float) -> float:
+    """ln E e^(rate (sum - end)), rounded up."""
+    bound, error = -rate * end, abs(rate * end)
+    for factor in factors:
+        powers = rate * factor.losses(step)
+        top = float(np.max(powers))
+        moment = top + math.log(max(total(np.exp(powers - top) * factor.masses), _TINY))
+        bound += factor.times * moment
+        error += factor.times * (abs(moment) + (len(powers) + 64) * (1 + abs(top)))
+    return bound + error * 8 * UNIT

@@ -93,7 +93,7 @@ def _odds(amount: Value, source: Table) -> tuple[Value, Value]:
 def _stick(pair: tuple[Value, Value], free: Value, limit: Value) -> bool:
     """Whether the hockey stick at `free`, delta + (1 - delta) max(0, e^epsilon - e^free)/(1 + e^epsilon), is below the limit."""
     (epsilon, delta), odds, given = pair, exponential(pair[0]), exponential(free)
-    if at_most(epsilon, free):
+    if at_most(epsilon, free) or at_most(read(1), limit):  # it is delta alone; it never exceeds 1
         return at_most(delta, limit)
     if odds is not None and given is not None and not delta.logs and not delta.root:
         return at_most(Value(delta.plain + (1 - delta.plain) * (odds - given) / (1 + odds)), limit)

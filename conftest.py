@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-collect_ignore = ["specs/bad", "dpspec/specfile/new.dpspec.toml"]
+collect_ignore = ["specs/bad", "specs/lint", "dpspec/specfile/new.dpspec.toml"]
 """Specification files that must fail, and the template of new ones."""
 
 REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"

@@ -11,6 +11,7 @@ from dpspec.compare.derivation import Derivation
 from dpspec.compare.search import search
 from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
+from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
 from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
@@ -90,3 +91,16 @@ def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | N
 def rules_of(registry: Registry) -> tuple[Rule, ...]:
     """The registered rules of inference, those of the core first."""
     return tuple(entry.cls() for entry in registry if entry.kind == "rules")
+
+
+def write_derivation(found: Comparison, path: str | Path, registry: Registry) -> str:
+    """Write the derivation of a comparison to a file: left => right, or right => left where only that is derived.
+
+    Returns:
+        a line that says what was written, or that there is nothing to write.
+    """
+    for direction, said in ((found.forward, "the first implies the second"), (found.backward, "the second implies the first")):
+        if direction.derivation is not None:
+            write_whole(Path(path), direction.derivation.text(registry))
+            return f"wrote {path}: {said}"
+    return f"nothing written to {path}: neither direction is derived"

@@ -36,7 +36,7 @@ class Bracket:
             low, high = number(least if least is not None else 0), INFINITY
         else:
             low, high = _endpoint(enclosure.lower()), _endpoint(enclosure.upper())
-        if least is not None:
+        if least is not None and not (least == 0 and enclosure > 0):
             low, high = max(low, number(least)), max(high, number(least))
         return cls(lower=low, upper=high)
 

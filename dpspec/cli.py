@@ -1,4 +1,4 @@
-"""The command line: `dpspec check | verify | compare | release | explain | plugins | check-plugin | new | schema`.
+"""The command line: `dpspec check | verify | compare | convert | release | explain | plugins | check-plugin | new | schema`.
 
 No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
 and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.
@@ -202,8 +202,9 @@ def _raise(fault: DpspecError) -> Judged:
 @main.command(short_help="Does one specification imply the other?")
 @click.argument("left", metavar="A", type=click.Path())
 @click.argument("right", metavar="B", type=click.Path())
+@click.option("--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, else of B => A, as JSON.")
 @formatted
-def compare(left: str, right: str, as_json: bool) -> int:
+def compare(left: str, right: str, derivation: str | None, as_json: bool) -> int:
     """Compare two specifications: does one imply the other, and what separates them?
 
     Exits with 0 when both directions were answered, with 3 when one stayed unknown.
@@ -213,7 +214,7 @@ def compare(left: str, right: str, as_json: bool) -> int:
       dpspec compare specs/topdown-2020-pl.dpspec.toml \\
                      specs/swapping-2020-county-tract.dpspec.toml
     """
-    from dpspec.api import compare_specs
+    from dpspec.api import compare_specs, write_derivation
     from dpspec.extension import installed
     from dpspec.params import collect
     from dpspec.report import comparison, json
@@ -225,10 +226,139 @@ def compare(left: str, right: str, as_json: bool) -> int:
     with Work("comparing"):
         found = compare_specs(first.spec, second.spec, registry)
     code = json.comparison_exit_code(found)
+    if derivation is not None:
+        click.echo(write_derivation(found, derivation, registry), err=True)
     if as_json:
         click.echo(json.document("compare", code, json.comparison(found, (first.id, second.id))))
     else:
         click.echo(comparison.text(found, first, second))
+    return code
+
+
+@main.command("check-derivation", short_help="Is every step of a derivation true?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--trust", multiple=True, metavar="RULE", help="Accept the steps of this rule, which the checker does not know.")
+@formatted
+def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
+    """Check a derivation step by step, with a checker that shares no code with what found it.
+
+    Exits with 0 when every step is accepted, with 1 when one is rejected or unchecked, with 2 when FILE is no derivation.
+
+    \b
+    Examples:
+      dpspec compare specs/topdown-2020-pl.dpspec.toml \\
+                     specs/topdown-2020-dhc.dpspec.toml --derivation d.json
+      dpspec check-derivation d.json
+    """
+    from dpspec.checker.check import check_file
+    from dpspec.report import derivation, json
+
+    found = check_file(path, trust)
+    code = 0 if found.accepted else 1
+    click.echo(json.document("check-derivation", code, derivation.data(path, found)) if as_json else derivation.text(path, found))
+    return code
+
+
+@main.command(short_help="What do several releases of one data collection spend together?")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+@click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
+@formatted
+def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: bool) -> int:
+    """Add up the specifications of one data collection: one specification that all releases satisfy together.
+
+    Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
+    there. A directory stands for every *.dpspec.toml directly in it. Exits with 2 when the files do not compose, and
+    says what is missing.
+
+    \b
+    Examples:
+      dpspec ledger specs/ledger-2020
+      dpspec ledger specs/topdown-2020-pl-persons.dpspec.toml \\
+                    specs/safetab-2020-ddhc-a.dpspec.toml --out both.dpspec.toml
+    """
+    from pathlib import Path
+
+    from dpspec import ledger as engine
+    from dpspec.extension import installed
+    from dpspec.files import write_whole
+    from dpspec.report import json
+    from dpspec.report import ledger as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    with Work("adding up"):
+        found = engine.compose_files(paths, registry, like)
+    if out is not None:
+        write_whole(Path(out), engine.composed_text(found, Path(out), registry))
+    click.echo(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
+    return 0
+
+
+@main.command(short_help="What is a budget in another standard?")
+@click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
+@click.option("--to", required=True, metavar="NAME", help="The wanted budget (epsilon, rho, mu), or an output divergence.")
+@click.option("--delta", metavar="P", help="... at this delta, in (0, 1).")
+@click.option("--order", metavar="A", help="... at this Renyi order, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="... with this other parameter of its divergence.")
+@click.option("--from", "divergence", metavar="NAME", help="The output divergence of the given budget, where it is not clear.")
+@click.option("--mechanism", metavar="KIND", help="The noise is known: gaussian or discrete-gaussian, for one count.")
+@formatted
+def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
+    """Convert a budget to another standard, by every formula that is known, the best first.
+
+    The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
+    says in which sense it is tight. It holds for neighbours, datasets at distance 1.
+
+    \b
+    Examples:
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10
+      dpspec convert epsilon=1 delta=1e-6 --to distance
+      dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
+    """
+    from dpspec.compare.quantities import convert as converted
+    from dpspec.compare.quantities import equations
+    from dpspec.extension import installed
+    from dpspec.report import conversion, json
+
+    at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
+    found = converted(
+        installed().registry, equations(given), to, at | equations(further),
+        divergence=named["divergence"], mechanism=named["mechanism"],
+    )  # fmt: skip
+    click.echo(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
+    return 0
+
+
+@main.command(short_help="What is well formed and still misleading?")
+@_PATHS
+@click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
+@formatted
+def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
+    """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
+
+    A directory stands for every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
+    parts of a ledger are compared with their own files. A file says in [[explained]] what is meant to stand. Exits with 1
+    when something is found that nobody explains.
+
+    \b
+    Examples:
+      dpspec lint specs
+      dpspec lint specs specs/ledger-2020 --explained
+    """
+    from dpspec.extension import installed
+    from dpspec.lint import lint as look
+    from dpspec.report import json
+    from dpspec.report import lint as words
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import spec_files
+
+    files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
+    with Work("linting"):
+        found = look(files, installed().registry)
+    code = 1 if any(single.explained is None for single in found) else 0
+    told = json.document("lint", code, words.data(found, files)) if as_json else words.text(found, files, explained=explained)
+    click.echo(told)
     return code
 
 
@@ -346,7 +476,7 @@ def explain(name: str, picture: str | None, as_json: bool) -> int:
     if picture is not None:
         raise click.UsageError(f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture}")
     if Path(name).is_file() or name.endswith(".toml"):
-        data = words.document(read_spec(name))
+        data = words.document(read_spec(name), installed().registry)
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
         return 0
     found = words.explain(name, installed().registry)

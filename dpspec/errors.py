@@ -214,6 +214,33 @@ class BudgetParameterError(SpecError, ValueError):
     code = "budget-parameter"
 
 
+# --- derivations ---------------------------------------------------------------------------------
+
+
+class DerivationFileError(DpspecError, ValueError):
+    """A derivation file is missing, no JSON, or not of the shape of a derivation."""
+
+    code = "derivation-file"
+
+
+class DerivationVersionError(DpspecError, ValueError):
+    """A derivation file is written in a version that this checker does not know."""
+
+    code = "derivation-version"
+
+
+class DerivationTooLongError(DpspecError, ValueError):
+    """A derivation has more steps, or a larger file, than the checker reads."""
+
+    code = "derivation-too-long"
+
+
+class DerivationChainError(DpspecError, ValueError):
+    """A step of a derivation does not start where the one before it ends."""
+
+    code = "derivation-chain"
+
+
 # --- plugins --------------------------------------------------------------------------------------
 
 

@@ -29,8 +29,8 @@ def ball(value: int | Fraction) -> arb:
 
 def dyadic(value: arb) -> Fraction:
     """The exact value of a ball without radius."""
-    mantissa, exponent = value.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    mantissa, exponent = map(int, value.man_exp())
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:

@@ -9,8 +9,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from dpspec.exact import Bracket
+import attrs
+
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import Bracket, Number
 from dpspec.spec import PrivacySpec
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """What is a budget of one output divergence in terms of another? More than one formula may answer.
+
+    Args:
+        source: the divergence to start from.
+        value: a budget of it, in the first of its `budget_parameters`.
+        goal: the divergence to reach, with its parameters.
+    """
+
+    source: OutputDivergence
+    value: Number
+    goal: OutputDivergence
 
 
 class Route(ABC):
@@ -21,3 +39,7 @@ class Route(ABC):
     @abstractmethod
     def value(self, spec: PrivacySpec) -> Bracket:
         """The number, exactly or in a rigorous bracket; parameters left out are read from the specification."""
+
+    def question(self, spec: PrivacySpec) -> Question | None:
+        """The question between output divergences that the number answers, so that other formulas can be tried; None if none."""
+        return None

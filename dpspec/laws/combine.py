@@ -28,6 +28,8 @@ from dpspec.laws.sandwich import Between
 
 _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
+_LISTED = 1 << 18
+"""Above so many outcomes a product is not listed."""
 
 
 def product(laws: Sequence[Law]) -> Law:
@@ -66,11 +68,18 @@ class Product(AtomicLaw):
     laws: tuple[Law, ...]
 
     def window(self, precision: int) -> Sequence[Outcome]:
-        """The product of the windows of the factors, taken smaller when it would be too long."""
+        """The product of the windows of the factors, taken smaller when it would be too long.
+
+        Raises:
+            NoRouteError: when it is too long to be listed even so.
+        """
         while True:
             windows = [atomic(law).window(precision) for law in self.laws]
-            if math.prod(map(len, windows)) <= _MOST_OUTCOMES or precision <= _LEAST_PRECISION:
+            outcomes = math.prod(map(len, windows))
+            if outcomes <= _MOST_OUTCOMES or (precision <= _LEAST_PRECISION and outcomes <= _LISTED):
                 return list(itertools.product(*windows))
+            if precision <= _LEAST_PRECISION:
+                raise NoRouteError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")
             precision //= 2
 
     def mass(self, outcome: Outcome, precision: int = 64) -> arb:

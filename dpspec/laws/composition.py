@@ -25,10 +25,10 @@ from dpspec.laws.products import product_of
 from dpspec.laws.shifts import GaussianShift
 
 
-def composition(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
+def compose(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
     """Independent releases, each pair as often as it says, in the simplest form.
 
-    >>> str(composition([(GaussianShift(number("1/4")), 7), (GaussianShift(number("1/3")), 3)]).mu_squared)
+    >>> str(compose([(GaussianShift(number("1/4")), 7), (GaussianShift(number("1/3")), 3)]).mu_squared)
     '11/4'
 
     Raises:

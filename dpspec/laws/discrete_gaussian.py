@@ -16,6 +16,7 @@ from dpspec.laws.numeric import exponential, hull
 from dpspec.laws.tails import LocationSandwich
 
 _WALK = 64
+_FEW = 8
 _NEAR = 1 / 16
 _ROOT_TWO = math.sqrt(2)
 
@@ -84,7 +85,12 @@ class DiscreteGaussianShift(Dichotomy):
 
     def _below(self, m: int, precision: int) -> tuple[arb, arb]:
         """P(X <= m) and Q(X <= m), times the normaliser: these are the masses of the losses from the one at m on."""
-        return gaussian_sums(self.variance, -m, precision), gaussian_sums(self.variance, abs(self.shift) - m, precision)
+        shift = abs(self.shift)
+        far = gaussian_sums(self.variance, shift - m, precision)
+        if shift > _FEW:
+            return gaussian_sums(self.variance, -m, precision), far
+        rate = ball(-1 / (2 * self.variance))
+        return sum(((rate * (k * k)).exp() for k in range(-m, shift - m)), far), far
 
     def _loss(self, k: int) -> arb:
         return ball(abs(self.shift) * (abs(self.shift) - 2 * k) / (2 * self.variance))

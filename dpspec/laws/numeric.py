@@ -72,6 +72,11 @@ def whole_number(value: object) -> int | None:
     return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
+def normal_cdf(x: arb) -> arb:
+    """P(Z <= x) of a standard normal number."""
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
 def positive(value: arb) -> arb:
     """max(0, value) of every number in the ball."""
     return value.max(arb(0))

@@ -15,7 +15,6 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
-from scipy.special import erfc
 
 from dpspec.exact import dyadic
 from dpspec.laws.atoms import FiniteDichotomy
@@ -198,6 +197,8 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
 
 def _normal_masses(ends: Floats) -> tuple[Floats, float]:
     """The standard normal masses between points, as differences of tails on the smaller side, and their relative error."""
+    from scipy.special import erfc
+
     tails: Floats = erfc(np.abs(ends) / math.sqrt(2)) / 2
     left, right = tails[:-1], tails[1:]
     inner = (ends[:-1] < 0) & (ends[1:] > 0)

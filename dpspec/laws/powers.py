@@ -12,11 +12,12 @@ from flint import arb, ctx
 from dpspec.exact import Bracket, Number, ball, dyadic
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.binomial import binomial_tail
+from dpspec.laws.convolved import Convolved
 from dpspec.laws.cumulant import Cumulant, Derivatives
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.numeric import exponential, hull
+from dpspec.laws.sandwich import Between
 from dpspec.laws.shifts import GaussianShift
-from dpspec.laws.totals import Convolved
 
 _MOST_BITS = 1 << 20
 """Finite pairs are multiplied out exactly as long as their weights stay below this many bits in all."""
@@ -30,16 +31,20 @@ def power(pair: Dichotomy, times: int) -> Dichotomy:
     """
     if times == 1 or pair.is_identical:
         return pair
+    if isinstance(pair, Between) and pair.below() is not pair:
+        return Between(*(tuple(power(end, times) for end in ends) for ends in (pair.lowers, pair.uppers)))
     if isinstance(pair, GaussianShift):
         return GaussianShift(pair.mu_squared * times)
     if isinstance(pair, Power):
         return power(pair.pair, pair.times * times)
-    if isinstance(pair, FiniteDichotomy):
-        if _bits(pair, times) < _MOST_BITS:
-            return _multiplied(pair, times)
-        if len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio):
-            return TwoAtomPower(pair, times)
-    return Power(pair, times)
+    return _finite(pair, times) if isinstance(pair, FiniteDichotomy) else Power(pair, times)
+
+
+def _finite(pair: FiniteDichotomy, times: int) -> Dichotomy:
+    if _bits(pair, times) < _MOST_BITS:
+        return _multiplied(pair, times)
+    has_two_atoms = len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio)
+    return TwoAtomPower(pair, times) if has_two_atoms else Power(pair, times)
 
 
 def _bits(pair: FiniteDichotomy, times: int) -> int:

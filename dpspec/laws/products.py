@@ -13,12 +13,11 @@ from dpspec.errors import NumericalError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.balls import Cell, Cells
+from dpspec.laws.convolved import Convolved
 from dpspec.laws.cumulant import Cumulant, CumulantSum, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.numeric import hull
-from dpspec.laws.pieces import has_fine_pieces
 from dpspec.laws.sandwich import Between, Sandwich
-from dpspec.laws.totals import Convolved
 
 _CELLS_PER_BIT = 4
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -159,6 +158,8 @@ class ProductDichotomy(Convolved):
     @property
     def _is_convolved(self) -> bool:
         """Whether the losses are known finely enough for a grid, or too many for anything else."""
+        from dpspec.laws.pieces import has_fine_pieces
+
         parts = self.releases()
         return any(times > 1 for _, times in parts) or all(has_fine_pieces(pair) for pair, _ in parts)
 

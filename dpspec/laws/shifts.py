@@ -18,7 +18,7 @@ from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.continuous import Gaussian
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
-from dpspec.laws.numeric import exponential, rational_exponential
+from dpspec.laws.numeric import exponential, normal_cdf, rational_exponential
 from dpspec.laws.sandwich import Sandwich
 from dpspec.laws.tails import LocationSandwich
 
@@ -116,7 +116,7 @@ class GaussianShift(Dichotomy):
         with ctx.workprec(working):
             mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
             near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
-            return Bracket.around(_normal_cdf(near) - exponential(epsilon, working) * _normal_cdf(far), least=0)
+            return Bracket.around(normal_cdf(near) - exponential(epsilon, working) * normal_cdf(far), least=0)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         return Bracket.exactly(self.mu_squared * (order / 2))
@@ -128,10 +128,6 @@ class GaussianShift(Dichotomy):
         accuracy = self.mu_squared
         near, far = Gaussian.with_accuracy(0, accuracy), Gaussian.with_accuracy(1, accuracy)
         return LocationSandwich.of_parts(near.parts(), far.parts()).cells(precision)
-
-
-def _normal_cdf(x: arb) -> arb:
-    return (-x / arb(2).sqrt()).erfc() / 2
 
 
 @attrs.frozen(eq=False)

@@ -11,10 +11,11 @@ import attrs
 import numpy as np
 from flint import arb, ctx
 
+from dpspec.errors import NoRouteError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, number
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
-from dpspec.laws.grid import GridLoss
-from dpspec.laws.pieces import LossPieces, loss_pieces, total
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.grid import Factor, GridLoss
+from dpspec.laws.pieces import Lattice, LossPieces, loss_pieces, total
 
 _SMALLEST, _LARGEST = 1 << 12, 1 << 22
 _DEVIATIONS = 20
@@ -34,24 +35,26 @@ class Totals:
         loss: the same on the grid.
     """
 
-    factors: tuple[tuple[LossPieces, int], ...]
+    factors: tuple[Factor, ...]
     loss: GridLoss
 
     @classmethod
     def of(cls, parts: Sequence[tuple[Dichotomy, int]], precision: int) -> Totals:
         """The grid has about precision^2 sqrt(n) points for n releases; the bounds get closer with the square of that number."""
         coarse = [(loss_pieces(pair, _FIRST_STEP), times) for pair, times in parts]
+        if any(not len(pieces.masses) for pieces, _ in coarse):
+            raise NoRouteError("composition", "has a pair of which no finite loss is known", "ask for its singular mass")
         count = sum(times for _, times in parts)
         wanted = precision**2 * max(math.sqrt(count), 4 * count**0.25)
         size = min(max(1 << math.ceil(math.log2(wanted)), _SMALLEST), _LARGEST)
-        reach = _reach(coarse)
-        common = _common_spacing(coarse)
-        if common is not None and reach / common < size:
-            size = max(_SMALLEST, 1 << math.ceil(math.log2(reach / common)))
-            return cls(tuple(coarse), GridLoss.of(coarse, float(common), size))
-        step = 2.0 ** math.ceil(math.log2(max(reach, 2.0**-40) / size))
+        reach = max(_reach(coarse), _CLOSE)
+        laid = _on_one_lattice(coarse)
+        if laid and reach / float(laid[0][2].spacing) < size / 2:
+            size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
+            return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
+        step = 2.0 ** math.ceil(math.log2(reach / max(size / 2, size - 2 * count - 1)))
         fine = [
-            (loss_pieces(pair, step) if np.max(pieces.high - pieces.low, initial=0.0) > step else pieces, times)
+            (loss_pieces(pair, step) if np.max(pieces.high - pieces.low) > step else pieces, times)
             for (pair, _), (pieces, times) in zip(parts, coarse, strict=True)
         ]
         return cls(tuple(fine), GridLoss.of(fine, step, size))
@@ -108,29 +111,6 @@ class Totals:
         return Bracket(lower=ZERO if below is None else number(below), upper=INFINITY if above is None else number(above))
 
 
-class Convolved(Dichotomy):
-    """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid."""
-
-    @functools.cached_property
-    def _known_totals(self) -> dict[int, Totals]:
-        return {}
-
-    def totals(self, precision: int) -> Totals:
-        """The composed loss."""
-        if precision not in self._known_totals:
-            self._known_totals[precision] = Totals.of(self.releases(), precision)
-        return self._known_totals[precision]
-
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        return self.totals(precision).hockey_stick(epsilon)
-
-    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        if self.singular_mass(precision=precision).lower > delta:
-            return INFINITE
-        found = self.totals(precision).epsilon_at(delta)
-        return Bracket(lower=found.lower, upper=min(found.upper, self.max_log_ratio(precision=precision).upper))
-
-
 def _log_ratio(value: Fraction, delta: Fraction) -> float:
     return math.log(value / delta) if value else -math.inf
 
@@ -165,7 +145,7 @@ def _moved(proved: Callable[[float], bool], start: float, way: int) -> Fraction 
     return None
 
 
-def _reach(factors: Sequence[tuple[LossPieces, int]]) -> float:
+def _reach(factors: Sequence[Factor]) -> float:
     """How wide the window should be: so many standard deviations, or all losses."""
     variance = whole = 0.0
     for pieces, times in factors:
@@ -175,13 +155,10 @@ def _reach(factors: Sequence[tuple[LossPieces, int]]) -> float:
     return min(_DEVIATIONS * math.sqrt(variance), whole)
 
 
-def _common_spacing(factors: Sequence[tuple[LossPieces, int]]) -> Fraction | None:
-    """The widest lattice, but for the offsets, that holds the losses of all factors."""
-    lattices = [pieces.lattice for pieces, _ in factors]
-    spacings = [lattice.spacing for lattice in lattices if lattice is not None]
-    if len(spacings) < len(lattices) or len(set(spacings)) > 1:
-        return None
-    return spacings[0]
+def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, Lattice]]:
+    """The losses with their lattices when all have one spacing, else nothing."""
+    laid = [(pieces, times, pieces.lattice) for pieces, times in factors if pieces.lattice is not None]
+    return laid if len(laid) == len(factors) and len({lattice.spacing for _, _, lattice in laid}) == 1 else []
 
 
 def _log_moment(pieces: LossPieces, tilt: float) -> float:

@@ -157,7 +157,7 @@ def _added(lines: tuple[Line, ...]) -> Composition:
         if stated is not None:
             return _composition(lines, stated)
     for divergence in divergences:
-        budget = UniformBudget(parameter=divergence.budget_parameters[0], value=0)
+        budget = UniformBudget(parameter=divergence.budget_parameters[0], value=number(0))
         goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
         reached, lacking = _all_moved(lines, "output_divergence", goal)
         found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])

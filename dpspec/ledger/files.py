@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from dpspec.errors import DpspecError
+from dpspec.errors import DpspecError, ParameterError
 from dpspec.extension import Registry
-from dpspec.ledger.composition import Composition
+from dpspec.ledger.composition import Composition, compose
 from dpspec.ledger.parts import Part
 from dpspec.params import collect
+from dpspec.plural import count
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
-from dpspec.specfile.reader import check_ids, spec_files
+from dpspec.specfile.reader import check_ids, is_id, spec_files
 from dpspec.specfile.reader import read as read_file
+from dpspec.specfile.text import SUFFIX
+from dpspec.specfile.writer import to_toml
 
 
 def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
@@ -24,6 +28,30 @@ def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument
     found: tuple[SpecDocument, ...] = collect([lambda file=file: read_file(file, registry) for file in files])  # type: ignore
     check_ids(found)
     return found
+
+
+def compose_files(paths: Sequence[str], registry: Registry, like: str | None = None) -> Composition:
+    """The composition of all specifications that paths mean.
+
+    Args:
+        paths: files, or directories that stand for their specification files.
+        registry: what the names in the files mean.
+        like: a file whose space and input divergence the total is stated in.
+
+    Raises:
+        what reading a file and `compose` raise.
+    """
+    frame = None if like is None else read_file(like, registry).spec
+    return compose(parts_of(documents_of(paths, registry)), like=frame)
+
+
+def composed_text(found: Composition, path: Path, registry: Registry) -> str:
+    """The composition as the text of the file at `path`, whose name gives the id."""
+    name = path.name.removesuffix(SUFFIX)
+    title = f"{count(len(found.lines), 'release')} together: {', '.join(line.part.id for line in found.lines)}"
+    if not is_id(name):
+        raise ParameterError("out", f"must be named lower-kebab{SUFFIX}", f"such as total-2020{SUFFIX}", value=path.name)
+    return to_toml(composed_document(found, id=name, title=title), registry)
 
 
 def parts_of(documents: Sequence[SpecDocument]) -> tuple[Part, ...]:

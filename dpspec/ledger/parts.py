@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import attrs
 
 from dpspec.blocks.determination import miniatures
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multiverse import Multiverse
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import EmptyLedgerError, MixedLedgerError
 from dpspec.spec import PrivacySpec
 
@@ -57,21 +60,25 @@ def compares_sizes(spec: PrivacySpec) -> bool | None:
     unit = spec.input_divergence.counted_unit()
     if unit is None or spec.space.fixes_size(unit):
         return None
+    return _compares(spec.space, spec.multiverse, spec.input_divergence, unit)
+
+
+@lru_cache(maxsize=256)
+def _compares(space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence, unit: str) -> bool | None:
+    """The answer, remembered: the releases of one data collection share their blocks."""
     met = False
-    for left, right in _pairs(spec):
-        if len(spec.space.records(left, unit)) == len(spec.space.records(right, unit)):
+    for left, right in _pairs(space, multiverse):
+        if len(space.records(left, unit)) == len(space.records(right, unit)):
             continue
-        if spec.multiverse.share_universe(left, right, spec.space):
+        if multiverse.share_universe(left, right, space):
             met = True
-            if not spec.distance(left, right).is_infinite:
+            if not divergence.distance(left, right, space).is_infinite:
                 return True
     return False if met else None
 
 
-def _pairs(spec: PrivacySpec) -> Iterator[tuple[Dataset, Dataset]]:
-    size = spec.space.cardinality()
-    spaces = (
-        [spec.space] if size is not None and size <= LOOKED_AT else miniatures(spec.multiverse.invariants or (), spec.space, 2)
-    )
-    for space in spaces:
-        yield from itertools.combinations(itertools.islice(space.datasets(), LOOKED_AT), 2)
+def _pairs(space: DatasetSpace, multiverse: Multiverse) -> Iterator[tuple[Dataset, Dataset]]:
+    size = space.cardinality()
+    listed = size is not None and size <= LOOKED_AT
+    for small in [space] if listed else miniatures(multiverse.invariants or (), space, 2):
+        yield from itertools.combinations(itertools.islice(small.datasets(), LOOKED_AT), 2)

@@ -12,6 +12,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.compare.conversions import paths
+from dpspec.compare.quantities import registered
 from dpspec.errors import DpspecError, UnknownNameError
 from dpspec.exact import Bracket, number
 from dpspec.extension import KINDS, Entry, Registry
@@ -20,7 +22,8 @@ from dpspec.params import did_you_mean, parameters
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
 from dpspec.report.words import blocks_in_words, budget_in_words, number_in_words, thing_in_words, value_in_words
-from dpspec.specfile.document import SpecDocument
+from dpspec.spec import PrivacySpec
+from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.verify.exhaustive import guarded
 
 Data = dict[str, Any]
@@ -149,8 +152,8 @@ def _parameters(rows: list[Data]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def document(found: SpecDocument) -> Data:
-    """A specification file in words."""
+def document(found: SpecDocument, registry: Registry) -> Data:
+    """A specification file in words; printed numbers with every registered formula that gives them."""
     claim = found.claim
     return {
         "id": found.id,
@@ -165,7 +168,7 @@ def document(found: SpecDocument) -> Data:
             for fails in found.counterexamples
         ],
         "miniatures": [miniature.title for miniature in found.miniatures],
-        "numbers": list(_numbers(found)),
+        "numbers": list(_numbers(found, registry)),
         "source": dict(found.source),
     }
 
@@ -187,7 +190,7 @@ def promise(found: SpecDocument) -> str:
     )
 
 
-def _numbers(found: SpecDocument) -> Iterator[Data]:
+def _numbers(found: SpecDocument, registry: Registry) -> Iterator[Data]:
     for expectation in found.expectations:
         value: Bracket = guarded(expectation.route.name, partial(expectation.value, found.spec))
         yield {
@@ -198,6 +201,23 @@ def _numbers(found: SpecDocument) -> Iterator[Data]:
             "tolerance": str(expectation.tolerance),
             "because": expectation.because,
             "route": expectation.route.name,
+            "reproduced": expectation.is_near(expectation.printed, value),
+            "formulas": list(_formulas(expectation, found.spec, registry)),
+        }
+
+
+def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -> Iterator[Data]:
+    """Every formula that answers the same question as the route, with its number, and whether that is the printed one."""
+    question = expectation.route.question(spec)
+    if question is None:
+        return
+    for path in paths(registered(registry), question.source, question.value, question.goal):
+        yield {
+            "rules": list(path.names),
+            "value": bracket(path.value),
+            "tight": path.tight,
+            "needs": [known.needs for known in path.known],
+            "reproduced": expectation.is_near(expectation.printed, path.value),
         }
 
 
@@ -236,8 +256,20 @@ def _number_table(numbers: list[Data]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for style in ("", "", "", FAINT, FAINT):
         table.add_column(style=style, overflow="fold")
-    table.add_row(*(Text(word, FAINT) for word in ("what", "printed", "recomputed", "within", "route")))
+    table.add_row(*(Text(word, FAINT) for word in ("what", "printed", "recomputed", "within", "given by")))
     for row in numbers:
         printed = f"{row['parameter']} {number_in_words(number(row['printed']))}"
-        table.add_row(row["what"], printed, _digits(row["recomputed"]["lower"]), _digits(row["tolerance"]), row["route"])
+        table.add_row(row["what"], printed, _digits(row["recomputed"]["lower"]), _digits(row["tolerance"]), _given_by(row))
     return table
+
+
+def _given_by(row: Data) -> str:
+    """The formulas that give the printed number, or that none does; and the best one, where that gives another."""
+    simple = [formula for formula in row["formulas"] if not formula["needs"] and len(formula["rules"]) == 1]
+    given = [formula["rules"][0] for formula in simple if formula["reproduced"]] if simple else []
+    if not simple and row["reproduced"]:
+        given = [row["route"]]
+    text = " and ".join(given) or f"no known formula, not even {row['route']}"
+    if simple and not simple[0]["reproduced"]:
+        text += f"; the best, {simple[0]['rules'][0]}, gives {_digits(simple[0]['value']['upper'])}"
+    return text

@@ -21,6 +21,12 @@ def constant_of(spec: PrivacySpec) -> Number | None:
     return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, number(value))
 
 
+def _told(value: Number) -> str:
+    """The number for people: in exact form while that is short."""
+    text = str(value)
+    return text if len(text) <= 30 else f"{value.decimal(12)}..."
+
+
 @define
 class LargerBudget(Rule):
     """eps <= eps' and d_Pr <= eps d_X give d_Pr <= eps' d_X, for one number each, the other blocks as they are."""
@@ -33,12 +39,13 @@ class LargerBudget(Rule):
         if premise.budget == goal.budget or premise.output_divergence != goal.output_divergence:
             return
         if given is not None and allowed is not None and given <= allowed:
+            same = given == premise.budget.uniform()
             yield Step(
                 rule=self.name,
                 block="budget",
                 before=premise,
                 after=premise.replace(budget=goal.budget),
-                reason=f"{given} <= {allowed}" + ("" if given == premise.budget.uniform() else " as Lipschitz constants"),
+                reason=f"{_told(given)} <= {_told(allowed)}" + ("" if same else " as Lipschitz constants"),
                 citation=self.citation,
             )
 

@@ -82,6 +82,7 @@ class Expectation:
         tolerance: how far the recomputed number may lie from it.
         because: why that far.
         route: the formula that recomputes it.
+        corrected: for an erratum on record, what the number should have been: the route has to give this and not the printed one.
     """
 
     what: str
@@ -90,19 +91,42 @@ class Expectation:
     tolerance: Fraction
     because: str
     route: Route
+    corrected: Number | None = None
 
     def value(self, spec: PrivacySpec) -> Bracket:
         """The recomputed number."""
         return self.route.value(spec)
 
     def is_met_by(self, value: Bracket) -> bool | None:
-        """Whether |value - printed| <= tolerance; None when the bracket is too wide to tell."""
-        if self.printed.is_infinite:
+        """Whether |value - printed| <= tolerance; None when the bracket is too wide to tell. For an erratum the opposite, too."""
+        if self.corrected is None:
+            return self.is_near(self.printed, value)
+        printed, corrected = self.is_near(self.printed, value), self.is_near(self.corrected, value)
+        if printed is True or corrected is False:
+            return False
+        return None if printed is None else corrected
+
+    def is_near(self, wanted: Number, value: Bracket) -> bool | None:
+        """Whether |value - wanted| <= tolerance; None when the bracket is too wide to tell."""
+        if wanted.is_infinite:
             return True if value.lower.is_infinite else None if value.upper.is_infinite else False
-        low, high = self.printed + -self.tolerance, self.printed + self.tolerance
+        low, high = wanted + -self.tolerance, wanted + self.tolerance
         if low <= value.lower and value.upper <= high:
             return True
         return False if value.upper < low or high < value.lower else None
+
+
+@attrs.frozen(kw_only=True)
+class Explanation:
+    """Why a finding of the linter is meant to stand.
+
+    Args:
+        finding: the code of the finding.
+        because: the reason in words.
+    """
+
+    finding: str
+    because: str
 
 
 @attrs.frozen(kw_only=True)
@@ -146,6 +170,7 @@ class SpecDocument:
         counterexamples: mechanisms that must fail.
         expectations: printed numbers with the routes that recompute them.
         ledger: the parts of the budget.
+        explained: the findings of the linter that are meant to stand.
         source: where the statements are published: pairs (key, text).
     """
 
@@ -159,4 +184,5 @@ class SpecDocument:
     counterexamples: tuple[Counterexample, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     ledger: Ledger | None = None
+    explained: tuple[Explanation, ...] = ()
     source: tuple[tuple[str, str], ...] = ()

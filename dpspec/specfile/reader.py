@@ -15,7 +15,8 @@ The language in one view; every table with ``type`` takes the parameters that th
     [ledger]                            parts = [{id, <number>}, ...] that add up to the budget
     [[miniature]]                       title and the blocks that differ, as tables of their own
     [[counterexample]]                  title, because, mechanism = {type, ...}: what must fail
-    [[expect]]                          what, <number>, tolerance, because, route = {type, ...}
+    [[expect]]                          what, <number>, tolerance, because, route = {type, ...}; corrected, for an erratum
+    [[explained]]                       finding, because: what the linter finds and is meant to stand
     [source]                            texts
 """
 
@@ -37,7 +38,7 @@ from dpspec.specfile.text import SUFFIX, load_text, parse
 
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
-    "claim", "ledger", "miniature", "counterexample", "expect", "source",
+    "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
 )  # fmt: skip
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -147,12 +148,14 @@ class _Reader:
         miniatures = self.blocks.miniatures(self.data, read)
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
+        explained = self.records.explanations(self.data, self.blocks)
         identity = self._id()
         if self.log.faults or read.spec is None:
             return None
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
-            miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger, source=source,
+            miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
+            explained=explained, source=source,
         )  # fmt: skip
 
     def _id(self) -> str:

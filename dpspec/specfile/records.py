@@ -1,4 +1,4 @@
-"""The tables of a specification file that record what is published: claim, ledger, expectations, source."""
+"""The tables of a specification file that record what is published: claim, ledger, expectations, explanations, source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpspec.blocks.budget import Budget, UniformBudget
 from dpspec.errors import DuplicateIdError, EmptyLedgerError, LedgerError, MissingKeyError, NegativePartError, WrongShapeError
 from dpspec.params import Exact, Rational, Text
 from dpspec.specfile.blocks import BlockReader
-from dpspec.specfile.document import QUANTITIES, VERDICTS, Expectation, Ledger, LedgerPart, RecordedClaim
+from dpspec.specfile.document import QUANTITIES, VERDICTS, Expectation, Explanation, Ledger, LedgerPart, RecordedClaim
 from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
 
 _TOLERANCE = Rational(0)
@@ -133,7 +133,7 @@ class RecordReader:
 
     def _expectation(self, row: Mapping[str, Any], path: str) -> Expectation | None:
         before = self.log.found
-        self.maker.known_keys(row, dict.fromkeys(("what", *QUANTITIES, "tolerance", "because", "route")), path)
+        self.maker.known_keys(row, dict.fromkeys(("what", *QUANTITIES, "corrected", "tolerance", "because", "route")), path)
         what, because = self.text(row, "what", path), self.text(row, "because", path)
         named = [key for key in QUANTITIES if key in row]
         if len(named) != 1:
@@ -146,14 +146,27 @@ class RecordReader:
         route = self._required(row, "route", path, 'name the formula: route = { type = "...", ... }')
         if route is not FAILED:
             route = self.maker.registered("routes", route, f"{path}.route")
+        corrected = self.maker.value(_PRINTED, row["corrected"], f"{path}.corrected") if "corrected" in row else None
         if self.log.found > before:
             return None
         return Expectation(
-            what=what, parameter=named[0], printed=printed[0], tolerance=Fraction(tolerance), because=because, route=route
-        )
+            what=what, parameter=named[0], printed=printed[0], tolerance=Fraction(tolerance), because=because, route=route,
+            corrected=corrected,
+        )  # fmt: skip
 
     def _required(self, row: Mapping[str, Any], key: str, path: str, advice: str) -> Any:
         if key in row:
             return row[key]
         self.log.add(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
         return FAILED
+
+    # -- linter -----------------------------------------------------------------------------------
+
+    def explanations(self, data: Mapping[str, Any], blocks: BlockReader) -> tuple[Explanation, ...]:
+        """The tables [[explained]]."""
+        found = []
+        for place, row in blocks.rows(data, "explained"):
+            path = f"explained[{place}]"
+            self.maker.known_keys(row, dict.fromkeys(("finding", "because")), path)
+            found.append(Explanation(finding=self.text(row, "finding", path), because=self.text(row, "because", path)))
+        return tuple(found)

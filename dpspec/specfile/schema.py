@@ -51,6 +51,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
             _object({"title": _TEXT, "because": _TEXT, "mechanism": blocks["mechanism"]}, ["title", "because", "mechanism"])
         ),
         "expect": _list({"$ref": "#/$defs/expectation"}),
+        "explained": _list(_object({"finding": _TEXT, "because": _TEXT}, ["finding", "because"])),
         "source": {"type": "object", "additionalProperties": {"type": "string"}},
     }
     return {
@@ -105,7 +106,9 @@ def _records(registry: Registry) -> dict[str, Any]:
         "amount": _one_of(_object({q: NUMBER_SCHEMA}, [q]) for q in quantities),
         "budget-by-universe": _object({"universe": _list(_one_of(labelled))}, ["universe"]),
         "ledger-part": _one_of(_object({"id": _TEXT, q: NUMBER_SCHEMA}, ["id", q]) for q in quantities),
-        "expectation": _one_of(_object({**expectation, q: NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES),
+        "expectation": _one_of(
+            _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
+        ),
     }
 
 

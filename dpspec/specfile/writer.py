@@ -62,6 +62,9 @@ class _Writer:
             yield from _table("counterexample.mechanism", self.fields(found.mechanism))
         for expectation in document.expectations:
             yield from _table("expect", self.expectation(expectation), array=True)
+        for explanation in document.explained:
+            written = {"finding": _text(explanation.finding), "because": _text(explanation.because)}
+            yield from _table("explained", written, array=True)
         if document.source:
             yield from _table("source", {_key(key): _text(value) for key, value in document.source})
 
@@ -111,6 +114,7 @@ class _Writer:
         return {
             "what": _text(expectation.what),
             expectation.parameter: _number(expectation.printed),
+            **({} if expectation.corrected is None else {"corrected": _number(expectation.corrected)}),
             "tolerance": _ratio(expectation.tolerance),
             "because": _text(expectation.because),
             "route": _inline(self.fields(expectation.route)),

@@ -175,5 +175,6 @@ def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     met = expectation.is_met_by(value)
     outcome = Outcome.UNDECIDED if met is None else Outcome.VERIFIED if met else Outcome.REFUTED
     shown = value.lower.decimal(6)
-    detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed, {shown} by {expectation.route.name}"
+    wrong = "" if expectation.corrected is None else f" (an erratum, corrected to {expectation.corrected.decimal(8)})"
+    detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed{wrong}, {shown} by {expectation.route.name}"
     return Obligation(name=f"number: {expectation.what}", outcome=outcome, detail=detail, value=value)

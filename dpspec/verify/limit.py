@@ -44,12 +44,16 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     if signal.getitimer(signal.ITIMER_REAL)[0]:
         timers = timers[:1]
     seen = {number: -1 for number, _, _ in timers}
+    cut = -1
 
     def tick(number: int, _frame: Any) -> None:
+        """No call is cut twice: a second timer, or a late tick, must not strike whoever handles the first."""
+        nonlocal cut
         running = current()
-        late = running >= 0 and seen[signal.Signals(number)] == running
+        late = running >= 0 and running != cut and seen[signal.Signals(number)] == running
         seen[signal.Signals(number)] = running
         if late:
+            cut = running
             raise Cut(waited=number == signal.SIGALRM)
 
     before = [signal.signal(number, tick) for number, _, _ in timers]

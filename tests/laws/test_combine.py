@@ -325,3 +325,9 @@ def test_a_third_party_law_joins_by_two_methods():
     inside(pair.reverse().max_log_ratio(), math.log(16))
     inside(pair.total_variation(), 1 - 0.5 - 1 / 64)
     assert IDENTICAL.is_identical
+
+
+def test_a_product_that_is_too_long_to_list_says_so():
+    factors = [TwoSidedGeometric(0, ln(2))] * 9
+    with pytest.raises(NoRouteError, match="outcomes to list"):
+        product(factors).window(64)

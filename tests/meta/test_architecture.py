@@ -18,6 +18,7 @@ FLOORS = [
     ("dpspec.errors", "dpspec.plural"),
     ("dpspec.files",),
     ("dpspec.randomness",),
+    ("dpspec.checker",),
     ("dpspec.forms",),
     ("dpspec.numbers",),
     ("dpspec.bracket",),

@@ -71,9 +71,9 @@ def test_true_claims_are_refuted_no_more_often_than_the_error_says():
 @pytest.mark.long
 @pytest.mark.statistical
 @pytest.mark.parametrize("place", range(len(TIGHT)))
-def test_true_claims_are_refuted_no_more_often_than_the_error_says_in_200_000_runs(place, record_property):
+def test_true_claims_are_refuted_no_more_often_than_the_error_says_in_200_000_runs(place):
     count = alarms(20_000, 1_500, of=TIGHT[place : place + 1])
-    record_property("alarms", count)
+    print(f"{count} of 20,000 runs on mechanism {place} refute")
     assert count <= 271
 
 

@@ -111,27 +111,35 @@ class Calls:
     def outputs(self, dataset: Dataset, rng: np.random.Generator, count: int) -> list[Any]:
         """What the function returns, or how it fails, call by call."""
         found: list[Any] = []
-        function, given = self.function, self.space.presented(dataset)
+        given = self.space.presented(dataset)
         is_list = type(given) is list
-        self._inside = True
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 while len(found) < count:
+                    handed = given.copy() if is_list else given
                     try:
-                        handed = given.copy() if is_list else given
-                        found.append(function(handed, rng))
-                        if self.made < _CHECKED or len(found) <= 3:
-                            self._compare(handed, given, dataset)
+                        found.append(self._output(handed, rng))
                     except Cut as cut:
+                        self._inside = False
                         found.append(Endless())
                         self._count_endless(dataset, waited=cut.waited)
-                    except (Exception, SystemExit) as problem:
-                        found.append(Raised(type(problem).__name__, str(problem)[:80]))
                     self.made += 1
+                    if self.made < _CHECKED or len(found) <= 3:
+                        self._compare(handed, given, dataset)
         finally:
             self._inside = False
-        return found[:count]
+        return found
+
+    def _output(self, handed: Any, rng: np.random.Generator) -> Any:
+        """The output of one call, or what it raised; only in here may the call be cut."""
+        self._inside = True
+        try:
+            output = self.function(handed, rng)
+        except (Exception, SystemExit) as problem:
+            output = Raised(type(problem).__name__, str(problem)[:80])
+        self._inside = False
+        return output
 
     def _compare(self, handed: Any, given: Any, dataset: Dataset) -> None:
         if self.mutated is None and type(handed) is list and [*map(repr, handed)] != [*map(repr, given)]:

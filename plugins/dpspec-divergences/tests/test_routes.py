@@ -7,18 +7,17 @@ from decimal import Decimal, getcontext
 
 import pytest
 from dpspec_divergences import MultDelta
-from dpspec_divergences.examples import pure_spec, zcdp_spec
-from dpspec_divergences.routes import (
-    ROUTES,
-    Amplification,
+from dpspec_divergences.conversion_routes import (
+    CONVERSION_ROUTES,
+    ApproximateForProbabilistic,
     ApproximateToZcdp,
-    DNorBudget,
-    LaplaceUnionBound,
     PureToZcdp,
-    Ratio,
-    Sum,
     ZcdpToApproximate,
+    ZcdpToApproximateBunSteinke,
+    ZcdpToApproximateCks,
 )
+from dpspec_divergences.examples import pure_spec, zcdp_spec
+from dpspec_divergences.routes import ROUTES, Amplification, DNorBudget, LaplaceUnionBound, Ratio, Sum
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.errors import BudgetParameterError, ParameterError
@@ -175,7 +174,68 @@ def test_parameters_outside_their_domain_are_refused(faulty):
 
 def test_everything_is_registered():
     registry = installed().registry
-    assert {route.name for route in ROUTES} <= set(registry.names("routes"))
+    assert {route.name for route in (*ROUTES, *CONVERSION_ROUTES)} <= set(registry.names("routes"))
     assert {"replace-one", "add-remove", "differ-in-one-position"} <= set(registry.names("relations"))
     assert {"hamming", "hamming-ordered", "symmetric-difference", "neighbour", "path"} <= set(registry.names("input_divergences"))
     assert {"mult", "mult-delta", "d-nor", "renyi", "total-variation"} <= set(registry.names("output_divergences"))
+
+
+# --- the improved formulas -----------------------------------------------------------------------
+
+
+def by_search(rho, delta):
+    """The improved formula by a fine search over the orders, in doubles."""
+    orders = [1 + 10 ** (step / 20_000) for step in range(-20_000, 60_000)]
+    return min(rho * a + math.log(1 - 1 / a) - math.log(delta * a) / (a - 1) for a in orders)
+
+
+@pytest.mark.parametrize(("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("0.3", "1e-5"), ("30", "0.1")])
+def test_the_best_order_is_found(rho, delta):
+    found = ZcdpToApproximateCks(rho=rho, delta=delta).value(SPEC)
+    assert found.upper.as_fraction() - found.lower.as_fraction() < 1e-15
+    assert float(found.upper) == pytest.approx(max(by_search(float(rho), float(delta)), 0), rel=1e-7)
+
+
+@pytest.mark.parametrize(("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("0.3", "1e-5"), ("1/10", "1e-3")])
+def test_the_integral_over_the_tail_gives_delta_back(rho, delta):
+    found = ZcdpToApproximateBunSteinke(rho=rho, delta=delta).value(SPEC)
+    size = float(number(rho))
+    beyond = float(found.upper) - size
+    slope = 1 + beyond / (2 * size)
+    bound = math.exp(-(beyond**2) / (4 * size)) * 2 / (slope + math.sqrt(slope**2 + 4 / (math.pi * size)))
+    assert bound == pytest.approx(float(delta), rel=1e-9)
+    assert ZcdpToApproximateCks(rho=rho, delta=delta).value(SPEC).upper < found.lower
+    assert found.upper < ZcdpToApproximate(rho=rho, delta=delta).value(SPEC).lower
+
+
+@pytest.mark.reference("Z-N3.c")
+@pytest.mark.reference("B-N2")
+def test_17_14_and_26_34_come_from_two_formulas():
+    """The best known formula for the persons of P.L. 94-171, the simple one for those of the DHC; both rho have two decimals."""
+    tight = [ZcdpToApproximateCks(rho=rho, delta="1e-10").value(SPEC) for rho in ("2.555", "2.565")]
+    assert tight[0].lower < number("17.14") < tight[1].upper
+    simple = [ZcdpToApproximate(rho=rho, delta="1e-10").value(SPEC) for rho in ("4.955", "4.965")]
+    assert simple[0].lower < number("26.34") < simple[1].upper
+    for row, rho in ((ZcdpToApproximate, ("2.555", "2.565")), (ZcdpToApproximateBunSteinke, ("2.555", "2.565"))):
+        assert row(rho=rho[0], delta="1e-10").value(SPEC).lower > number("17.14")
+    assert ZcdpToApproximateCks(rho="4.965", delta="1e-10").value(SPEC).upper < number("26.34")
+
+
+@pytest.mark.reference("Z-T35")
+def test_a_probabilistic_target_and_back():
+    from dpspec_divergences.from_losses import ApproximateToProbabilistic
+    from dpspec_divergences.losses import PrivacyLoss
+
+    needed = ApproximateForProbabilistic(delta="1e-6", probability="1e-3", epsilon=2).value(SPEC)
+    target = PrivacyLoss(delta="1e-3", sides="both")
+    back = ApproximateToProbabilistic().convert(MultDelta(delta="1e-6"), needed.upper, target)
+    assert float(back.upper) == pytest.approx(2, abs=1e-12)
+    with pytest.raises(ParameterError, match="above delta"):
+        ApproximateForProbabilistic(delta="0.1", probability="0.1")
+
+
+def test_a_question_between_divergences_is_asked_where_there_is_one():
+    asked = ZcdpToApproximate(delta="1e-10").question(SPEC)
+    assert (asked.value, asked.goal) == (number("2.63"), MultDelta(delta="1e-10"))
+    assert ZcdpToApproximate(delta=1).question(SPEC) is None
+    assert Sum(numbers=(1,)).question(SPEC) is None

@@ -1,8 +1,10 @@
 """The first-party plugin of divergences: relations, input and output divergences, and conversion routes."""
 
 from dpspec.extension import Register, hookimpl
+from dpspec_divergences.conversion_routes import CONVERSION_ROUTES
 from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
 from dpspec_divergences.f_divergence import FDivergence
+from dpspec_divergences.from_entropy import FROM_ENTROPY
 from dpspec_divergences.from_losses import FROM_LOSSES
 from dpspec_divergences.from_renyi import FROM_RENYI
 from dpspec_divergences.from_zcdp import FROM_ZCDP
@@ -23,7 +25,7 @@ __all__ = [
 
 DPSPEC_API = 1
 
-CONVERSIONS = (*FROM_ZCDP, *FROM_RENYI, *FROM_LOSSES, *KNOWN, *WORST_PAIRS.values())
+CONVERSIONS = (*FROM_ZCDP, *FROM_RENYI, *FROM_ENTROPY, *FROM_LOSSES, *KNOWN, *WORST_PAIRS.values())
 """The formulas between output divergences, each a rule of inference."""
 
 _OUTPUT_DIVERGENCES = (
@@ -51,7 +53,7 @@ def dpspec_register_output_divergences(register: Register) -> None:
 
 @hookimpl
 def dpspec_register_routes(register: Register) -> None:
-    for route in ROUTES:
+    for route in (*ROUTES, *CONVERSION_ROUTES):
         register(route)
 
 

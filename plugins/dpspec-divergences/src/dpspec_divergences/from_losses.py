@@ -11,7 +11,8 @@ from dpspec.conversion import Conversion
 from dpspec.exact import INFINITY, Bracket, Number, ball, ln, number
 from dpspec.params import define
 from dpspec_divergences.f_divergence import FDivergence
-from dpspec_divergences.from_zcdp import BUN_STEINKE, delta_of, distance_from_entropy
+from dpspec_divergences.from_entropy import distance_from_entropy
+from dpspec_divergences.from_zcdp import BUN_STEINKE, delta_of
 from dpspec_divergences.losses import PrivacyLoss
 from dpspec_divergences.output import Renyi
 from dpspec_divergences.solving import WORKING, enclosed

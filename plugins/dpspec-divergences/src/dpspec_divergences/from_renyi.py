@@ -12,7 +12,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.conversion import Conversion
 from dpspec.exact import Bracket, Number, ball, ln
 from dpspec.params import define
-from dpspec_divergences.from_zcdp import CKS, ToF, delta_of, distance_from_entropy
+from dpspec_divergences.from_zcdp import CKS, delta_of
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import Renyi
 from dpspec_divergences.solving import WORKING, enclosed
@@ -134,96 +134,6 @@ class RenyiToRenyi(Conversion):
         return Bracket.exactly(value) if _order(target) <= _order(source) else None
 
 
-@define
-class RenyiToKl(ToF):
-    """D_KL = D_1 <= D_alpha <= gamma.
-
-    >>> from dpspec.exact import number
-    >>> from dpspec_divergences import FDivergence
-    >>> str(RenyiToKl().convert(Renyi(order=2), number(1), FDivergence(generator="kl", direction="both")))
-    '1'
-    """
-
-    name: ClassVar[str] = "renyi-to-kl"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, Theorem 3"
-    source: ClassVar[str] = "renyi"
-    generator: ClassVar[str] = "kl"
-    formula: ClassVar[str] = "gamma"
-    sense: ClassVar[str] = "equal only in the limit of a constant loss"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return None if value.is_infinite else Bracket.exactly(value)
-
-
-@define
-class RenyiToChiSquared(ToF):
-    """chi-squared = e^(D_2) - 1 <= e^gamma - 1, for orders of at least 2.
-
-    >>> from dpspec.exact import ln
-    >>> from dpspec_divergences import FDivergence
-    >>> target = FDivergence(generator="chi-squared", direction="both")
-    >>> RenyiToChiSquared().convert(Renyi(order=2), ln(3), target).upper.decimal()
-    '2'
-    """
-
-    name: ClassVar[str] = "renyi-to-chi-squared"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, equation 7"
-    source: ClassVar[str] = "renyi"
-    generator: ClassVar[str] = "chi-squared"
-    formula: ClassVar[str] = "e^gamma - 1, for alpha >= 2"
-    tight: ClassVar[bool] = True
-    sense: ClassVar[str] = "at alpha = 2 the same statement: every mechanism attains it"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        if value.is_infinite or _order(source) < 2:
-            return None
-        return enclosed(lambda: value.enclose(WORKING).expm1())
-
-
-@define
-class RenyiToHellinger(ToF):
-    """The squared Hellinger distance is at most 1 - e^(-gamma/2), as D_(1/2) = -2 ln(1 - H^2) <= D_alpha <= gamma.
-
-    >>> from dpspec.exact import number
-    >>> from dpspec_divergences import FDivergence
-    >>> target = FDivergence(generator="hellinger", direction="both")
-    >>> RenyiToHellinger().convert(Renyi(order=2), number(2), target).upper.decimal()
-    '0.632121'
-    """
-
-    name: ClassVar[str] = "renyi-to-hellinger"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, Theorem 3"
-    source: ClassVar[str] = "renyi"
-    generator: ClassVar[str] = "hellinger"
-    formula: ClassVar[str] = "1 - e^(-gamma/2)"
-    sense: ClassVar[str] = "order 1/2 is bounded by the order at hand"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return None if value.is_infinite else enclosed(lambda: -(-value.enclose(WORKING) / 2).expm1())
-
-
-@define
-class RenyiToTotalVariation(Conversion):
-    """The total variation is at most sqrt(gamma/2) (Pinsker) and sqrt(1 - e^-gamma) (Bretagnolle and Huber).
-
-    >>> from dpspec.exact import number
-    >>> from dpspec_divergences import TotalVariation
-    >>> RenyiToTotalVariation().convert(Renyi(order=2), number("0.02"), TotalVariation()).upper.decimal()
-    '0.1'
-    """
-
-    name: ClassVar[str] = "renyi-to-total-variation"
-    citation: ClassVar[str] = "Pinsker's inequality; Bretagnolle and Huber 1979"
-    source: ClassVar[str] = "renyi"
-    target: ClassVar[str] = "total-variation"
-    formula: ClassVar[str] = "min(sqrt(gamma/2), sqrt(1 - e^-gamma))"
-    sense: ClassVar[str] = "uses the Kullback-Leibler divergence alone"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return distance_from_entropy(value)
-
-
 FROM_RENYI: tuple[type[Conversion], ...] = (
-    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToRenyi, RenyiToKl, RenyiToChiSquared,
-    RenyiToHellinger, RenyiToTotalVariation,
+    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToRenyi,
 )  # fmt: skip

@@ -30,9 +30,9 @@ class Pbdp(Named):
     output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4; K-D10 to K-D12).
 
     d(P, Q) = ln(delta / a), where a is the least level at which a test of P against Q has the power delta,
-    a = T(P, Q)^-1(1 - delta); the larger of the two orders (K-T11). It says: an event that has probability e^-epsilon delta at most under one law has
-    probability delta at most under the other. The numbers for all delta together are the trade-off function; one alone is not
-    convex (K-T8): mixing two mechanisms may break it. No metric; its budget is epsilon.
+    a = T(P, Q)^-1(1 - delta); the larger of the two orders (K-T11). It says: an event that has probability e^-epsilon delta at
+    most under one law has probability delta at most under the other. The numbers for all delta together are the trade-off
+    function; one alone is not convex (K-T8): mixing two mechanisms may break it. No metric; its budget is epsilon.
 
     Args:
         delta: the probability, in (0, 1].

@@ -1,4 +1,4 @@
-"""Routes: the formulas by which printed budgets are recomputed, each exact or in a bracket of ball arithmetic."""
+"""Routes: the formulas by which printed numbers are recomputed, each exact or in a bracket of ball arithmetic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dpspec.laws.numeric import rational_exponential
 from dpspec.params import Exact, Integer, Items, Rational, define
 from dpspec.route import Route
 from dpspec.spec import PrivacySpec
-from dpspec_divergences.output import MultDelta
 
 PRECISION = 128
 """Bits of the enclosures."""
@@ -40,94 +39,6 @@ def _log1p_scaled(fraction: Fraction, size: arb) -> Bracket:
     """ln(1 + fraction (e^size - 1))."""
     with ctx.workprec(PRECISION):
         return Bracket.around((1 + ball(fraction) * size.expm1()).log(), least=0)
-
-
-@define
-class ZcdpToApproximate(Route):
-    """From concentrated to approximate privacy: epsilon = rho + 2 sqrt(rho ln(1/delta)) (B-X5, B-O13).
-
-    Args:
-        delta: the slack in probability.
-        rho: the concentrated budget; without it the specification's.
-
-    >>> from dpspec_divergences.examples import zcdp_spec
-    >>> ZcdpToApproximate(delta="1e-10").value(zcdp_spec(rho="2.56")).upper.decimal()
-    '17.9153'
-    """
-
-    name: ClassVar[str] = "zcdp-to-approximate"
-
-    delta: Annotated[Fraction, Rational(0, 1, open_low=True)]
-    rho: Annotated[Number, Exact(0)] | None = None
-
-    def value(self, spec: PrivacySpec) -> Bracket:
-        rho = budget_of(spec, "rho", self.name) if self.rho is None else self.rho
-        if rho.is_infinite:
-            return Bracket.exactly(INFINITY)
-        log = ln(1 / self.delta).enclose(PRECISION)
-        size = rho.enclose(PRECISION)
-        return _enclosed(lambda: size + 2 * (size * log).sqrt())
-
-
-@define
-class ApproximateToZcdp(Route):
-    """The rho whose `zcdp-to-approximate` is epsilon: (epsilon / (sqrt(L + epsilon) + sqrt(L)))^2, L = ln(1/delta) (B-O15).
-
-    It inverts a formula. It does not say that a mechanism with (epsilon, delta) is rho-concentrated.
-
-    Args:
-        delta: the slack in probability; without it the specification's.
-        epsilon: the approximate budget; without it the specification's.
-
-    >>> from dpspec_divergences.examples import zcdp_spec
-    >>> ApproximateToZcdp(epsilon="2.70", delta="1e-10").value(zcdp_spec(rho=1)).upper.decimal(3)
-    '0.0748'
-    """
-
-    name: ClassVar[str] = "approximate-to-zcdp"
-
-    delta: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
-    epsilon: Annotated[Number, Exact(0)] | None = None
-
-    def value(self, spec: PrivacySpec) -> Bracket:
-        epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
-        delta = self._delta(spec)
-        if epsilon.is_infinite or epsilon == 0:
-            return Bracket.exactly(epsilon)
-        log = ln(1 / delta).enclose(PRECISION)
-        size = epsilon.enclose(PRECISION)
-        return _enclosed(lambda: (size / ((log + size).sqrt() + log.sqrt())) ** 2)
-
-    def _delta(self, spec: PrivacySpec) -> Fraction:
-        if self.delta is not None:
-            return self.delta
-        if isinstance(spec.output_divergence, MultDelta) and spec.output_divergence.delta:
-            return spec.output_divergence.delta
-        raise BudgetParameterError(f"route {self.name}", "needs a delta above 0", 'write delta = "1e-10" in the row')
-
-
-@define
-class PureToZcdp(Route):
-    """The concentrated budget that pure privacy implies: rho = epsilon^2 / 2 (Bun and Steinke 2016, Proposition 1.4).
-
-    Args:
-        epsilon: the pure budget; without it the specification's.
-
-    >>> from dpspec_divergences.examples import zcdp_spec
-    >>> str(PureToZcdp(epsilon="1/2").value(zcdp_spec(rho=1)))
-    '1/8'
-    """
-
-    name: ClassVar[str] = "pure-to-zcdp"
-
-    epsilon: Annotated[Number, Exact(0)] | None = None
-
-    def value(self, spec: PrivacySpec) -> Bracket:
-        epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
-        if epsilon.is_rational or epsilon.is_infinite or epsilon.root == 2:
-            return Bracket.exactly(epsilon.squared() * Fraction(1, 2))
-        size = epsilon.enclose(PRECISION)
-        return _enclosed(lambda: size**2 / 2)
 
 
 @define
@@ -269,5 +180,5 @@ class LaplaceUnionBound(Route):
 
 
 ROUTES: tuple[type[Route], ...] = (
-    ZcdpToApproximate, ApproximateToZcdp, PureToZcdp, DNorBudget, Sum, Ratio, Amplification, LaplaceUnionBound,
+    DNorBudget, Sum, Ratio, Amplification, LaplaceUnionBound,
 )  # fmt: skip

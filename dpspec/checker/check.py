@@ -1,0 +1,329 @@
+"""An independent checker of derivations: it reads the JSON and the texts in it, and shares no code with what found them.
+
+A derivation is a chain of steps S -> S'. The checker looks at each step on its own, in the plain tables of the two specification
+texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.numbers`), and believes nothing
+that the file says in words. A rule that it does not know is *unchecked*, and trusted only by name.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Collection
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dpspec.checker.constants import input_constant, output_constant
+from dpspec.checker.conversions import CONVERSIONS
+from dpspec.checker.numbers import Value, at_most, read, within_numbers
+from dpspec.checker.universes import compared_pairs, determined, least_and_most, part_of, shared_bounds
+from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
+
+VERSION = 1
+MOST_STEPS = 1000
+"""Longer derivations are refused unread: none that dpspec finds has more than a few steps."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Larger files are refused unread."""
+
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+
+Table = dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class CheckedStep:
+    """What the checker says of one step: accepted, rejected, unchecked, or trusted, and why."""
+
+    rule: str
+    status: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    """What the checker says of a derivation."""
+
+    steps: tuple[CheckedStep, ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every step is accepted, or trusted by name."""
+        return all(step.status in ("accepted", "trusted") for step in self.steps)
+
+
+class Rejected(Exception):
+    """A step whose side condition does not hold, or cannot be seen to hold."""
+
+
+def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
+    """Check a derivation file.
+
+    Raises:
+        DerivationFileError: no file, no JSON, or not of the shape of a derivation.
+        DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
+    """
+    try:
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise DerivationFileError("file", f"cannot be read ({problem.strerror})", value=str(path)) from None
+    except (ValueError, RecursionError) as problem:
+        raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
+    return check_derivation(data, trust)
+
+
+def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
+    """Check a derivation given as JSON data.
+
+    Args:
+        data: what `Derivation.data` gives.
+        trust: names of rules whose steps are accepted without a check, when the checker does not know them.
+
+    Raises:
+        as `check_file`.
+    """
+    if not isinstance(data, dict) or data.get("format") != "dpspec-derivation":
+        raise DerivationFileError("format", "must be dpspec-derivation", "write it with: dpspec compare A B --derivation FILE")
+    if data.get("version") != VERSION:
+        raise DerivationVersionError("version", f"this dpspec reads version {VERSION}", value=data.get("version"))
+    rows = _typed(data, "steps", list)
+    if len(rows) > MOST_STEPS:
+        raise DerivationTooLongError("steps", f"must not be more than {MOST_STEPS}", value=len(rows))
+    here = _blocks(_typed(data, "premise", str), "premise")
+    checked = []
+    for place, row in enumerate(rows):
+        where = f"steps[{place}]"
+        if not isinstance(row, dict):
+            raise DerivationFileError(where, "must be a table")
+        before, after = (_blocks(_typed(row, key, str, where), f"{where}.{key}") for key in ("before", "after"))
+        if before != here:
+            raise DerivationChainError(f"{where}.before", "is not where the step before it ends")
+        checked.append(_step(row, before, after, where, trust))
+        here = after
+    if here != _blocks(_typed(data, "conclusion", str), "conclusion"):
+        raise DerivationChainError("conclusion", "is not where the last step ends")
+    return Checked(steps=tuple(checked))
+
+
+def _typed(row: Table, key: str, kind: type, where: str = "") -> Any:
+    if not isinstance(row.get(key), kind):
+        raise DerivationFileError(f"{where}.{key}".lstrip("."), f"is missing, or no {kind.__name__}")
+    return row[key]
+
+
+def _blocks(text: str, where: str) -> Table:
+    """The five blocks of a specification text; a multiverse that is not written is one universe."""
+    try:
+        data = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        raise DerivationFileError(where, f"is no specification ({problem})") from None
+    data.setdefault("multiverse", {"invariants": []})
+    missing = [block for block in BLOCKS if not isinstance(data.get(block), dict)]
+    if missing or data.get("schema") != 1:
+        raise DerivationFileError(
+            where, f"must be a specification of schema 1 with its blocks, and lacks {missing or 'the schema'}"
+        )
+    return {block: data[block] for block in BLOCKS}
+
+
+def _step(row: Table, before: Table, after: Table, where: str, trust: Collection[str]) -> CheckedStep:
+    rule, block = _typed(row, "rule", str, where), _typed(row, "block", str, where)
+    parameters = _typed(row, "parameters", dict, where)
+    check = RULES.get(rule)
+    if check is None:
+        status = "trusted" if rule in trust else "unchecked"
+        reason = (
+            "not known here, trusted by name" if rule in trust else f"the checker does not know this rule; see --trust {rule}"
+        )
+        return CheckedStep(rule=rule, status=status, reason=reason)
+    try:
+        reason = check(before, after, parameters, block)
+    except Rejected as problem:
+        return CheckedStep(rule=rule, status="rejected", reason=str(problem))
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError) as problem:
+        return CheckedStep(rule=rule, status="rejected", reason=f"cannot be read: {type(problem).__name__}: {problem}")
+    return CheckedStep(rule=rule, status="accepted", reason=reason)
+
+
+# --- what every rule asks ------------------------------------------------------------------------
+
+
+def _need(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Rejected(otherwise)
+
+
+def _changes(before: Table, after: Table, block: str, stated: str, also: tuple[str, ...] = ()) -> None:
+    """The step changes the block that it states, and besides it at most some others."""
+    _need(stated == block.replace("_", " "), f"the step is said to change the {stated}, and the rule changes the {block}")
+    _need(before[block] != after[block], f"the {block} stays the same")
+    others = [other for other in BLOCKS if other not in (block, *also) and before[other] != after[other]]
+    _need(not others, f"{', '.join(others)} must stay the same")
+
+
+def _no_parameters(parameters: Table) -> None:
+    _need(not parameters, "the rule has no parameters")
+
+
+def _uniform(spec: Table) -> Value:
+    """The Lipschitz constant of a budget that is one number."""
+    low, high = least_and_most(spec)
+    _need(at_most(high, low), "the budget is not one number")
+    return low
+
+
+def _rescaled(before: Table, after: Table, constant: Value) -> None:
+    """Every Lipschitz constant of the second budget is at least `constant` times that of the first."""
+    rows = [spec["budget"].get("universe") for spec in (before, after)]
+    if rows[0] is None or rows[1] is None:
+        (low, high), (least, _) = least_and_most(before), least_and_most(after)
+        stays = before["budget"] == after["budget"] and before["output_divergence"] == after["output_divergence"]
+        enough = (stays and at_most(constant, read(1))) or (at_most(high, low) and within_numbers([constant, high], least))
+        _need(enough, f"the budget is not seen to be {constant} times the old one")
+        return
+    _need([row["label"] for row in rows[0]] == [row["label"] for row in rows[1]], "the budgets are for other universes")
+    for old, new in zip(*rows, strict=True):
+        given, allowed = (_uniform({**spec, "budget": _amount(row)}) for spec, row in ((before, old), (after, new)))
+        _need(within_numbers([constant, given], allowed), f"the budget of {old['label']} is too small")
+
+
+def _amount(row: Table) -> Table:
+    return {key: value for key, value in row.items() if key != "label"}
+
+
+# --- the rules -----------------------------------------------------------------------------------
+
+Check = Callable[[Table, Table, Table, str], str]
+
+
+def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "budget", block)
+    _need(all("universe" not in spec["budget"] for spec in (before, after)), "a table is compared by larger-budgets")
+    given, allowed = _uniform(before), _uniform(after)
+    _need(at_most(given, allowed), f"{given} is not known to be at most {allowed}")
+    return f"{given} <= {allowed}"
+
+
+def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "budget", block)
+    several = any(key in spec["budget"] for spec in (before, after) for key in ("universe", "type"))
+    _need(several, "two single numbers are compared by larger-budget")
+    rows = [spec["budget"].get("universe") for spec in (before, after)]
+    if rows[0] is not None and rows[1] is not None:
+        old = {repr(row["label"]): _uniform({**before, "budget": _amount(row)}) for row in rows[0]}
+        new = {repr(row["label"]): _uniform({**after, "budget": _amount(row)}) for row in rows[1]}
+        _need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
+        return f"no smaller in {len(new)} universes"
+    _need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
+    return "the largest budget is at most the least new one"
+
+
+def _finer_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "multiverse", block)
+    _uniform(before)
+    if before["multiverse"] == {"invariants": []}:
+        return "the whole space was one universe"
+    coarse, fine = (spec["multiverse"] for spec in (before, after))
+    _need("type" not in coarse and "type" not in fine, "the universes are not those of invariants")
+    for wanted in coarse["invariants"]:
+        _need(determined(wanted, fine["invariants"], before["space"]), f"nothing is seen to determine {wanted}")
+    return f"{len(coarse['invariants'])} invariants are determined by the others"
+
+
+def _listed_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "multiverse", block, ("budget",))
+    count = 0
+    for left, right, allowed in compared_pairs(after):
+        count += 1
+        known = any(at_most(given, allowed) for given in shared_bounds(before, left, right))
+        _need(known, f"{left} and {right} share no universe of the premise with a budget that small")
+    return f"each of {count} compared pairs shares a universe of the premise"
+
+
+def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "space", block)
+    _uniform(before)
+    _need("type" not in before["multiverse"], "the universes are not those of invariants")
+    linear = any(invariant["type"] != "marginal" for invariant in before["multiverse"]["invariants"])
+    _need(part_of(after["space"], before["space"], same_cells=linear), "the space is not seen to be a part of the old one")
+    given = before["input_divergence"]
+    kind = given.get("relation", given).get("type") if given["type"] in ("neighbour", "path") else given["type"]
+    known = ("hamming", "symmetric-difference", "hamming-ordered", "replace-one", "add-remove", "differ-in-one-position")
+    _need(kind in known, f"{kind} is not known to look at the two datasets only")
+    return "fewer datasets, the same records"
+
+
+def _input_domination(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
+    _changes(before, after, "input_divergence", block, ("budget",))
+    constant = read(parameters["constant"])
+    known = input_constant(before["input_divergence"], after["input_divergence"], before["space"])
+    _need(known is not None, "no constant between the two input divergences is known here")
+    _need(known is not None and at_most(known, constant), f"{constant} is below the constant {known}")
+    _rescaled(before, after, constant)
+    return f"d <= {known} d'"
+
+
+def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "input_divergence", block)
+    old, new = before["input_divergence"], after["input_divergence"]
+    _need(old["type"] == "neighbour" and new == {**old, "type": "path"}, "must go from neighbours to their paths")
+    _need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
+    metrics = ("mult", "mult-one-way", "d-nor", "total-variation", "gaussian-trade-off", "trade-off")
+    _need(before["output_divergence"]["type"] in metrics, "the output divergence is not known to obey the triangle inequality")
+    return "the triangle inequality along paths inside the one universe"
+
+
+def _output_domination(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
+    _changes(before, after, "output_divergence", block, ("budget",))
+    constant = read(parameters["constant"])
+    said = output_constant(before["output_divergence"], after["output_divergence"], constant)
+    _need(said is not None, f"{constant} is not seen to be a constant between the two output divergences")
+    _rescaled(before, after, constant)
+    return f"d_Pr' <= {constant} d_Pr: {said}"
+
+
+def _conversion(rule: str) -> Check:
+    source, target, holds = CONVERSIONS[rule]
+
+    def check(before: Table, after: Table, parameters: Table, block: str) -> str:
+        _no_parameters(parameters)
+        _changes(before, after, "output_divergence", block, ("budget",))
+        _need(before["input_divergence"]["type"] == "neighbour", "conversions need the distances of neighbours")
+        old, new = before["output_divergence"], after["output_divergence"]
+        _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
+        amounts = []
+        for spec in (before, after):
+            low, high = least_and_most(spec, as_written=True)
+            _need(at_most(high, low), "the budget is not one number")
+            amounts.append(low)
+        _need(holds(amounts[0], old, amounts[1], new), f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
+        return f"{amounts[1]} is at least the formula at {amounts[0]}"
+
+    return check
+
+
+RULES: dict[str, Check] = {
+    "larger-budget": _larger_budget,
+    "larger-budgets": _larger_budgets,
+    "finer-universes": _finer_universes,
+    "listed-universes": _listed_universes,
+    "smaller-space": _smaller_space,
+    "input-domination": _input_domination,
+    "neighbours-to-paths": _neighbours_to_paths,
+    "output-domination": _output_domination,
+    **{rule: _conversion(rule) for rule in CONVERSIONS},
+}
+"""Every rule that is known here, with the check of its side condition."""

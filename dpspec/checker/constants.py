@@ -1,0 +1,282 @@
+"""The checker's own constants between divergences, from their tables alone: d <= c d', and d_Pr' <= k d_Pr."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from dpspec.checker.numbers import Value, at_most, exponential, rational, read, surely
+
+Table = dict[str, Any]
+
+# --- input divergences ---------------------------------------------------------------------------
+
+_MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "differ-in-one-position": "hamming-ordered"}
+_PERSON = {"unit": "person"}
+
+
+def input_constant(smaller: Table, larger: Table, space: Table) -> Value | None:
+    """A constant c with d <= c d' on the space; None when none is known here."""
+    found = [c for c in _input_constants({**_PERSON, **smaller}, {**_PERSON, **larger}, space) if c is not None]
+    return next((c for c in found if all(at_most(c, other) for other in found)), None)
+
+
+def _input_constants(d: Table, e: Table, space: Table) -> Iterator[Value | None]:
+    if d == e:
+        yield read(1)
+    kinds = d["type"], e["type"]
+    if kinds[1] in ("neighbour", "path"):
+        if kinds[0] in ("neighbour", "path") and (kinds[0] == "path" or kinds[1] == "neighbour"):
+            yield read(1) if _included(e["relation"], d["relation"]) else None
+        measure = _measure(e)
+        if measure is not None and kinds[0] != "neighbour":
+            yield input_constant(d, measure, space)
+        return
+    if kinds[0] == "path" and _measure(d) is not None:
+        if _is_measure(d, space):
+            yield input_constant(_measure(d) or {}, e, space)
+        elif kinds[1] == "hamming-ordered" and d["relation"] == {**e, "type": "replace-one"}:
+            yield read(1)
+    if set(kinds) <= _COUNTING:
+        yield _counting(d, e, space)
+    elif "personal-weights" in kinds:
+        yield _weights(d, e)
+    elif "window-events" in kinds:
+        yield _windows(d, e, space)
+
+
+def _included(smaller: Table, larger: Table) -> bool:
+    ours, theirs = ({**_PERSON, **relation} for relation in (smaller, larger))
+    return ours == theirs or (ours["type"] == "differ-in-one-position" and {**ours, "type": "replace-one"} == theirs)
+
+
+def _measure(d: Table) -> Table | None:
+    kind = _MEASURES.get(d["relation"]["type"])
+    return None if kind is None else {**_PERSON, **d["relation"], "type": kind}
+
+
+def _is_measure(d: Table, space: Table) -> bool:
+    """Whether the shortest paths are counted by the measure of their steps: the space holds all datasets of its kind."""
+    step, kind = {**_PERSON, **d["relation"]}, space["type"]
+    if kind in ("bit-vectors", "ordered-records"):
+        return bool(step["type"] == "differ-in-one-position" and step["unit"] == space.get("unit", "person"))
+    whole = kind in ("records", "contingency-tables") and step["unit"] == space.get("unit", "person")
+    varies = "most" not in space or space.get("least", 0) < space["most"]
+    return (whole or (kind == "households" and step["unit"] == "household")) and (step["type"] == "replace-one" or varies)
+
+
+_COUNTING = {"hamming", "symmetric-difference", "hamming-ordered"}
+
+
+def _counting(d: Table, e: Table, space: Table) -> Value | None:
+    (mine, unit), (theirs, per) = (d["type"], d["unit"]), (e["type"], e["unit"])
+    most = most_changed(space, unit, per)
+    halved = theirs == "symmetric-difference"
+    if mine == "symmetric-difference":
+        if unit == per:
+            return read(2)
+        return None if most is None else read(max(most, 1) * (1 if halved else 2))
+    if mine != "hamming":
+        return None
+    if unit == per and theirs == "hamming-ordered":
+        return read(1)
+    if not fixes_size(space, unit) or most is None:
+        return None
+    return Value(Fraction(most, 2 if halved else 1))
+
+
+def fixes_size(space: Table, unit: str) -> bool:
+    """Whether all datasets have equally many records of the unit."""
+    if space["type"] == "event-streams":
+        return unit == "user" or (unit == "user-window" and "window" in space)
+    own = "household" if space["type"] == "households" else space.get("unit", "person")
+    records = ("records", "ordered-records", "contingency-tables", "households")
+    fixed = space["type"] in records and "most" in space and space.get("least", 0) == space["most"]
+    return bool(unit == own and (fixed or space["type"] == "bit-vectors"))
+
+
+def most_changed(space: Table, unit: str, per: str) -> int | None:
+    """The largest number of records of the unit that one record of the other unit changes."""
+    if unit == per:
+        return 1
+    if space["type"] == "households":
+        members: int | None = space.get("members")
+        return members if (unit, per) == ("person", "household") else None
+    if space["type"] != "event-streams":
+        return None
+    order = ["user", *(["user-window"] if "window" in space else []), "event"]
+    if unit not in order or per not in order:
+        return None
+    times, window, each = space["times"], min(space.get("window", space["times"]), space["times"]), space.get("per_time", 1)
+    if order.index(unit) < order.index(per):
+        return 2 if per == "event" else 1
+    return int(-(-times // window) if unit == "user-window" else (times if per == "user" else window) * each)
+
+
+def _weights(d: Table, e: Table) -> Value | None:
+    """Sums of weights over the positions that differ, against each other and against their number."""
+    mine, theirs = ([read(w) for w in table.get("weights", [1])] for table in (d, e))
+    counted = [table["type"] == "hamming-ordered" for table in (d, e)]
+    if d["unit"] != e["unit"] or not {d["type"], e["type"]} <= {"personal-weights", "hamming-ordered"}:
+        return None
+    if counted[1]:
+        return next(w for w in mine if all(at_most(other, w) for other in mine))
+    if counted[0]:
+        least = next(w for w in theirs if all(at_most(w, other) for other in theirs))
+        return None if least.logs or least.root or least.infinite else Value(1 / least.plain)
+    lower = len(mine) == len(theirs) and all(at_most(a, b) for a, b in zip(mine, theirs, strict=True))
+    return read(1) if lower else None
+
+
+def _windows(d: Table, e: Table, space: Table) -> Value | None:
+    """Least numbers of windows of w times that cover all changes, against counts of events, users and stretches of time."""
+    if d["type"] == e["type"]:
+        return read(-(-e["width"] // d["width"]))
+    if space["type"] != "event-streams":
+        return None
+    other = e if d["type"] == "window-events" else d
+    unit, halved = other["unit"], other["type"] == "symmetric-difference"
+    stretch = {"user": space["times"], "user-window": min(space.get("window", space["times"]), space["times"]), "event": 1}[unit]
+    if other["type"] not in ("hamming", "symmetric-difference") or (unit == "user-window" and "window" not in space):
+        return None
+    if d["type"] == "window-events":
+        return Value(Fraction(-(-stretch // d["width"]) * (1 if halved else 2), 2 if fixes_size(space, unit) else 1))
+    slots = min(e["width"], space["times"])
+    if fixes_size(space, unit):
+        touched = min(slots, len(space["users"])) if unit == "user" else slots
+        return read(2 * touched if halved else touched)
+    return read(2 * slots * space.get("per_time", 1)) if halved else None
+
+
+# --- output divergences --------------------------------------------------------------------------
+
+
+def output_constant(old: Table, new: Table, constant: Value) -> str | None:
+    """Why d_Pr' <= k d_Pr for the stated k; None when that is not seen here."""
+    source, target = _kind(old), _kind(new)
+    if (source, target) in _OUTPUT:
+        reason, holds = _OUTPUT[source, target]
+        return reason if holds(old, new, constant) else None
+    if target == "hockey-stick":  # never above the total variation
+        return output_constant(old, {"type": "total-variation"}, constant)
+    return None
+
+
+def _kind(divergence: Table) -> str:
+    """The name of a divergence, equal for those that are the same function of two laws."""
+    if divergence["type"] == "mult-delta" and read(divergence["delta"]) == Value():
+        return "mult"
+    if divergence["type"] == "f-divergence":
+        return "total-variation" if divergence["generator"] == "total-variation" else str(divergence["generator"])
+    return str(divergence["type"])
+
+
+Holds = Callable[[Table, Table, Value], bool]
+
+
+def _least(value: Any) -> Holds:
+    return lambda _old, _new, k: at_most(read(value), k)
+
+
+def _ordered(key: str, falls: bool) -> Holds:
+    """k >= 1, and the parameter falls (or grows) from the old divergence to the new one."""
+    return lambda old, new, k: (
+        at_most(read(1), k) and at_most(*((read(new[key]), read(old[key])) if falls else (read(old[key]), read(new[key]))))
+    )
+
+
+def _share(_old: Table, new: Table, k: Value) -> bool:
+    """(e^m - e^epsilon)/((e^m + 1) m) <= k for all m > epsilon, on short intervals; it is below 1/m, and at most 1/2."""
+    if at_most(Value(Fraction(1, 2)), k):
+        return True
+    start = read(new["epsilon"])
+
+    def holds() -> bool:
+        low, free = start.ball(), start.ball().exp()
+        while low > 0 and not k.ball() * low > 1:
+            high = low * (1 + rational(Fraction(1, 4096)))
+            if not (high.exp() - free) / ((high.exp() + 1) * low) < k.ball():
+                return False
+            low = high
+        return bool(low > 0)
+
+    return surely(holds)
+
+
+def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
+    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
+    if "curve" in divergence:
+        return [(read(level).plain, read(error).plain) for level, error in divergence["curve"]]
+    ratio, top = exponential(read(divergence["epsilon"])), 1 - read(divergence.get("delta", 0)).plain
+    if ratio is None:
+        return None
+    ends = [(top, Fraction(0)), (Fraction(1), Fraction(0))]
+    return [(Fraction(0), top), (top / (1 + ratio), top / (1 + ratio)), *(ends[1:] if top == 1 else ends)]
+
+
+def _advantage(old: Table, _new: Table, k: Value) -> bool:
+    knots = _knots(old)
+    return knots is not None and at_most(Value(max(1 - a - b for a, b in knots)), k)
+
+
+def _steps_in_mu(scale: Value) -> Holds:
+    """The curve lies above that of two Gaussians mu apart for mu = k / scale: Phi^-1(1 - a) - Phi^-1(b) <= mu at its knots."""
+
+    def holds(old: Table, _new: Table, k: Value) -> bool:
+        def mu(a: Fraction, b: Fraction) -> arb:
+            root = arb(2).sqrt()
+            return root * (rational(1 - 2 * a).erfinv() - rational(2 * b - 1).erfinv())
+
+        knots = _knots(old)
+        if knots is None or any(a * b == 0 and a + b != 1 for a, b in knots):
+            return False
+        inner = [knot for knot in knots if 0 not in knot]
+        return all(surely(lambda a=a, b=b: mu(a, b) * scale.ball() < k.ball()) for a, b in inner)  # type: ignore[misc]
+
+    return holds
+
+
+def _steepest(old: Table, _new: Table, k: Value) -> bool:
+    """Each step multiplies likelihood ratios by at most the steepest fall of the curve, which falls from 1 on."""
+    knots = _knots(old)
+    if knots is None or knots[0][1] != 1:
+        return False
+    falls = [(b - d) / (c - a) for (a, b), (c, d) in itertools.pairwise(knots)]
+    return min(falls) > 0 and at_most(read(f"ln({max(falls)})"), k)
+
+
+_HALF_ROOT = "sqrt(1/2)"
+_OUTPUT: dict[tuple[str, str], tuple[str, Holds]] = {
+    ("mult", "mult"): ("mult-delta at delta = 0 is mult (B-D16)", _least(1)),
+    ("mult", "mult-delta"): ("a delta only relaxes", _least(1)),
+    ("mult-delta", "mult-delta"): ("a larger delta only relaxes", _ordered("delta", falls=False)),
+    ("mult", "mult-one-way"): ("one of its directions", _least(1)),
+    ("mult", "d-nor"): ("epsilon-DP implies (epsilon^2/2)-zCDP", _least(_HALF_ROOT)),
+    ("mult", "renyi"): ("D_alpha never exceeds the largest log-ratio", _least(1)),
+    ("renyi", "renyi"): ("D_alpha never decreases in alpha", _ordered("order", falls=True)),
+    ("renyi", "kl"): ("D_1 <= D_alpha", _least(1)),
+    ("mult", "kl"): ("a mean of log-ratios is at most the largest", _least(1)),
+    ("mult", "total-variation"): ("tanh(epsilon/2) <= epsilon/2", _least("1/2")),
+    ("d-nor", "total-variation"): ("Pinsker", _least(_HALF_ROOT)),
+    ("total-variation", "total-variation"): ("the same", _least(1)),
+    ("mult", "hockey-stick"): ("(e^m - e^epsilon)/((e^m + 1) m) <= k", _share),
+    ("hockey-stick", "hockey-stick"): ("a larger epsilon only relaxes", _ordered("epsilon", falls=False)),
+    ("mult", "gaussian-trade-off"): (
+        "2 Phi^-1(e^m/(1 + e^m)) is concave with slope sqrt(pi/2) at 0",
+        lambda _old, _new, k: surely(lambda: (arb.pi() / 2).sqrt() < k.ball()),
+    ),
+    ("gaussian-trade-off", "d-nor"): ("two Gaussians mu apart are (mu^2/2)-concentrated", _least(_HALF_ROOT)),
+    ("gaussian-trade-off", "total-variation"): (
+        "2 Phi(mu/2) - 1 <= mu/sqrt(2 pi)",
+        lambda _old, _new, k: surely(lambda: 1 / (2 * arb.pi()).sqrt() < k.ball()),
+    ),
+    ("trade-off", "mult"): ("the steepest fall of the curve", _steepest),
+    ("trade-off", "total-variation"): ("the advantage of the curve", _advantage),
+    ("trade-off", "gaussian-trade-off"): ("Gaussian curves compose by adding mu", _steps_in_mu(Value(Fraction(1)))),
+    ("trade-off", "d-nor"): ("the mu of the curve over sqrt(2)", _steps_in_mu(read(_HALF_ROOT))),
+}
+"""What is known of each pair of output divergences: the reason, and whether a stated constant is large enough."""

@@ -1,0 +1,181 @@
+"""The checker's own reading of the simplest conversions between output divergences, on neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from dpspec.checker.numbers import Value, at_most, exponential, rational, read, surely, within_numbers
+
+Table = dict[str, Any]
+Formula = Callable[[Value, Table, Value, Table], bool]
+"""Whether the new amount is at least the formula at the old one, the tables being those of the two divergences."""
+
+
+def _above(formula: Callable[[arb, Table, Table], arb]) -> Formula:
+    """Above the formula in ball arithmetic, and by no more than rounding: else another formula was meant."""
+
+    def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
+        above = surely(lambda: formula(old.ball(), source, target) < new.ball())
+        return above and surely(lambda: new.ball() < formula(old.ball(), source, target) * (1 + arb(2) ** -20))
+
+    return holds
+
+
+def _log(text: Any) -> arb:
+    return read(text).ball().log()
+
+
+def _simple(rho: arb, _source: Table, target: Table) -> arb:
+    return rho + 2 * (-rho * _log(target["delta"])).sqrt()
+
+
+def _by_order(gamma: arb, order: arb, delta: Any) -> arb:
+    return gamma + (1 - 1 / order).log() - (order.log() + _log(delta)) / (order - 1)
+
+
+def _cks(rho: arb, _source: Table, target: Table) -> arb:
+    """The least of alpha rho + ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1) over some alpha; any alpha is valid."""
+
+    def at(u: arb) -> arb:
+        order = 1 + u.exp()
+        return _by_order(rho * order, order, target["delta"])
+
+    low, high = (
+        arb(-20),
+        arb(20),
+    )  # of ln(alpha - 1); where the search ends decides how tight the value is, not if it is right
+    for _ in range(200):
+        one, two = ((2 * low + high) / 3).mid(), ((low + 2 * high) / 3).mid()
+        low, high = (low, two) if at(one) < at(two) else (one, high)
+    return at(high)
+
+
+def _renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+    return at_most(read(target["order"]), read(source["order"])) and at_most(old, new)
+
+
+def _from_renyi(gamma: arb, source: Table, target: Table) -> arb:
+    return gamma - _log(target["delta"]) / (read(source["order"]).ball() - 1)
+
+
+def _from_renyi_cks(gamma: arb, source: Table, target: Table) -> arb:
+    return _by_order(gamma, read(source["order"]).ball(), target["delta"])
+
+
+def _bun_steinke(old: Value, _source: Table, new: Value, target: Table) -> bool:
+    """The bound at epsilon = rho + t is at most delta, and not at a t that is smaller by more than rounding."""
+
+    def excess(shrunk: Fraction) -> arb:
+        rho = old.ball()
+        t = (new.ball() - rho) * rational(shrunk)
+        slope = 1 + t / (2 * rho)
+        return (2 / (slope + (slope**2 + 4 / (arb.pi() * rho)).sqrt())).log() - t**2 / (4 * rho) - _log(target["delta"])
+
+    beyond = surely(lambda: new.ball() >= old.ball()) and surely(lambda: excess(Fraction(1)) < 0)
+    return beyond and surely(lambda: excess(1 - Fraction(1, 2**20)) > 0)
+
+
+# --- worst pairs: randomised response that gives everything away with probability delta ----------
+
+
+def _odds(amount: Value, source: Table) -> tuple[Value, Value]:
+    """The epsilon and the delta of the worst pair that a budget allows."""
+    kind = source["type"]
+    if kind in ("mult", "mult-delta"):
+        return amount, read(source.get("delta", 0))
+    return read(source.get("epsilon", 0)), amount if at_most(amount, read(1)) else read(1)
+
+
+def _stick(pair: tuple[Value, Value], free: Value, limit: Value) -> bool:
+    """Whether the hockey stick at `free`, delta + (1 - delta) max(0, e^epsilon - e^free)/(1 + e^epsilon), is below the limit."""
+    (epsilon, delta), odds, given = pair, exponential(pair[0]), exponential(free)
+    if at_most(epsilon, free) or at_most(read(1), limit):  # it is delta alone; it never exceeds 1
+        return at_most(delta, limit)
+    if odds is not None and given is not None and not delta.logs and not delta.root:
+        return at_most(Value(delta.plain + (1 - delta.plain) * (odds - given) / (1 + odds)), limit)
+
+    def stick() -> arb:
+        ratio = epsilon.ball().exp()
+        return delta.ball() + (1 - delta.ball()) * (ratio - free.ball().exp()) / (1 + ratio)
+
+    return surely(lambda: stick() < limit.ball(), lambda: stick() > limit.ball())
+
+
+def _to_stick(old: Value, source: Table, new: Value, target: Table) -> bool:
+    return _stick(_odds(old, source), read(target.get("epsilon", 0)), new)
+
+
+def _to_approximate(old: Value, source: Table, new: Value, target: Table) -> bool:
+    return _stick(_odds(old, source), new, read(target["delta"]))
+
+
+def _pure_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+    """ln(h^a t^(1-a) + t^a h^(1-a))/(a - 1) for heads h and tails t; in exact form where odds and order are whole enough."""
+    odds, order = exponential(old), read(target["order"]).plain
+    if odds is not None and order.denominator == 1:
+        heads, power = odds / (1 + odds), int(order)
+        moment = heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)
+        return within_numbers([read(f"ln({moment})"), Value(1 / (order - 1))], new)
+
+    def formula(epsilon: arb, _source: Table, _target: Table) -> arb:
+        heads, power = 1 / (1 + (-epsilon).exp()), rational(order)
+        return (heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)).log() / (power - 1)
+
+    return _above(formula)(old, source, new, target)
+
+
+# --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
+
+
+def _normal(x: arb) -> arb:
+    return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def _gaussian_stick(mu: arb, free: arb) -> arb:
+    return _normal(mu / 2 - free / mu) - free.exp() * _normal(-mu / 2 - free / mu)
+
+
+def _gaussian_to_approximate(old: Value, _source: Table, new: Value, target: Table) -> bool:
+    return surely(lambda: _gaussian_stick(old.ball(), new.ball()) < read(target["delta"]).ball())
+
+
+def _gaussian_to_stick(mu: arb, _source: Table, target: Table) -> arb:
+    return _gaussian_stick(mu, read(target.get("epsilon", 0)).ball())
+
+
+def _same(scale: Callable[[Table], list[Value]]) -> Formula:
+    """The amount times some numbers."""
+    return lambda old, _source, new, target: within_numbers([*scale(target), old], new)
+
+
+_FAILING = {"pure": "mult", "approximate": "mult-delta", "hockey-stick": "hockey-stick", "total-variation": "total-variation"}
+"""The standards whose worst pair is a randomised response that may fail."""
+
+CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
+    "pure-to-zcdp-simple": ("mult", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
+    "pure-to-renyi": ("mult", "renyi", _pure_to_renyi),
+    "zcdp-to-approximate": ("d-nor", "mult-delta", _above(_simple)),
+    "zcdp-to-approximate-cks": ("d-nor", "mult-delta", _above(_cks)),
+    "zcdp-to-approximate-bun-steinke": ("d-nor", "mult-delta", _bun_steinke),
+    "zcdp-to-renyi": ("d-nor", "renyi", _same(lambda target: [read(target["order"])])),
+    "renyi-to-renyi": ("renyi", "renyi", _renyi),
+    "renyi-to-approximate": ("renyi", "mult-delta", _above(_from_renyi)),
+    "renyi-to-approximate-cks": ("renyi", "mult-delta", _above(_from_renyi_cks)),
+    "gaussian-to-zcdp": ("gaussian-trade-off", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
+    "gaussian-to-renyi": (
+        "gaussian-trade-off",
+        "renyi",
+        lambda old, _s, new, target: within_numbers([read("1/2"), read(target["order"]), old, old], new),
+    ),
+    "gaussian-to-approximate": ("gaussian-trade-off", "mult-delta", _gaussian_to_approximate),
+    "gaussian-to-hockey-stick": ("gaussian-trade-off", "hockey-stick", _above(_gaussian_to_stick)),
+    "gaussian-to-total-variation": ("gaussian-trade-off", "total-variation", _above(_gaussian_to_stick)),
+    **{f"{name}-to-approximate": (kind, "mult-delta", _to_approximate) for name, kind in _FAILING.items()},
+    **{f"{name}-to-hockey-stick": (kind, "hockey-stick", _to_stick) for name, kind in _FAILING.items()},
+    **{f"{name}-to-total-variation": (kind, "total-variation", _to_stick) for name, kind in _FAILING.items()},
+}
+"""By name of the rule: the divergences it joins, and its formula. Any other conversion is unchecked."""

@@ -1,0 +1,247 @@
+"""What the checker reads from the tables of spaces, universes and budgets."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import attrs
+from flint import fmpz_mat
+
+from dpspec.checker.numbers import Value, at_most, linear, product, read
+
+Table = dict[str, Any]
+Records = tuple[tuple[str, ...], ...]
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def least_and_most(spec: Table, *, as_written: bool = False) -> tuple[Value, Value]:
+    """The least and the largest Lipschitz constant of a budget over all universes; `as_written` the numbers themselves."""
+    amounts = list(_amounts(spec["budget"], spec["space"]))
+    if not as_written and spec["output_divergence"]["type"] == "d-nor":
+        amounts = [attrs.evolve(amount, root=True) for amount in amounts]  # rho stands for sqrt(rho)
+    least = next(a for a in amounts if all(at_most(a, b) for b in amounts))
+    return least, next(a for a in amounts if all(at_most(b, a) for b in amounts))
+
+
+def _amounts(budget: Table, space: Table) -> Iterator[Value]:
+    kind = budget.get("type")
+    if kind is None and "universe" in budget:
+        yield from (next(read(v) for key, v in row.items() if key != "label") for row in budget["universe"])
+    elif kind is None:
+        (text,) = budget.values()
+        yield read(text)
+    elif kind == "by-part":
+        yield from (read(row["value"]) for row in budget["values"])
+        yield from ([read(budget["otherwise"])] if "otherwise" in budget else [])
+    elif kind == "by-value":
+        values = next(a["categories"] for a in space["attributes"] if a["name"] == budget["attribute"])
+        yield from (_by_value(budget, value) for value in values)
+    elif kind == "swapping" and "largest_stratum" in budget:
+        yield _swapping(read(budget["swap_rate"]).plain, budget["largest_stratum"], budget.get("form", "s23-full"))
+    else:
+        raise ValueError(f"a budget of type {kind} is not known here")
+
+
+def _by_value(budget: Table, value: str) -> Value:
+    rise = product(read(budget["rate"]), read(value))
+    if rise is None:
+        raise ValueError("the rate of the budget has no exact product")
+    return linear([(Fraction(1), read(budget.get("base", 0))), (Fraction(1), rise)])
+
+
+def _swapping(rate: Fraction, stratum: int, form: str) -> Value:
+    """The printed budget of the swapping theorem (B-T11): max(ln o, ln((b+1)/o)), o = p/(1-p)."""
+    if form == "s23-full" and stratum == 0:
+        return Value()
+    if rate in (0, 1):
+        return Value(infinite=True)
+    odds = rate / (1 - rate)
+    return read(f"ln({max(odds, (stratum + 1) / odds)})")
+
+
+# --- spaces --------------------------------------------------------------------------------------
+
+
+def part_of(smaller: Table, larger: Table, *, same_cells: bool) -> bool:
+    """Whether all datasets of one space are datasets of the other, made of the same records.
+
+    Args:
+        same_cells: whether the kinds of records have to be the same ones too.
+    """
+    kind = larger["type"]
+    rest = {
+        "records": ("attributes",), "ordered-records": ("attributes",), "contingency-tables": (),
+        "households": ("household", "person"), "integer-counts": (),
+    }  # fmt: skip
+    if kind not in rest or smaller["type"] != kind:
+        return False
+    ranges = (("least", "most"), ("none", "members")) if kind == "households" else (("least", "most"),)
+    if kind == "integer-counts":
+        ranges = (("low", "high"),)
+    free = {*rest[kind], *itertools.chain.from_iterable(ranges)}
+    same = all(smaller.get(key) == larger.get(key) for key in {*smaller, *larger} - free)
+    inside = all(_inside(smaller, larger, low, high) for low, high in ranges)
+    fewer = all(_fewer(smaller[key], larger[key]) for key in rest[kind]) if not same_cells else True
+    return same and inside and fewer and (not same_cells or all(smaller[key] == larger[key] for key in rest[kind]))
+
+
+def _inside(smaller: Table, larger: Table, low: str, high: str) -> bool:
+    above = high not in larger or (high in smaller and smaller[high] <= larger[high])
+    return bool(larger.get(low, 0) <= smaller.get(low, 0) and above)
+
+
+def _fewer(smaller: list[Table], larger: list[Table]) -> bool:
+    """The same attributes in the same order, some with fewer categories and apart from all nesting."""
+    holding = {a.get("within") for a in larger}
+
+    def one(a: Table, b: Table) -> bool:
+        free = a["name"] == b["name"] not in holding and "within" not in a and "within" not in b
+        counted = "count" in a and "count" in b and a["count"] <= b["count"]
+        return a == b or (free and (counted or (_size(a) < _size(b) and set(_categories(a)) <= set(_categories(b)))))
+
+    return len(smaller) == len(larger) and all(one(a, b) for a, b in zip(smaller, larger, strict=True))
+
+
+def _size(attribute: Table) -> int:
+    return int(attribute["count"]) if "count" in attribute else len(attribute["categories"])
+
+
+def _categories(attribute: Table) -> list[str]:
+    return list(attribute["categories"]) if "categories" in attribute else [str(i) for i in range(attribute["count"])]
+
+
+# --- invariants ----------------------------------------------------------------------------------
+
+
+def determined(wanted: Table, held: list[Table], space: Table) -> bool:
+    """Whether the value of an invariant follows from those of others, by the forms in which they are written."""
+    if wanted in held:
+        return True
+    if wanted["type"] == "linear-map":
+        rows = [row for other in held if other["type"] == "linear-map" for row in other["rows"]]
+        return bool(rows) and fmpz_mat([*rows, *wanted["rows"]]).rank() == fmpz_mat(rows).rank()
+    marginals = [other for other in held if other["type"] == "marginal"]
+    if wanted["type"] != "marginal":
+        return False
+    return any(_coarser(other, wanted, space) for other in marginals) or _in_parts(wanted, marginals, space)
+
+
+def _coarser(fine: Table, wanted: Table, space: Table) -> bool:
+    """Whether one table is a coarser one of the other: nothing is left out that it counts, and all that it looks at is seen."""
+    if fine.get("unit", "person") != wanted.get("unit", "person") and "members" not in fine["attributes"]:
+        return False
+    ours, theirs = fine.get("where", {}), wanted.get("where", {})
+    narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
+    needed = {*wanted["attributes"], *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
+    return narrower and needed <= _seen(fine, space)
+
+
+def _seen(marginal: Table, space: Table) -> set[str]:
+    """Its attributes, every coarser one, and with the members of a household all that is known of them."""
+    tables = [a for key in ("attributes", "household", "person") for a in space.get(key, [])]
+    within = {a["name"]: a.get("within") for a in tables}
+    seen, waiting = set[str](), list(marginal["attributes"])
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting += [within[name]] if within.get(name) else []
+    return seen | ({a["name"] for a in space["person"]} if "members" in seen else set())
+
+
+def _in_parts(wanted: Table, marginals: list[Table], space: Table) -> bool:
+    """Whether it is the sum of tables with disjoint conditions on one attribute, each of which is determined."""
+    where = wanted.get("where", {})
+    tables = {a["name"]: a for key in ("attributes", "household", "person") for a in space.get(key, [])}
+    for name in {a for other in marginals for a in other.get("where", {})} & set(tables):
+        groups = {frozenset(other["where"][name]) for other in marginals if name in other.get("where", {})}
+        whole = frozenset(where.get(name) or _categories(tables[name]))
+        for count in range(2, len(groups) + 1):
+            for chosen in itertools.combinations(groups, count):
+                if sum(map(len, chosen)) == len(whole) and frozenset().union(*chosen) == whole:
+                    parts = [{**wanted, "where": {**where, name: sorted(group)}} for group in chosen]
+                    if all(any(_coarser(other, part, space) for other in marginals) for part in parts):
+                        return True
+    return False
+
+
+# --- universes by list ---------------------------------------------------------------------------
+
+
+def compared_pairs(spec: Table) -> Iterator[tuple[Any, Any, Value]]:
+    """The pairs of datasets of every universe, with its budget, for universes that are written out."""
+    multiverse, kind = spec["multiverse"], spec["multiverse"].get("type")
+    if kind == "explicit":
+        for label, held in _explicit(multiverse):
+            yield from ((x, y, _bound(spec, label)) for x, y in itertools.combinations(held, 2))
+    elif kind == "with-and-without":
+        for pair in multiverse["pairs"]:
+            less, record = _dataset(pair["dataset"]), tuple(pair["record"])
+            yield less, tuple(sorted((*less, record))), _bound(spec, (record, less), record)
+    elif kind == "star" and multiverse["relation"]["type"] == "add-remove" and "centres" in multiverse:
+        yield from (
+            (*pair, _bound(spec, None)) for x in multiverse["centres"] for pair in _neighbours(_dataset(x), spec["space"])
+        )
+    else:
+        raise ValueError(f"universes of type {kind} are not listed here")
+
+
+def _neighbours(centre: Records, space: Table) -> Iterator[tuple[Records, Records]]:
+    """The centre with each dataset that has one record more or less."""
+    for kind in itertools.product(*(_categories(a) for a in space["attributes"])):
+        if kind in centre and len(centre) > space.get("least", 0):
+            less = list(centre)
+            less.remove(kind)
+            yield tuple(less), centre
+        if "most" not in space or len(centre) < space["most"]:
+            yield centre, tuple(sorted((*centre, kind)))
+
+
+def shared_bounds(spec: Table, left: Any, right: Any) -> Iterator[Value]:
+    """The budget of every universe that holds both datasets."""
+    multiverse, kind = spec["multiverse"], spec["multiverse"].get("type")
+    if kind == "explicit":
+        yield from (_bound(spec, label) for label, held in _explicit(multiverse) if left in held and right in held)
+        return
+    less, more = sorted((left, right), key=len)
+    surplus = list((Counter(more) - Counter(less)).elements())
+    if kind not in ("with-and-without", "one-record") or len(surplus) != 1 or Counter(less) - Counter(more):
+        return
+    listed = [(tuple(pair["record"]), _dataset(pair["dataset"])) for pair in multiverse.get("pairs", [])]
+    if kind == "one-record" or (surplus[0], less) in listed:
+        yield _bound(spec, (surplus[0], less), surplus[0])
+
+
+def _explicit(multiverse: Table) -> list[tuple[Any, list[Any]]]:
+    rows = multiverse["universes_by_label"]
+    pairs = rows.items() if isinstance(rows, dict) else rows
+    return [(label, [_frozen(x) for x in held]) for label, held in pairs]
+
+
+def _dataset(value: list[list[str]]) -> Records:
+    return tuple(sorted(tuple(record) for record in value))
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(entry) for entry in value) if isinstance(value, list) else value
+
+
+def _bound(spec: Table, label: Any, record: tuple[str, ...] | None = None) -> Value:
+    """The Lipschitz constant of one universe."""
+    budget = spec["budget"]
+    if "universe" in budget:
+        (row,) = (row for row in budget["universe"] if _frozen(row["label"]) == label)
+        budget = {key: value for key, value in row.items() if key != "label"}
+    elif budget.get("type") == "by-value" and record is not None:
+        names = [a["name"] for a in spec["space"]["attributes"]]
+        value = record[names.index(budget["attribute"])]
+        amount = _by_value(budget, value)
+        return attrs.evolve(amount, root=True) if spec["output_divergence"]["type"] == "d-nor" else amount
+    least, most = least_and_most({**spec, "budget": budget})
+    if not at_most(most, least):
+        raise ValueError("the budget of one universe is not one number")
+    return least

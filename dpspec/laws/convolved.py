@@ -1,0 +1,50 @@
+"""Pairs whose loss is a sum of independent losses; numpy is imported when one of them is evaluated."""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from dpspec.exact import Bracket, Number
+from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.sandwich import Sandwich
+
+if TYPE_CHECKING:
+    from dpspec.laws.totals import Totals
+
+
+class Convolved(Dichotomy):
+    """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid.
+
+    Pairs that are known through cells enter as atoms, merged for the lower end and spread for the upper one.
+    """
+
+    @functools.cached_property
+    def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
+        return {}
+
+    def totals(self, precision: int) -> tuple[Totals, Totals]:
+        """The composed losses of a pair below and of one above; mostly they are one."""
+        from dpspec.laws.totals import Totals
+
+        if precision not in self._known_totals:
+            parts = self.releases()
+            lower = [(pair.lowers[0] if isinstance(pair, Sandwich) else pair, times) for pair, times in parts]
+            upper = [(pair.uppers[0] if isinstance(pair, Sandwich) else pair, times) for pair, times in parts]
+            below = Totals.of(lower, precision)
+            self._known_totals[precision] = below, below if lower == upper else Totals.of(upper, precision)
+        return self._known_totals[precision]
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        below, above = self.totals(precision)
+        lower = below.hockey_stick(epsilon)
+        return lower if above is below else Bracket(lower=lower.lower, upper=above.hockey_stick(epsilon).upper)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        if self.singular_mass(precision=precision).lower > delta:
+            return INFINITE
+        below, above = self.totals(precision)
+        lower = below.epsilon_at(delta)
+        upper = lower if above is below else above.epsilon_at(delta)
+        return Bracket(lower=lower.lower, upper=min(upper.upper, self.max_log_ratio(precision=precision).upper))

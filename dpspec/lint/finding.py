@@ -1,0 +1,127 @@
+"""What a finding of the linter is, and how one is declared.
+
+A finding is a function ``(file, context)`` that yields what it has `Seen`. Its docstring says what is found and why that matters;
+it is the text of the reference page.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+
+import attrs
+
+from dpspec.errors import DpspecError
+from dpspec.extension import Registry
+from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.positions import Positions
+
+
+class Severity(enum.Enum):
+    """An error is wrong; a warning is right and easily misread."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """One thing that the linter has found.
+
+    Args:
+        code: which kind of finding it is.
+        severity: how bad.
+        file, line: where.
+        message: what was seen.
+        advice: what to do about it.
+        explained: why it is meant to stand, as the file says; None when it does not say so.
+    """
+
+    code: str
+    severity: Severity
+    file: str
+    line: int
+    message: str
+    advice: str
+    explained: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Seen:
+    """What a finding function has seen.
+
+    Args:
+        path: where in the file, as a dotted path such as ``expect[2]``.
+        message: what, with the values.
+        advice: what to do about it.
+        explained: why it is meant to stand, when the very place says so.
+    """
+
+    path: str
+    message: str
+    advice: str
+    explained: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Linted:
+    """A file that could be read.
+
+    Args:
+        document: what it says.
+        positions: where it says so.
+    """
+
+    document: SpecDocument
+    positions: Positions
+
+
+@attrs.frozen(kw_only=True)
+class Context:
+    """What a finding may use besides its file.
+
+    Args:
+        registry: everything that is registered.
+        others: the files that are linted together, by their ids.
+    """
+
+    registry: Registry
+    others: Mapping[str, Linted]
+
+
+Look = Callable[[Linted, Context], Iterator[Seen]]
+
+
+@attrs.frozen(kw_only=True)
+class Declared:
+    """A kind of finding.
+
+    Args:
+        code: its name.
+        severity: how bad it is.
+        look: the function that looks for it.
+    """
+
+    code: str
+    severity: Severity
+    look: Look
+
+
+_ALL: dict[str, Declared] = {}
+
+
+def finding(code: str, severity: Severity) -> Callable[[Look], Look]:
+    """Make a function a kind of finding."""
+
+    def declare(look: Look) -> Look:
+        if not look.__doc__ or code in _ALL:
+            raise DpspecError("finding", "needs a code of its own and a docstring", value=code)
+        _ALL[code] = Declared(code=code, severity=severity, look=look)
+        return look
+
+    return declare
+
+
+def declared_findings() -> tuple[Declared, ...]:
+    """Every kind of finding, in the order of their declaration."""
+    return tuple(_ALL.values())

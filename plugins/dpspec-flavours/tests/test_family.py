@@ -1,0 +1,94 @@
+"""The family as a whole: every row of B-D30 has its flavours, each with five lines of Python and a file that says the same."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+from dpspec_flavours import FLAVOURS
+from dpspec_flavours.write import text_of
+
+from dpspec.extension import installed
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+
+FILES = Path(__file__).parents[3] / "specs" / "flavours"
+REGISTRY = installed().registry
+BY_NAME = {cls.name: cls for cls in FLAVOURS}
+
+ROWS = {
+    "pure eps-DP": ["pure-dp"],
+    "(eps,delta) approximate": ["approximate-dp", "hockey-stick-dp"],
+    "Renyi DP": ["renyi-dp"],
+    "concentrated / zCDP": ["zero-concentrated-dp"],
+    "f-divergence privacy": ["f-divergence-privacy"],
+    "f-DP, Gaussian DP": ["f-dp", "gaussian-dp"],
+    "(R, eps)-generic": ["generic-dp"],
+    "edge vs node": ["edge-dp", "node-dp"],
+    "d-metric / d_chi": ["metric-dp"],
+    "Blowfish": ["blowfish", "blowfish-constraints"],
+    "element-level": ["element-level-dp"],
+    "distributional": ["distributional-privacy"],
+    "event-level vs user-level": ["event-level-dp", "user-level-dp", "user-window-dp", "w-event-dp"],
+    "privacy under invariants": ["invariants-dp", "subspace-dp", "integer-subspace-dp"],
+    "conditioned / empirical DP": ["conditioned-dp", "empirical-dp"],
+    "personalised": ["personalised-dp", "personalised-budgets"],
+    "individual DP": ["individual-dp"],
+    "bootstrap DP": ["bootstrap-dp"],
+    "stratified DP": ["stratified-dp"],
+    "per-record DP": ["per-record-dp"],
+    "per-instance DP": ["per-instance-dp"],
+    "networks": ["network-dp"],
+    "geospatial": ["geo-indistinguishability"],
+    "Pufferfish": ["pufferfish"],
+    "noiseless privacy": ["noiseless-privacy"],
+    "partial knowledge": ["partial-knowledge"],
+    "amplification": ["amplification-by-sampling"],
+}
+"""The definitions that B-D30 lists; the rows that name two in one line are taken apart, except for edge and node, event and user."""
+
+MORE = ["bayesian-dp", "close-adversaries", "coupled-worlds", "one-sided-dp", "restricted-sensitivity", "weighted-dp"]
+"""From K-D43, and weighted datasets."""
+
+
+@pytest.mark.reference("B-D30")
+def test_every_row_has_its_flavours_and_there_are_no_others():
+    assert sorted([name for names in ROWS.values() for name in names] + MORE) == sorted(BY_NAME)
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_the_file_is_what_the_command_writes(cls):
+    written = (FILES / f"{cls.name}.dpspec.toml").read_text(encoding="utf-8")
+    assert written == text_of(cls(), REGISTRY)
+
+
+def test_there_is_no_other_file():
+    assert sorted(path.name.split(".")[0] for path in FILES.iterdir()) == sorted(BY_NAME)
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_it_is_reached_in_five_lines_of_python(cls):
+    (shown,) = doctest.DocTestFinder(recurse=False).find(cls, cls.__name__)
+    assert 1 <= sum(len(example.source.splitlines()) for example in shown.examples) <= 5
+    assert any("verified" in example.want and "refuted" in example.want for example in shown.examples)
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_both_examples_are_told_apart_by_at_most_three_records(cls):
+    flavour = cls()
+    spec = flavour.spec()
+    good = verify(flavour.satisfied_by().mechanism, spec)
+    bad = verify(flavour.broken_by().mechanism, spec)
+    assert (good.outcome, bad.outcome) == (Outcome.VERIFIED, Outcome.REFUTED)
+    assert sum(result.pairs for result in good.universes) > 0
+    assert max(spec.space.magnitude(x) for x in (bad.witness.left, bad.witness.right)) <= 3
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_the_blocks_that_it_does_not_change_are_those_of_pure_privacy(cls):
+    pure, flavour = BY_NAME["pure-dp"]().spec(), cls()
+    spec = flavour.spec()
+    if "output_divergence" not in flavour.changes:
+        assert spec.output_divergence == pure.output_divergence
+    if "multiverse" not in flavour.changes:
+        assert spec.multiverse == pure.multiverse
+    assert set(flavour.changes) <= {"space", "multiverse", "input_divergence", "output_divergence", "budget"}

@@ -1,0 +1,96 @@
+"""`dpspec ledger`: the table, the JSON against its schema, the file it writes, and what it refuses."""
+
+import pytest
+
+SURVEY = """\
+schema = 1
+id = "{id}"
+title = "A survey"
+[space]
+type = "records"
+attributes = [{{ name = "kind", categories = ["a", "b"] }}]
+[input_divergence]
+type = "{distance}"
+unit = "person"
+[output_divergence]
+type = "d-nor"
+[budget]
+rho = "{rho}"
+"""
+
+
+@pytest.fixture
+def survey(tmp_path):
+    def write(id, rho="1", distance="hamming"):
+        path = tmp_path / f"{id}.dpspec.toml"
+        path.write_text(SURVEY.format(id=id, rho=rho, distance=distance), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_directory_is_summed(run, survey, tmp_path):
+    survey("first", "2.56")
+    survey("second", "0.07")
+    data = run("ledger", tmp_path, "--format", "json").json("ledger")
+    assert data["together"]["value"] == data["plain_sum"] == "263/100"
+    assert [(part["id"], part["amount"]) for part in data["parts"]] == [("first", "64/25"), ("second", "7/100")]
+    assert data["losses"] == []
+
+
+def test_the_steps_are_data(run, specs):
+    data = run("ledger", specs / "ledger-2020", "--format", "json").json("ledger")
+    assert data["together"]["value"] == "273737/100"
+    steps = {part["id"]: [step["rule"] for step in part["steps"]] for part in data["parts"]}
+    assert steps["ddhc-a"] == ["finer-universes", "domination-inside-universes"]
+    assert steps["pl-housing-units"] == []
+
+
+def test_the_table(run, specs):
+    ran = run("ledger", specs / "ledger-2020")
+    assert ran.code == 0
+    for words in ("together", "2,737.37", "What adds up: rho adds", "What was lost on the way", "hamming (household)"):
+        assert words in ran.out
+
+
+def test_the_written_file_is_a_specification(run, survey, tmp_path):
+    paths = survey("first", "2.56"), survey("second", "0.07")
+    out = tmp_path / "out" / "both.dpspec.toml"
+    assert run("ledger", *paths, "--out", out, "--format", "json").json("ledger")["written"] == str(out)
+    assert run("check", out).code == 0
+    assert 'rho = "2.63"' in out.read_text(encoding="utf-8")
+
+
+def test_a_bad_name_writes_nothing(run, survey, tmp_path):
+    ran = run("ledger", survey("first"), "--out", tmp_path / "Total.toml")
+    assert ran.code == 2
+    assert "must be named lower-kebab" in ran.err
+    assert not (tmp_path / "Total.toml").exists()
+
+
+def test_mixed_neighbours_and_the_way_out(run, survey):
+    paths = survey("first"), survey("second", distance="symmetric-difference")
+    ran = run("ledger", *paths, "--format", "json")
+    assert ran.code == 2
+    assert [error["code"] for error in ran.json("failure")["errors"]] == ["mixed-ledger"]
+    data = run("ledger", *paths, "--like", paths[0], "--format", "json").json("ledger")
+    assert data["together"]["value"] == "5"
+
+
+def test_what_is_missing_is_said(run, specs):
+    paths = specs / "topdown-2020-pl-persons.dpspec.toml", specs / "topdown-2020-pl-housing-units.dpspec.toml"
+    ran = run("ledger", *paths)
+    assert ran.code == 2
+    assert "the space states no largest number of persons that one household holds" in ran.err
+
+
+def test_a_directory_without_files(run, tmp_path):
+    assert run("ledger", tmp_path).code == 2
+
+
+def test_two_files_of_one_id(run, survey, tmp_path):
+    first = survey("first")
+    second = tmp_path / "copy.dpspec.toml"
+    second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
+    ran = run("ledger", first, second, "--format", "json")
+    assert [error["code"] for error in ran.json("failure")["errors"]] == ["duplicate-id"]

@@ -1,0 +1,45 @@
+"""The stored derivations: `python -m tests.compare.stored` writes tests/compare/derivations/*.json anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpspec.api import derive, read_spec
+from dpspec.extension import installed
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(__file__).with_name("derivations")
+
+PAIRS = (
+    ("specs/topdown-2020-pl-persons", "specs/topdown-2020-pl-dhc"),
+    ("specs/gaussian-standard", "specs/gaussian-lecture-corrected"),
+    ("specs/flavours/amplification-by-sampling", "specs/flavours/zero-concentrated-dp"),
+    ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-budgets"),
+    ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-dp"),
+    ("specs/flavours/amplification-by-sampling", "specs/flavours/conditioned-dp"),
+    ("specs/flavours/pure-dp", "specs/flavours/gaussian-dp"),
+    ("specs/flavours/pure-dp", "specs/flavours/hockey-stick-dp"),
+    ("specs/flavours/f-dp", "specs/flavours/zero-concentrated-dp"),
+    ("specs/flavours/renyi-dp", "specs/flavours/f-divergence-privacy"),
+    ("specs/flavours/per-record-dp", "specs/flavours/per-instance-dp"),
+    ("specs/flavours/per-instance-dp", "specs/flavours/individual-dp"),
+    ("specs/flavours/user-level-dp", "specs/flavours/w-event-dp"),
+    ("specs/flavours/user-window-dp", "specs/flavours/event-level-dp"),
+)
+"""Premise and conclusion, by file."""
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.json"):
+        old.unlink()
+    for premise, conclusion in PAIRS:
+        first, second = (read_spec(ROOT / f"{path}.dpspec.toml") for path in (premise, conclusion))
+        found = derive(first.spec, second.spec)
+        assert found is not None, (premise, conclusion)
+        name = f"{first.id}-implies-{second.id}.json"
+        (FOLDER / name).write_text(found.text(installed().registry), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

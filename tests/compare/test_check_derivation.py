@@ -1,0 +1,285 @@
+"""The checker accepts what is derived, and no corruption of it."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from dpspec.api import derive, read_spec
+from dpspec.checker.check import BLOCKS, MOST_STEPS, RULES, check_derivation, check_file
+from dpspec.compare.derivation import Derivation
+from dpspec.conversion import Conversion
+from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError, DpspecError
+from dpspec.exact import number
+from dpspec.extension import installed
+from tests.compare.stored import FOLDER, PAIRS, ROOT
+from tests.compare.test_rules import CASES, CONVERSIONS, DIVERGENCES, ONE_BIT, PLACES, budget, d_x, spec
+
+REGISTRY = installed().registry
+Data = dict[str, Any]
+STORED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+
+
+def of_case(rule: str, place: int) -> Data:
+    """The derivation of a pair that the rule is hunted with, from a small budget of the premise."""
+    premise, goal = CASES[rule][place]
+    if premise.budget.uniform() is not None:
+        premise = premise.replace(budget=type(premise.budget)(parameter=premise.budget.parameter, value=number("1/2")))
+    found = derive(premise, goal)
+    assert found is not None
+    return found.data(REGISTRY)
+
+
+ALL = {**STORED, **{f"{rule}-{place}": of_case(rule, place) for rule, place in PLACES}}
+
+
+def test_the_stored_derivations_are_those_of_the_list() -> None:
+    """Mend with: python -m tests.compare.stored"""
+    assert len(STORED) == len(PAIRS)
+    covered = {step["rule"] for data in ALL.values() for step in data["steps"]}
+    assert {entry.name for entry in REGISTRY if entry.kind == "rules" and entry.provenance.plugin == "core"} <= covered
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_derivations_are_accepted(name: str) -> None:
+    found = check_derivation(ALL[name])
+    assert found.accepted, found
+
+
+def documents() -> list[Any]:
+    return [read_spec(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
+
+
+def test_every_derivation_between_files_of_the_checkout_is_accepted() -> None:
+    found = 0
+    for first, second in itertools.permutations(documents(), 2):
+        if first.spec.space.includes(second.spec.space) is not None:
+            derivation = derive(first.spec, second.spec)
+            if derivation is not None:
+                found += 1
+                checked = check_derivation(derivation.data(REGISTRY))
+                assert checked.accepted, (first.id, second.id, checked)
+    assert found >= 45
+
+
+# --- mutations -----------------------------------------------------------------------------------
+
+
+def accepted(data: Data) -> bool:
+    """Whether the checker accepts; a file that it cannot read is not accepted."""
+    try:
+        return check_derivation(data).accepted
+    except DpspecError:
+        return False
+
+
+QUANTITIES = ("epsilon", "rho", "mu", "delta", "distance", "steps", "divergence")
+
+
+def with_budget(text: str, factor: str) -> str:
+    """A specification text with every number of its budget changed."""
+    head, budget = re.split(r"(?=^\[+budget)", text, maxsplit=1, flags=re.MULTILINE)
+    data = tomllib.loads(text)["budget"]
+    rows = data.get("universe", [data])
+    for key, value in {(key, value) for row in rows for key, value in row.items() if key in QUANTITIES}:
+        budget = budget.replace(f'{key} = "{value}"', f'{key} = "{number(value) * number(factor)}"')
+    budget = re.sub(r'(value|rate) = "([^"]*)"', lambda m: f'{m[1]} = "{number(m[2]) * number(factor)}"', budget)
+    return head + budget
+
+
+def chained(data: Data, place: int, change: Callable[[str], str]) -> Data:
+    """The text between two steps changed, on both sides."""
+    changed = copy.deepcopy(data)
+    steps = changed["steps"]
+    holders = [(changed, "premise")] if place == 0 else [(steps[place - 1], "after")]
+    holders += [(changed, "conclusion")] if place == len(steps) else [(steps[place], "before")]
+    for holder, key in holders:
+        holder[key] = change(holder[key])
+    return changed
+
+
+OTHER_BLOCKS = {
+    "space": '[space]\ntype = "bit-vectors"\nlength = 7\n',
+    "multiverse": '[multiverse]\ninvariants = [{ type = "linear-map", rows = [[3, 1]] }]\n',
+    "input_divergence": '[input_divergence]\ntype = "path"\nrelation = { type = "elsewhere" }\n',
+    "output_divergence": '[output_divergence]\ntype = "d-nor-and-more"\n',
+}
+
+
+def with_block(text: str, block: str) -> str:
+    """A specification text with another block."""
+    return re.sub(rf"^\[{block}\]\n(?:(?!^\[).*\n)*", OTHER_BLOCKS[block] + "\n", text, flags=re.MULTILINE)
+
+
+def mutations(data: Data) -> Iterator[tuple[str, Data]]:
+    """One corruption after the other."""
+    steps = data["steps"]
+    last = len(steps)
+    yield "weaker premise", chained(data, 0, lambda text: with_budget(text, "1000000000000"))
+    yield "stronger conclusion", chained(data, last, lambda text: with_budget(text, "1/1000000000000"))
+    for place, step in enumerate(steps):
+        if place:
+            yield f"budget after step {place} too small", chained(data, place, lambda text: with_budget(text, "1/1000000000000"))
+        for block in OTHER_BLOCKS:
+            for side in ("before", "after"):
+                yield f"{block} of one side", changed(data, place, side, with_block(step[side], block))
+            if block.replace("_", " ") != step["block"]:  # else it is another derivation, and may be a right one
+                yield f"{block} from here on", from_here_on(data, place, block)
+        for rule in {*RULES, "no-such-rule"} - {step["rule"]}:
+            yield f"rule {rule}", changed(data, place, "rule", rule)
+        for block in {name.replace("_", " ") for name in BLOCKS} - {step["block"]}:
+            yield f"block {block}", changed(data, place, "block", block)
+        for parameters in other_parameters(step["parameters"]):
+            yield f"parameters {parameters}", changed(data, place, "parameters", parameters)
+        yield "dropped step", {**data, "steps": steps[:place] + steps[place + 1 :]}
+        yield "doubled step", {**data, "steps": [*steps[: place + 1], *steps[place:]]}
+        if place + 1 < last:
+            yield "order", {**data, "steps": [*steps[:place], steps[place + 1], step, *steps[place + 2 :]]}
+
+
+def changed(data: Data, place: int, key: str, value: Any) -> Data:
+    steps = copy.deepcopy(data["steps"])
+    steps[place][key] = value
+    return {**data, "steps": steps}
+
+
+def from_here_on(data: Data, place: int, block: str) -> Data:
+    """Another block after a step and in all that follows, so that no link of the chain is broken."""
+    made = copy.deepcopy(data)
+    for later in range(place, len(made["steps"])):
+        made["steps"][later]["after"] = with_block(made["steps"][later]["after"], block)
+        if later > place:
+            made["steps"][later]["before"] = with_block(made["steps"][later]["before"], block)
+    made["conclusion"] = with_block(made["conclusion"], block)
+    return made
+
+
+def other_parameters(given: Data) -> Iterator[Any]:
+    yield {**given, "more": "1"}
+    yield [given]
+    if "constant" in given:
+        yield {}
+        for text in ("1/1000000000000", "1000000000000", "ln(0)", "-1", "", "nan", "0", None, 1.5):
+            yield {"constant": text}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_corruption_is_accepted(name: str) -> None:
+    """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
+    seen = 0
+    for what, data in mutations(ALL[name]):
+        assert data != ALL[name], what
+        assert not accepted(data), what
+        seen += 1
+    assert seen > 20
+
+
+# --- conversions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [rule for rule in CONVERSIONS if rule.name in RULES], ids=lambda rule: rule.name)
+@pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
+def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:
+    for source, target in itertools.product(DIVERGENCES[rule.source], DIVERGENCES[rule.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, outputs, value=value) for outputs in (source, target))
+        for step in rule.propose(premise, goal):
+            assert check_derivation(Derivation(premise=premise, steps=(step,)).data(REGISTRY)).accepted, (source, target)
+            reached = step.after.budget.uniform()
+            if reached is not None and reached > 0:
+                less = step.after.replace(budget=budget(step.after.output_divergence, reached * Fraction(999, 1000)))
+                short = Derivation(premise=premise, steps=(attrs.evolve(step, after=less),))
+                assert not check_derivation(short.data(REGISTRY)).accepted, (source, target)
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+GOOD = next(iter(STORED.values()))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "said"),
+    [
+        ([], DerivationFileError, "format: must be dpspec-derivation"),
+        ({}, DerivationFileError, "format: must be dpspec-derivation"),
+        ({**GOOD, "version": 2}, DerivationVersionError, "version=2: this dpspec reads version 1"),
+        ({**GOOD, "steps": {}}, DerivationFileError, "steps: is missing, or no list"),
+        ({**GOOD, "steps": [3]}, DerivationFileError, "must be a table"),
+        ({**GOOD, "steps": [{}] * 10**6}, DerivationTooLongError, f"must not be more than {MOST_STEPS}"),
+        ({**GOOD, "premise": "[["}, DerivationFileError, "premise: is no specification"),
+        ({**GOOD, "premise": "schema = 2"}, DerivationFileError, "must be a specification of schema 1"),
+        ({**GOOD, "premise": GOOD["conclusion"]}, DerivationChainError, "before: is not where the step before it ends"),
+        ({**GOOD, "conclusion": GOOD["premise"]}, DerivationChainError, "conclusion: is not where the last step ends"),
+    ],
+)  # fmt: skip
+def test_bad_input_has_its_own_error(data: Any, error: type[DpspecError], said: str) -> None:
+    with pytest.raises(error) as raised:
+        check_derivation(data)
+    assert said in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "\x00", "[" * 10**5, "\udcff"])
+def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DerivationFileError, match="is no JSON"):
+        check_file(path)
+    with pytest.raises(DerivationFileError, match="cannot be read"):
+        check_file(tmp_path / "none.json")
+
+
+def test_an_unknown_rule_is_unchecked_and_trusted_by_name_only() -> None:
+    data = changed(GOOD, 0, "rule", "from-a-plugin")
+    found = check_derivation(data)
+    assert (found.accepted, found.steps[0].status) == (False, "unchecked")
+    assert "--trust from-a-plugin" in found.steps[0].reason
+    trusted = check_derivation(data, trust=["from-a-plugin"])
+    assert (trusted.accepted, trusted.steps[0].status) == (True, "trusted")
+    false = changed(GOOD, 0, "block", "space")
+    assert not check_derivation(false, trust=[GOOD["steps"][0]["rule"]]).accepted  # a known rule is checked all the same
+
+
+def test_a_derivation_without_steps_is_that_of_a_specification_from_itself() -> None:
+    premise = GOOD["premise"]
+    assert check_derivation({**GOOD, "steps": [], "conclusion": premise}).accepted
+    with pytest.raises(DerivationChainError):
+        check_derivation({**GOOD, "steps": []})
+
+
+def test_the_command(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from dpspec.cli import main
+
+    run, path = CliRunner(), tmp_path / "d.json"
+    premise, conclusion = (str(ROOT / f"specs/{name}.dpspec.toml") for name in ("topdown-2020-pl-persons", "topdown-2020-pl"))
+    wrote = run.invoke(main, ["compare", conclusion, premise, "--derivation", str(path)])
+    assert f"wrote {path}: the second implies the first" in wrote.stderr
+    good = run.invoke(main, ["check-derivation", str(path)])
+    assert (good.exit_code, "accepted" in good.stdout) == (0, True)
+    path.write_text(path.read_text().replace("larger-budget", "smaller-budget"))
+    assert run.invoke(main, ["check-derivation", str(path)]).exit_code == 1
+    assert run.invoke(main, ["check-derivation", str(path), "--trust", "smaller-budget", "--format", "json"]).exit_code == 0
+    path.write_text("{")
+    assert run.invoke(main, ["check-derivation", str(path)]).exit_code == 2
+
+
+def test_the_checker_shares_no_code_with_the_search() -> None:
+    """It imports the standard library, attrs and flint, itself, and the errors; its kernel is below 400 lines."""
+    folder = ROOT / "dpspec" / "checker"
+    for path in folder.glob("*.py"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if re.match(r"\s*(from|import) dpspec", line):
+                assert re.match(r"from dpspec\.(checker|errors)\b", line), (path.name, line)
+    assert len((folder / "check.py").read_text(encoding="utf-8").splitlines()) < 400

@@ -1,0 +1,56 @@
+"""Cutting calls: once each, and never the one who handles the cut."""
+
+import signal
+import time
+
+import pytest
+
+from dpspec.verify.limit import Cut, cutting
+from dpspec.verify.sampled.engine import refute
+from dpspec.verify.verdict import Outcome
+from tests.sampled.toys import BIT, claim, response
+
+
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_a_call_is_cut_once_however_long_its_handler_takes():
+    with cutting(lambda: 7, 0.01):
+        with pytest.raises(Cut):
+            spin(5)
+        spin(0.1)
+        signal.raise_signal(signal.SIGALRM)
+        signal.raise_signal(signal.SIGALRM)
+
+
+def test_the_next_call_is_cut_again():
+    number = [0]
+    with cutting(lambda: number[0], 0.01):
+        for _ in range(3):
+            with pytest.raises(Cut):
+                spin(5)
+            number[0] += 1
+
+
+def test_nothing_is_cut_between_calls():
+    with cutting(lambda: -1, 0.01):
+        spin(0.1)
+
+
+def test_ticks_at_any_moment_never_break_a_run():
+    """On a machine under load both timers strike anywhere in a call, in what handles it, and between two calls."""
+    calls, right = [0], response(1.0)
+
+    def struck(x, rng):
+        calls[0] += 1
+        if calls[0] % 400 == 0:
+            signal.raise_signal(signal.SIGALRM)
+            signal.raise_signal(signal.SIGVTALRM)
+            signal.raise_signal(signal.SIGVTALRM)
+        return right(x, rng)
+
+    assert refute(struck, claim(BIT, epsilon=1), seed=3, draws=4_000).outcome is Outcome.UNDECIDED
+    assert calls[0] >= 1_000

@@ -11,7 +11,6 @@ from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
 
 
-
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         raise NotInSpaceError(subject, f"must be a sequence of {length} integers", value=value)

@@ -99,7 +99,9 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
         factor = f" (factor {step.factor})" if step.factor != "1" else ""
         steps.add_row(marks[step.holds], step.block, _reason(step.reason + factor))
     if direction.tried:
-        steps.add_row("", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)]))
+        steps.add_row(
+            "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
+        )
     parts: list[RenderableType] = [steps]
     if direction.separation is not None:
         parts += [Text(""), *_separation(direction.separation, premise, conclusion, wanted)]

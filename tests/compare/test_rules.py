@@ -185,6 +185,29 @@ def test_every_rule_of_the_core_is_hunted() -> None:
     assert core == set(CASES)
 
 
+# --- groups under approximate privacy ------------------------------------------------------------
+
+
+@pytest.mark.reference("B-S3")
+def test_the_delta_of_a_group_grows(mechanisms: int) -> None:
+    premise, goal = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20")), spec(TWO, REPLACED, d_pr("mult-delta", delta="9/10"))
+    found = 0
+    for mechanism, given in satisfied(premise, 4 * mechanisms, "groups"):
+        derived = search(given, goal, RULES)
+        if derived.arrived:
+            assert "approximate-groups" in [step.rule for step in derived.derivation.steps]
+            assert not list(contradicted(mechanism, derived.derivation.steps))
+            found += 1
+    assert found >= mechanisms
+
+
+@pytest.mark.parametrize(("delta", "derived"), [("3/20", True), ("0.1499", False)])
+def test_the_delta_of_a_group_is_the_sum(delta: str, derived: bool) -> None:
+    """1/20 (1 + 2) for epsilon = ln 2 and two steps."""
+    premise = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20"), value="ln(2)")
+    assert search(premise, spec(TWO, REPLACED, d_pr("mult-delta", delta=delta)), RULES).arrived is derived
+
+
 # --- the hunt finds what is false ----------------------------------------------------------------
 
 

@@ -208,7 +208,11 @@ def test_every_formula_says_what_it_is():
 
 @pytest.mark.parametrize("epsilon", ["1", "1/3", "ln(7)", "20"])
 def test_what_pure_privacy_leaves_to_concentrated_privacy_is_epsilon_tanh(epsilon):
-    """sup over alpha of D_alpha / alpha of randomised response is its Kullback-Leibler divergence, below epsilon^2/2."""
+    """sup over alpha of D_alpha / alpha of randomised response is its Kullback-Leibler divergence, below epsilon^2/2.
+
+    (alpha - 1) D_alpha = ln(cosh(u epsilon)/cosh(epsilon/2)), u = alpha - 1/2, is concave in u^2 = alpha (alpha - 1) + 1/4, since
+    tanh(x)/x falls; so it is below its tangent at u = 1/2, which is alpha (alpha - 1) epsilon tanh(epsilon/2).
+    """
     import math
 
     value = number(epsilon)

@@ -228,7 +228,7 @@ _WORDS = {
     ("gaussian", "renyi"): "alpha mu^2/2",
     ("gaussian", "zcdp"): "mu^2/2",
     ("pure", "total-variation"): "tanh(epsilon/2)",
-    ("pure", "zcdp"): "sup over alpha > 1 of D_alpha/alpha for randomised response",
+    ("pure", "zcdp"): "epsilon tanh(epsilon/2)",
     ("pure", "gaussian"): "2 Phi^-1(e^epsilon/(1 + e^epsilon))",
     ("pure", "pbdp"): "ln delta - ln f^-1(1 - delta), f(x) = max(0, 1 - e^epsilon x, e^-epsilon (1 - x))",
     ("curve", "approximate"): "epsilon with delta = sup over x of 1 - f(x) - e^epsilon x",

@@ -43,7 +43,7 @@ def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[Answers]:
 
 
 def discrete_gaussian(bound: Number) -> Answers:
-    """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, no more at others (B-D18)."""
+    """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others (B-D18)."""
     exact = bound.squared() if bound.is_rational or bound.root == 2 else None
     rate = exact.as_fraction() if exact is not None and exact.is_rational else dyadic((bound.enclose(64) ** 2).lower())
     variance = 1 / (2 * rate)

@@ -71,6 +71,9 @@ REPLACED, ADDED = d_x("neighbour", "replace-one"), d_x("neighbour", "add-remove"
 SEXES, EVERYTHING = Marginal(attributes=("sex",)), LevelSets(invariants=(Marginal(attributes=()),))
 HOUSEHOLDS, ADDED_HOUSEHOLDS = d_x("hamming", unit="household"), d_x("symmetric-difference", unit="household")
 TOTAL = LevelSets(invariants=(LinearMap(rows=((1, 1),)),))
+GRAPHS, SPARSE = (block("spaces", "graphs", nodes=("a", "b", "c"), most_degree=most) for most in (None, 1))
+STREAMS = block("spaces", "event-streams", users=("ann", "bob"), times=2, values=("visit",), window=1)
+EDGES, EVENTS = (d_x("symmetric-difference", unit=unit) for unit in ("edge", "event"))
 TRADE_OFF = d_pr("trade-off", epsilon="ln(2)", delta="1/10")
 
 
@@ -121,6 +124,14 @@ CASES: dict[str, list[tuple[PrivacySpec, PrivacySpec]]] = {
         (spec(TWO, HAMMING, HALF), spec(TWO, REPLACED, HALF)),
         (spec(BITS, d_x("personal-weights", weights=("1", "3"))), spec(BITS, ORDERED)),
         (spec(BITS, ORDERED), spec(BITS, d_x("personal-weights", weights=("1/2", "3")))),
+        (spec(GRAPHS, EDGES), spec(GRAPHS, d_x("node-distance"))),
+        (spec(GRAPHS, d_x("node-distance")), spec(GRAPHS, EDGES)),
+        (spec(SPARSE, EDGES), spec(SPARSE, d_x("node-distance", removal_only=True))),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("hamming", unit="user"))),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("hamming", unit="user-window"))),
+        (spec(STREAMS, d_x("hamming", unit="user")), spec(STREAMS, EVENTS)),
+        (spec(STREAMS, d_x("window-events", width=2)), spec(STREAMS, EVENTS)),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("window-events", width=2))),
     ],
     "neighbours-to-paths": [
         (spec(PAIRS, REPLACED), spec(PAIRS, HAMMING)),

@@ -34,14 +34,14 @@ def compose(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
     Raises:
         ParameterError: when a number of times is negative.
     """
-    merged: dict[int, tuple[Dichotomy, int]] = {}
+    merged: dict[Dichotomy, int] = {}
     for pair, times in releases:
         if times < 0:
             raise ParameterError("times", "must be at least 0", value=times)
         if times:
-            merged[id(pair)] = pair, times + merged.get(id(pair), (pair, 0))[1]
-    squares = [(square, times) for pair, times in merged.values() if (square := _rational_square(pair)) is not None]
-    others = (power(pair, times) for pair, times in merged.values() if _rational_square(pair) is None)
+            merged[pair] = times + merged.get(pair, 0)
+    squares = [(square, times) for pair, times in merged.items() if (square := _rational_square(pair)) is not None]
+    others = (power(pair, times) for pair, times in merged.items() if _rational_square(pair) is None)
     return product_of([*_joined(squares), *others])
 
 

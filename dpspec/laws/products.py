@@ -63,7 +63,11 @@ class ProductDichotomy(Convolved):
     _picture: list[Sandwich] = attrs.field(factory=list, repr=False)
 
     def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
-        return tuple(release for factor in self.factors for release in factor.releases())
+        counts: dict[Dichotomy, int] = {}
+        for factor in self.factors:
+            for pair, times in factor.releases():
+                counts[pair] = counts.get(pair, 0) + times
+        return tuple(counts.items())
 
     def reverse(self) -> Dichotomy:
         return ProductDichotomy(tuple(factor.reverse() for factor in self.factors))

@@ -21,7 +21,7 @@ _SMALLEST, _LARGEST = 1 << 12, 1 << 22
 _DEVIATIONS = 20
 """The window, in standard deviations of the composed loss."""
 _FIRST_STEP = 2.0**-6
-_MOST_TILT = 40
+_MOST_TILT = 20
 _TURNS = 40
 _CLOSE = 2.0**-40
 
@@ -72,12 +72,12 @@ class Totals:
         return self._known[tilt]
 
     def _tilt(self, value: Callable[[float], float]) -> float:
-        """Where a function of the tilt that falls and then rises is smallest, going downhill from 1 in steps of sqrt(2)."""
+        """The power of two where a function of the tilt that falls and then rises is smallest, going downhill from 1."""
         place = 0
         for way in (1, -1):
-            while abs(place + way) <= _MOST_TILT and value(2 ** ((place + way) / 2)) < value(2 ** (place / 2)):
+            while abs(place + way) <= _MOST_TILT and value(2.0 ** (place + way)) < value(2.0**place):
                 place += way
-        return float(2 ** (place / 2))
+        return 2.0**place
 
     # -- what is asked ----------------------------------------------------------------------------
 

@@ -331,7 +331,11 @@ def test_simplest_forms():
     assert compose([]) is IDENTICAL
     assert compose([(shift, 0), (IDENTICAL, 7)]) is IDENTICAL
     assert compose([(shift, 1)]) is shift
-    assert compose([(shift, 2), (shift, 3)]).times == 5
+    assert compose([(shift, 2), (LaplaceShift(number(1)), 3)]).times == 5
+    assert product_of([shift, LaplaceShift(number(1)), LaplaceShift(number(2))]).releases() == (
+        (shift, 2),
+        (LaplaceShift(number(2)), 1),
+    )
     assert power(power(shift, 3), 5).times == 15
     assert isinstance(power(WARNER, 10_000), TwoAtomPower)
     many = compose([(WARNER, 10_000), (shift, 2)])

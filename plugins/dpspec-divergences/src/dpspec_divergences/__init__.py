@@ -1,5 +1,6 @@
 """The first-party plugin of divergences: relations, input and output divergences, and conversion routes."""
 
+from dpspec.conversion import Conversion
 from dpspec.extension import Register, hookimpl
 from dpspec_divergences.conversion_routes import CONVERSION_ROUTES
 from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
@@ -8,6 +9,7 @@ from dpspec_divergences.from_entropy import FROM_ENTROPY
 from dpspec_divergences.from_losses import FROM_LOSSES
 from dpspec_divergences.from_renyi import FROM_RENYI
 from dpspec_divergences.from_zcdp import FROM_ZCDP
+from dpspec_divergences.gaussian_forms import GaussianToF
 from dpspec_divergences.groups import ApproximateGroups
 from dpspec_divergences.known import KNOWN
 from dpspec_divergences.losses import Pbdp
@@ -26,7 +28,15 @@ __all__ = [
 
 DPSPEC_API = 1
 
-CONVERSIONS = (*FROM_ZCDP, *FROM_RENYI, *FROM_ENTROPY, *FROM_LOSSES, *KNOWN, *WORST_PAIRS.values())
+CONVERSIONS: tuple[type[Conversion], ...] = (
+    *FROM_ZCDP,
+    *FROM_RENYI,
+    *FROM_ENTROPY,
+    *FROM_LOSSES,
+    *KNOWN,
+    *WORST_PAIRS.values(),
+    GaussianToF,
+)
 """The formulas between output divergences, each a rule of inference."""
 
 _OUTPUT_DIVERGENCES = (

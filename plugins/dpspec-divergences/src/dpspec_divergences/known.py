@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import ClassVar
 
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -12,9 +13,12 @@ from dpspec.exact import Bracket, Number
 from dpspec.known import KnownMechanism
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.params import define
+from dpspec_divergences.from_zcdp import delta_of, simple
 from dpspec_divergences.trade_off import GaussianTradeOff
 
-_SMALLEST, _LARGEST = 1, 10**6
+_SMALLEST = Fraction(1, 1000)
+_LARGEST = 600
+"""The profile is computed for rho from the first number on, while the epsilon of the simple formula is below the second."""
 
 
 @define
@@ -69,7 +73,8 @@ class DiscreteGaussianProfile(KnownMechanism):
     needs: ClassVar[str] = "the mechanism adds discrete Gaussian noise of scale 1/(2 rho) to one count that changes by 1"
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        if not value.is_rational or not _SMALLEST <= 1_000 * value.as_fraction() <= _LARGEST:
+        most = simple(value, delta_of(target))
+        if most is None or most.upper > _LARGEST or not value.is_rational or value < _SMALLEST:
             return None
         variance = 1 / (2 * value.as_fraction())
         try:

@@ -218,7 +218,7 @@ _JOINED: dict[str, Iterable[str]] = {
     "hockey-stick": (*_BOUNDED, "curve"),
     "total-variation": (*_BOUNDED, "curve"),
     "curve": _NAMES,
-    "gaussian": (*_BOUNDED, "renyi", "zcdp"),
+    "gaussian": ("approximate", "hockey-stick", "total-variation", "pbdp", "renyi", "zcdp"),
 }
 _WORDS = {
     ("gaussian", "approximate"): "epsilon with delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)",

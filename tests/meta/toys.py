@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.composing import Composed
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Trivial
@@ -221,6 +222,15 @@ class BrokenProcessing(Variation):
 
     def evaluate(self, pair, *, precision=64):
         return Bracket.exactly(sum(((p - q) ** 2 for p, q in pair.atoms()), Fraction(0)))
+
+
+@breaks("check_composition_covers_the_joint_law", "output_divergences")
+@define
+class BrokenComposition(Variation):
+    """Two releases spend no more than the first."""
+
+    def composed(self, parts):
+        return Composed(divergence=self, value=parts[0][1], rule="the first counts", citation="none")
 
 
 @breaks("check_divergence_is_symmetric", "output_divergences")

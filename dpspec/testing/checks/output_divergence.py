@@ -155,3 +155,21 @@ def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> 
         require(constants[0] >= 0, f"{parameter} = 0 allows {constants[0]}")
         rising = all(small <= large for small, large in itertools.pairwise(constants))
         require(rising, f"{parameter} = 0, 1/10, 1, 3, inf allow {', '.join(map(str, constants))}")
+
+
+@check(KIND)
+def check_composition_covers_the_joint_law(subject: ValueSubject, context: Context) -> None:
+    """`composed` of two budgets bounds d_Pr of the product laws, when it says anything. Ledgers add budgets by it."""
+    divergence: OutputDivergence = subject.thing
+    first = divergence.budget_parameters[0]
+    pairs = list(random_pairs(context, "composed"))[1:]
+    for one, two in itertools.pairwise(pairs):
+        spent = [(divergence, divergence.budget_for(first, divergence.between(*pair).upper)) for pair in (one, two)]
+        found = divergence.composed(spent)
+        if found is None:
+            return
+        allowed = found.divergence.lipschitz(found.divergence.budget_parameters[0], found.value)
+        left, right = (FiniteLaw.product([one[side], two[side]]) for side in (0, 1))
+        reached = found.divergence.between(left, right)
+        told = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
+        require(not exceeds(reached.lower, allowed), told)

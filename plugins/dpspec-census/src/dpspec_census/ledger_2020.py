@@ -20,7 +20,7 @@ from dpspec.extension import Registry, installed
 from dpspec.files import write_whole
 from dpspec.params import evolve
 from dpspec.specfile import Expectation, Ledger, LedgerPart, SpecDocument, read, to_toml
-from dpspec_census.configuration_2020 import LEVELS, PRINTED_FAIRFAX, QUERIES, SCENARIOS, rho_star, spending
+from dpspec_census.configuration_2020 import BASE, LEVELS, PRINTED_FAIRFAX, QUERIES, SCENARIOS, rho_star, spending
 
 SUFFIX = ".dpspec.toml"
 MEMBERS = 10
@@ -63,7 +63,7 @@ def _release(name: str, published: SpecDocument) -> SpecDocument:
     unit = {"pl-persons": "person", "pl-housing-units": "household"}.get(name)
     expectations = published.expectations
     if unit == "person":
-        expectations += (*_totals(), *_scenarios(), _fairfax())
+        expectations += (*_totals(), *_scenarios(), _fairfax(), _rounded_down())
     space: Any = published.spec.space
     return SpecDocument(
         id=name,
@@ -122,6 +122,19 @@ def _fairfax() -> Expectation:
     found = rho_star(query, "county")
     expectation = _printed("rho* of votingage x cenrace in Fairfax County", PRINTED_FAIRFAX, [found], _SIX, "")
     return _erratum(expectation, found, "K-E6: no entry of the tables is near the printed number")
+
+
+def _rounded_down() -> Expectation:
+    route = installed().registry.get("routes", "zcdp-to-approximate")(delta="1e-10", rho=number(BASE["person"]))
+    return Expectation(
+        what="epsilon at delta = 1e-10 of the persons of the P.L. 94-171 file, as another source prints it",
+        parameter="epsilon",
+        printed=number("17.91"),
+        tolerance=Fraction(5, 1000),
+        because="Z-X5: 17.9153 rounds up",
+        route=route,
+        corrected=number("17.92"),
+    )
 
 
 def _erratum(expectation: Expectation, value: Fraction, because: str) -> Expectation:

@@ -79,7 +79,7 @@ class Mult(Named):
         return None
 
     def composed(self, parts: Spent) -> Composed | None:
-        return added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K section 6")
+        return added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K-section 6")
 
 
 @define
@@ -130,7 +130,7 @@ class MultDelta(Named):
             divergence=MultDelta(delta=delta),
             value=total(value for _, value in parts),
             rule="epsilon adds and delta adds",
-            citation="Dwork and Roth 2014, Theorem 3.16; K section 6",
+            citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
         )
 
     def __str__(self) -> str:
@@ -183,7 +183,7 @@ class DNor(Named):
         return None
 
     def composed(self, parts: Spent) -> Composed | None:
-        return added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K section 6")
+        return added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K-section 6")
 
 
 @define
@@ -224,7 +224,7 @@ class Renyi(Named):
         return None
 
     def composed(self, parts: Spent) -> Composed | None:
-        return added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K section 6")
+        return added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K-section 6")
 
     def __str__(self) -> str:
         return f"{self.name} (order = {self.order})"

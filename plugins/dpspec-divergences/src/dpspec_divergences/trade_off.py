@@ -89,7 +89,7 @@ class HockeyStick(Named):
             divergence=HockeyStick(epsilon=total(measured.epsilon for measured, _ in parts)),
             value=total(value for _, value in parts),
             rule="epsilon adds and delta adds",
-            citation="Dwork and Roth 2014, Theorem 3.16; K section 6",
+            citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
         )
 
     def __str__(self) -> str:

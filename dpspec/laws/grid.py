@@ -106,15 +106,14 @@ class GridLoss:
 
     def upper(self, epsilon: arb, tilt: float) -> Fraction:
         """An upper bound of the hockey stick at a ball of thresholds, from the law with this tilt."""
-        middle, drift = self._threshold(epsilon)
-        return min(Fraction(1), self.tilted(tilt).gain(middle - drift)[1] + self.rest)
+        return min(Fraction(1), self.tilted(tilt).gain(*self._threshold(epsilon))[1] + self.rest)
 
-    def lower(self, epsilon: arb, tilt: float) -> Fraction:
-        """A lower bound of it."""
-        middle, drift = self._threshold(epsilon)
-        law = self.tilted(tilt)
-        lower = law.gain(middle + drift)[0] - law.gap(middle + drift, self.variance)
-        return max(Fraction(0), lower) + self.singular
+    def bounds(self, epsilon: arb, tilt: float) -> tuple[Fraction, Fraction]:
+        """Both bounds of it."""
+        law, (middle, drift) = self.tilted(tilt), self._threshold(epsilon)
+        lower, upper = law.gain(middle, drift)
+        lower = max(Fraction(0), lower - law.gap(middle + drift, self.variance))
+        return lower + self.singular, min(Fraction(1), upper + self.rest)
 
     def _threshold(self, epsilon: arb) -> tuple[float, float]:
         """Where the grid is cut, and how far from there the threshold may be."""

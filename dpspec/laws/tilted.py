@@ -82,14 +82,17 @@ class Tilted:
             _TINY + outside,
         )
 
-    def gain(self, threshold: float) -> tuple[Fraction, Fraction]:
-        """Bounds of the integral of 1 - e^(threshold - loss) over the losses above the threshold."""
+    def gain(self, threshold: float, drift: float) -> tuple[Fraction, Fraction]:
+        """Bounds of the integral of 1 - e^(t - loss) over the losses above t, for all t within the drift of the threshold.
+
+        It changes by at most the drift times P(loss > t), and that is at most the norm times e^(-tilt t).
+        """
         start = max(0, math.floor(threshold / self.step) + 1 - self.first)
         stop = start + math.ceil(_FAR / (self.tilt * self.step)) + 1
         heights = (self.first + start) * self.step - threshold + self.step * np.arange(len(self.masses[start:stop]))
         kernel = np.exp(-self.tilt * heights) * -np.expm1(-heights)
         kernel[heights <= 0] = 0.0
-        return self._integral(self.masses[start:stop], kernel, threshold)
+        return self._integral(self.masses[start:stop], kernel, threshold, drift)
 
     def gap(self, threshold: float, variance: float) -> Fraction:
         """The bound of `dpspec.laws.grid` for the difference of the two curves."""
@@ -107,11 +110,12 @@ class Tilted:
         near = self._integral(self.masses[begin:end], kernel, threshold)[1]
         return _GAP * Fraction(root * (1 + 2.0**-40)) * near
 
-    def _integral(self, masses: Floats, kernel: Floats, threshold: float) -> tuple[Fraction, Fraction]:
+    def _integral(self, masses: Floats, kernel: Floats, threshold: float, drift: float = 0.0) -> tuple[Fraction, Fraction]:
         """sum of masses x kernel, in units of the true law at the threshold; the kernel is at most 1, and e^-48 where cut."""
         value = total(masses * kernel)
         slack = (len(masses) + 8) * UNIT + 2 * EXP_ERROR + 2.0**-44
         extra = self.noise * math.sqrt(total(kernel**2)) * (1 + 2.0**-20) + self.outside + math.exp(-_FAR) * 2
+        extra += drift * math.exp(self.tilt * drift) * (1 + 2.0**-20)
         with ctx.workprec(128):
             factor = (self.log_norm - arb(self.tilt) * arb(threshold)).exp()
             low, high = (dyadic(factor.lower()), dyadic(factor.upper()))

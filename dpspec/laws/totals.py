@@ -85,8 +85,8 @@ class Totals:
         target = float(epsilon)
         tilt = self._tilt(lambda tilt: self._log_moment(tilt) - tilt * target)
         with ctx.workprec(128):
-            threshold = epsilon.enclose(128)
-            return Bracket(lower=number(self.loss.lower(threshold, tilt)), upper=number(self.loss.upper(threshold, tilt)))
+            lower, upper = self.loss.bounds(epsilon.enclose(128), tilt)
+        return Bracket(lower=number(lower), upper=number(upper))
 
     def epsilon_at(self, delta: Fraction) -> Bracket:
         """Where the two bounds of the curve cross delta: guessed by secants, then moved to where it is proved."""
@@ -101,7 +101,7 @@ class Totals:
             return self.loss.upper(arb(epsilon), tilt)
 
         def lower(epsilon: float) -> Fraction:
-            return self.loss.lower(arb(epsilon), tilt)
+            return self.loss.bounds(arb(epsilon), tilt)[0]
 
         start = max(0.0, chernoff(tilt))
         near = _crossing(lambda epsilon: _log_ratio(upper(epsilon), delta), start, tilt)

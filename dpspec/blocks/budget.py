@@ -29,6 +29,10 @@ class Budget(ABC):
         """The budget when it is one number for all universes, else None."""
         return None
 
+    def within(self, other: Budget) -> str | None:
+        """A reason why this budget is at most the other one in every universe of every space; None when none is known."""
+        return "the same budget" if self == other else None
+
 
 @define
 class UniformBudget(Budget):

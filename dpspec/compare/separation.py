@@ -23,8 +23,8 @@ Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, Dataset]], tuple[str, s
 
 FAMILIES: dict[str, Family] = {
     "the invariants of the premise, published": releases.invariants,
-    "who is in reach of x by the input divergence": releases.reach,
     "a count, the distance from x, or whether the dataset is x, each with the least noise": numbers.answered,
+    "who is in reach of x by the input divergence": releases.reach,
     "a cut of all datasets in two": cuts.cuts,
 }
 """What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""

@@ -53,7 +53,10 @@ class LargerBudget(Rule):
 
 @define
 class LargerBudgets(Rule):
-    """eps_D <= eps'_D in every universe D in which two datasets are compared, on a space that can be listed (B-S13)."""
+    """eps_D <= eps'_D in every universe D in which two datasets are compared (B-S13).
+
+    That is seen from the two budgets themselves, or on the list of a small space.
+    """
 
     name: ClassVar[str] = "larger-budgets"
     citation: ClassVar[str] = "B-D4, B-S13"
@@ -64,22 +67,22 @@ class LargerBudgets(Rule):
             return
         if constant_of(premise) is not None and constant_of(goal) is not None:
             return
-        universes = compared_universes(premise)
-        if universes is None:
-            return
-        count = 0
-        for universe in universes:
-            try:
-                if not premise.bound(universe) <= goal.bound(universe):
-                    return
-            except NotInUniverseError:  # a table without a number for the universe
-                return
-            count += 1
-        yield Step(
-            rule=self.name,
-            block="budget",
-            before=premise,
-            after=goal,
-            reason=f"no budget is larger in any of {told(count, 'universe')} with datasets to compare",
-            citation=self.citation,
-        )
+        reason = premise.budget.within(goal.budget) or _listed(premise, goal)
+        if reason is not None:
+            yield Step(rule=self.name, block="budget", before=premise, after=goal, reason=reason, citation=self.citation)
+
+
+def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
+    """The comparison universe by universe, where they can be listed."""
+    universes = compared_universes(premise)
+    if universes is None:
+        return None
+    count = 0
+    for universe in universes:
+        try:
+            if not premise.bound(universe) <= goal.bound(universe):
+                return None
+        except NotInUniverseError:  # a table without a number for the universe
+            return None
+        count += 1
+    return f"no budget is larger in any of {told(count, 'universe')} with datasets to compare"

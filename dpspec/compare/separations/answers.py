@@ -31,18 +31,26 @@ def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
 
 
 @lru_cache(maxsize=512)
-def allowed_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
-    """Answers with d_Pr(N_0, N_1) <= bound, as far apart as each kind can be; the truth when everything is allowed.
-
-    What a divergence says about itself is checked here, on its N_0 and N_1.
-    """
+def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
+    """What the divergence says itself about the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
     if bound.is_infinite:
         return (TRUTH,)
     if bound == 0:
         return ()
-    own = (answers for answers in divergence.extremal(bound) if _within(divergence, bound, answers))
+    return tuple(answers for answers in divergence.extremal(bound) if _within(divergence, bound, answers))
+
+
+@lru_cache(maxsize=512)
+def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
+    """Coins, leaks and noise with d_Pr(N_0, N_1) <= bound, each as strong as it can be."""
+    if bound.is_infinite or bound == 0:
+        return ()
     searched = (_strongest(divergence, bound, family) for family in (_coin, _leak, _gaussian))
-    return (*own, *(answers for answers in searched if answers is not None))
+    return tuple(answers for answers in searched if answers is not None)
+
+
+SOURCES = (extremal_answers, searched_answers)
+"""Where answers come from: what a divergence knows about itself is tried on all pairs first."""
 
 
 def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from dpspec.blocks.space import Dataset
-from dpspec.compare.separations.answers import allowed_answers
+from dpspec.compare.separations.answers import SOURCES
 from dpspec.compare.separations.candidate import Answered, Candidate
 from dpspec.compare.separations.pairs import allowance, cases
 from dpspec.errors import DpspecError
@@ -31,12 +31,12 @@ def cuts(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     links = _links(premise)
     if links is None:
         return
-    for case in itertools.islice(cases(premise, conclusion), CASES):
+    for source, case in ((s, c) for s in SOURCES for c in itertools.islice(cases(premise, conclusion), CASES)):
         found = _widest(links, case.left, case.right)
         if found is None or case.allowed.upper.is_infinite:
             continue
         side, width = found
-        for answers in allowed_answers(premise.output_divergence, width):
+        for answers in source(premise.output_divergence, width):
 
             def value(dataset: Dataset, side: frozenset[Dataset] = side) -> int:
                 return int(dataset in side)

@@ -15,7 +15,7 @@ from functools import partial
 import attrs
 
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.compare.separations.answers import allowed_answers
+from dpspec.compare.separations.answers import SOURCES
 from dpspec.compare.separations.candidate import Answered, Candidate
 from dpspec.compare.separations.pairs import Case, cases, product
 from dpspec.errors import NotEnumerableError
@@ -51,12 +51,12 @@ class Numbered:
 
 def answered(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     """Answer a number that the premise lets move slowly: at a pair where the conclusion allows less than that moves it."""
-    for case in itertools.islice(_telling(premise, conclusion), CASES):
+    for source, case in ((s, c) for s in SOURCES for c in itertools.islice(_telling(premise, conclusion), CASES)):
         for numbered in _numbers(premise, case):
             kept = numbered if premise.budget.uniform() is not None else _within_universe(numbered, premise, case.left)
             if kept is None or kept.value(case.left) == kept.value(case.right):
                 continue
-            for answers in _answers(premise, case.rate, kept):
+            for answers in source(premise.output_divergence, product(case.rate, kept.unit).lower):
                 yield _candidate(case, kept, answers)
 
 
@@ -67,11 +67,6 @@ def _telling(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Case]:
         for case in cases(premise, conclusion)
         if not case.allowed.upper.is_infinite and case.near != 0 and (case.together or premise.budget.uniform() is not None)
     )
-
-
-def _answers(premise: PrivacySpec, rate: Number, numbered: Numbered) -> tuple[Answers, ...]:
-    """Answers within the budget; those to more than yes or no need steps that add up."""
-    return allowed_answers(premise.output_divergence, product(rate, numbered.unit).lower)
 
 
 def _candidate(case: Case, numbered: Numbered, answers: Answers) -> Candidate:

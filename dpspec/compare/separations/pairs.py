@@ -126,10 +126,15 @@ def _case(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair, near: list[
 
 def _rate(spec: PrivacySpec, dataset: Dataset, labels: Labels) -> Number:
     """The budget as a Lipschitz constant; the least over the universes of the dataset, where it differs by universe."""
+    value = constant(spec)
+    return min((spec.bound(Universe(label=u, datasets=(dataset,))) for u in labels), default=INFINITY) if value is None else value
+
+
+@lru_cache(maxsize=64)
+def constant(spec: PrivacySpec) -> Number | None:
+    """The budget as a Lipschitz constant, where it is one number."""
     value = spec.budget.uniform()
-    if value is not None:
-        return spec.output_divergence.lipschitz(spec.budget.parameter, value)
-    return min((spec.bound(Universe(label=label, datasets=(dataset,))) for label in labels), default=INFINITY)
+    return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, value)
 
 
 def allowance(spec: PrivacySpec, pair: Pair) -> Bracket:
@@ -144,10 +149,10 @@ def _allowed(spec: PrivacySpec, pair: Pair, shared: set[Hashable]) -> Bracket:
         return Bracket.exactly(INFINITY)
     if distance == 0:
         return Bracket.exactly(0)
-    value = spec.budget.uniform()
-    if value is not None:
-        return product(spec.output_divergence.lipschitz(spec.budget.parameter, value), distance)
-    return product(min(spec.bound(Universe(label=label, datasets=pair)) for label in shared), distance)
+    value = constant(spec)
+    if value is None:
+        value = min(spec.bound(Universe(label=label, datasets=pair)) for label in shared)
+    return product(value, distance)
 
 
 def product(rate: Number, distance: Number) -> Bracket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 import attrs
@@ -19,6 +20,7 @@ FORMS = ("s23-full", "s23-short", "s24")
 """The versions of the theorem that are printed, by the slides that print them."""
 
 
+@lru_cache(maxsize=4096)
 def nominal_budget(largest_stratum: int, swap_rate: Fraction, form: str = "s23-full") -> Number:
     """eps of the swapping theorem for a stratum size b and a swap rate p, with o = p/(1-p), in nats per unit.
 
@@ -87,6 +89,16 @@ class SwappingBudget(Budget):
         full = self.form == "s23-full"
         b = max((size.largest_varied if full else size.largest for size in sizes), default=0)
         return nominal_budget(b, self.swap_rate, self.form)
+
+    def within(self, other: Budget) -> str | None:
+        """Of the full form within the others: it grows with the size of the stratum, and reads fewer strata."""
+        fields = ("match", "swap_rate", "unit", "largest_stratum")
+        same = isinstance(other, SwappingBudget) and all(getattr(self, name) == getattr(other, name) for name in fields)
+        if same and self.form == "s23-full":
+            return (
+                "at one swap rate it grows with b, and b is the size of a stratum with two different records, or of any stratum"
+            )
+        return Budget.within(self, other)
 
     def uniform(self) -> Number | None:
         if self.largest_stratum is None:

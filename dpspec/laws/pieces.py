@@ -35,6 +35,7 @@ done to their result here."""
 
 _GAUSSIAN_REACH = 14
 _GAUSSIAN_REST = Fraction(1, 10**42)
+_UNSEEN = 2.0**-900
 
 _PRECISION = 96
 _ATOM = 2.0**-44
@@ -179,29 +180,34 @@ def _of_laplace(pair: LaplaceShift, step: float) -> LossPieces:
 def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
     """N(mu^2/2, mu^2), cut at the multiples of the step up to 14 standard deviations; what is outside is below 10^-43."""
     mu = math.sqrt(float(pair.mu_squared))
-    last = math.ceil(_GAUSSIAN_REACH * mu / step)
+    last = math.ceil(_GAUSSIAN_REACH * mu / step) + 1
     ends = step * (round(mu * mu / 2 / step) + np.arange(-last, last + 1, dtype=np.float64))
     scaled = (ends - mu * mu / 2) / mu
-    masses, error = _normal_masses(scaled)
-    shifted, shifted_error = _normal_masses(scaled + mu)
+    masses, errors = _normal_masses(scaled)
+    shifted, shifted_errors = _normal_masses(scaled + mu)
+    seen = (masses > _UNSEEN) & (shifted > _UNSEEN)
+    low, high, masses, shifted = ends[:-1][seen], ends[1:][seen], masses[seen], shifted[seen]
+    error = float(np.max(errors[seen]))
+    rounding = EXP_ERROR + 16 * UNIT * (float(np.max(np.abs(ends))) + mu * mu)
     return LossPieces(
         masses,
-        np.clip(np.log(masses / shifted), ends[:-1], ends[1:]),
-        ends[:-1],
-        ends[1:],
+        np.clip(np.log(masses / shifted), low, high),
+        low,
+        high,
         error,
-        4 * (error + shifted_error + EXP_ERROR + 16 * UNIT * float(np.max(np.abs(ends))) + 16 * UNIT * mu * mu),
+        4 * (error + float(np.max(shifted_errors[seen])) + rounding),
         _GAUSSIAN_REST,
     )
 
 
-def _normal_masses(ends: Floats) -> tuple[Floats, float]:
-    """The standard normal masses between points, as differences of tails on the smaller side, and their relative error."""
+def _normal_masses(ends: Floats) -> tuple[Floats, Floats]:
+    """The standard normal masses between points, as differences of tails on the smaller side, and their relative errors."""
     from scipy.special import erfc
 
     tails: Floats = erfc(np.abs(ends) / math.sqrt(2)) / 2
     left, right = tails[:-1], tails[1:]
     inner = (ends[:-1] < 0) & (ends[1:] > 0)
     masses = np.where(inner, 1 - left - right, np.abs(left - right))
-    larger = np.where(inner, 1.0, np.maximum(left, right))
-    return masses, float(np.max(larger * (1 + ends[:-1] ** 2) / masses)) * 4 * EXP_ERROR
+    unsure = tails * (1 + ends**2)
+    errors = 4 * EXP_ERROR * np.where(inner, 1.0, np.maximum(unsure[:-1], unsure[1:]))
+    return masses, np.divide(errors, masses, out=np.ones_like(masses), where=masses > 0)

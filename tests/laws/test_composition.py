@@ -23,6 +23,7 @@ from dpspec.laws.convolved import Convolved
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.laws.loss import PrivacyLoss
+from dpspec.laws.pieces import loss_pieces
 from dpspec.laws.powers import Power, TwoAtomPower, power
 from dpspec.laws.products import ProductDichotomy, product_of
 from dpspec.laws.sandwich import Between
@@ -297,6 +298,19 @@ def test_a_gaussian_among_others():
     bracket = pair.hockey_stick("1/2")
     inside(bracket, value, 1e-10)
     assert width(bracket) < 1e-5
+
+
+@pytest.mark.parametrize("square", ["1/1000000", "1", "400"])
+@pytest.mark.parametrize("step", [2.0**-12, 2.0**-3, 4.0])
+def test_the_pieces_of_a_gaussian(square, step):
+    """All the mass is in them, and the mean of P and Q on both sides of the curve is what it should be."""
+    pieces = loss_pieces(GaussianShift(number(square)), step)
+    assert 0 <= pieces.relative < 1e-9
+    assert 0 <= pieces.absolute < 1e-8
+    assert abs(math.fsum(pieces.masses) - 1) < 1e-12
+    assert abs(math.fsum(pieces.masses * np.exp(-pieces.losses)) - 1) < 1e-7
+    assert (pieces.low <= pieces.losses).all()
+    assert (pieces.losses <= pieces.high).all()
 
 
 def test_mixtures_on_the_integers():

@@ -32,6 +32,4 @@ def pure_spec(*, epsilon: NumberLike) -> PrivacySpec:
     >>> pure_spec(epsilon=1).output_divergence.name
     'mult'
     """
-    return zcdp_spec(rho=0).replace(
-        output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=number(epsilon))
-    )
+    return zcdp_spec(rho=0).replace(output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=number(epsilon)))

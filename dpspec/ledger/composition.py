@@ -18,7 +18,7 @@ from dpspec.errors import NoCompositionError
 from dpspec.exact import Number, number
 from dpspec.ledger.moving import missing, moved, refinement
 from dpspec.ledger.parts import Part, check_parts
-from dpspec.rule import Step
+from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
@@ -83,12 +83,13 @@ class Composition:
         return tuple(_losses(self))
 
 
-def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None) -> Composition:
+def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, conversions: Sequence[Rule] = ()) -> Composition:
     """One specification for several releases of one data collection.
 
     Args:
         parts: the releases; their noise is independent.
         like: a specification whose space and input divergence the total is stated in; without it they are those of a part.
+        conversions: rules that lead to an output divergence where no constant factor does, for neighbours.
 
     Raises:
         EmptyLedgerError: no parts.
@@ -112,7 +113,7 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None) -> Compos
     for divergence in inputs:
         lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence))
         if not lacking:
-            return _added(lines)
+            return _added(lines, conversions)
         gaps += lacking
     raise NoCompositionError("input divergence", "; ".join(dict.fromkeys(gaps)), ADVICE)
 
@@ -137,11 +138,13 @@ def _refined(part: Part, space: DatasetSpace, multiverse: object) -> Line:
     return line
 
 
-def _all_moved(lines: Sequence[Line], block: str, goal: PrivacySpec) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _all_moved(
+    lines: Sequence[Line], block: str, goal: PrivacySpec, more: Sequence[Rule] = ()
+) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """The lines with a block of the goal, and what is missing where no rule leads there."""
     reached, lacking = [], []
     for line in lines:
-        steps = moved(line.spec, block, goal)
+        steps = moved(line.spec, block, goal, more)
         if steps is None:
             lacking += list(missing(line.part, line.spec, goal))
         else:
@@ -149,7 +152,7 @@ def _all_moved(lines: Sequence[Line], block: str, goal: PrivacySpec) -> tuple[tu
     return tuple(reached), tuple(lacking)
 
 
-def _added(lines: tuple[Line, ...]) -> Composition:
+def _added(lines: tuple[Line, ...], conversions: Sequence[Rule]) -> Composition:
     """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
     divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
     for divergence in divergences:
@@ -159,7 +162,7 @@ def _added(lines: tuple[Line, ...]) -> Composition:
     for divergence in divergences:
         budget = UniformBudget(parameter=divergence.budget_parameters[0], value=number(0))
         goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
-        reached, lacking = _all_moved(lines, "output_divergence", goal)
+        reached, lacking = _all_moved(lines, "output_divergence", goal, conversions)
         found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])
         if found is not None:
             return _composition(reached, found)
@@ -184,8 +187,8 @@ def _losses(found: Composition) -> Iterator[str]:
             elif step.parameters.get("constant") != "1":
                 field = step.block.replace(" ", "_")
                 exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
-                grown = f"{step.before.budget} becomes {step.after.budget}"
-                yield f"{line.part.id}: {exchanged}, at a constant of {step.parameters.get('constant')}: {grown} ({step.reason})"
+                how = f"at a constant of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
+                yield f"{line.part.id}: {exchanged}, {how}: {step.before.budget} becomes {step.after.budget} ({step.reason})"
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
         units = {str(line.part.spec.input_divergence) for line in found.lines}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.errors import NoCompositionError
+from dpspec.exact import INFINITY, Number
 from dpspec.ledger.inside import DominationInside, fixed_units
 from dpspec.ledger.parts import Part
 from dpspec.rule import Rule, Step
@@ -24,17 +25,26 @@ RULES: dict[str, tuple[Rule, ...]] = {
 """For every block the rules that change it, in the order in which the blocks are changed."""
 
 
-def moved(spec: PrivacySpec, block: str, goal: PrivacySpec) -> tuple[Step, ...] | None:
-    """The step that gives a specification one block of the goal: none when it has it; None when no rule leads there."""
+def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, more: Sequence[Rule] = ()) -> tuple[Step, ...] | None:
+    """The step that gives a specification one block of the goal, at the least budget: () when it has it, None when no rule does.
+
+    Args:
+        spec: where to start.
+        block: the field that changes.
+        goal: where that block is taken from.
+        more: rules besides those of this module, such as conversions.
+    """
     wanted = getattr(goal, block)
     if getattr(spec, block) == wanted:
         return ()
     aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
-    for rule in RULES[block]:
-        for step in rule.propose(spec, aim):
-            if getattr(step.after, block) == wanted:
-                return (step,)
-    return None
+    steps = [step for rule in (*RULES[block], *more) for step in rule.propose(spec, aim) if getattr(step.after, block) == wanted]
+    return (min(steps, key=_spent),) if steps else None
+
+
+def _spent(step: Step) -> Number:
+    value = step.after.budget.uniform()
+    return INFINITY if value is None else value
 
 
 def refinement(parts: tuple[Part, ...]) -> Multiverse:

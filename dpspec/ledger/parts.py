@@ -55,12 +55,14 @@ def compares_sizes(spec: PrivacySpec) -> bool | None:
     """Whether datasets of different size are compared (unbounded neighbours) or never (bounded ones).
 
     Seen on small spaces: two datasets of one universe with unequal numbers of records are all at infinite distance, or some are
-    not. None when no two such datasets share a universe, or the input divergence counts no unit.
+    not. None when no two such datasets share a universe. A distance that says no unit is bounded when it is so for some unit.
     """
-    unit = spec.input_divergence.counted_unit()
-    if unit is None or spec.space.fixes_size(unit):
-        return None
-    return _compares(spec.space, spec.multiverse, spec.input_divergence, unit)
+    counted = spec.input_divergence.counted_unit()
+    units = spec.space.units if counted is None else (counted,)
+    answers = {
+        _compares(spec.space, spec.multiverse, spec.input_divergence, unit) for unit in units if not spec.space.fixes_size(unit)
+    }
+    return next((answer for answer in (False, True) if answer in answers), None)
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,8 @@ import pytest
 from dpspec_census.ledger_2020 import files
 from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
+from dpspec_divergences.paths import Neighbour
+from dpspec_divergences.relations import AddRemove, ReplaceOne
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,6 +188,37 @@ def test_bounded_and_unbounded_neighbours():
     with pytest.raises(MixedLedgerError, match=r"part-1: symmetric-difference.*part-0: hamming.*--like"):
         compose(mixed)
     assert [compares_sizes(part.spec) for part in mixed] == [False, True]
+
+
+def test_neighbour_forms_are_told_apart_too():
+    forms = [Neighbour(relation=ReplaceOne()), Neighbour(relation=AddRemove())]
+    assert [compares_sizes(spec(1, distance=form)) for form in forms] == [False, True]
+    homes = [Neighbour(relation=ReplaceOne(unit="household")), Neighbour(relation=AddRemove(unit="household"))]
+    assert [compares_sizes(spec(1, space=HOMES, distance=form)) for form in homes] == [False, True]
+    with pytest.raises(MixedLedgerError):
+        compose(parts(*(spec(1, distance=form) for form in forms)))
+
+
+def test_conversions_lead_where_no_constant_does():
+    """Between neighbours rho becomes an epsilon at the delta of the other part, by the best formula that is at hand."""
+    near = Neighbour(relation=ReplaceOne())
+    both = parts(spec(1, distance=near, divergence=MultDelta(delta="1e-6")), spec("1/2", distance=near, divergence=DNor()))
+    with pytest.raises(NoCompositionError):
+        compose(both)
+    simple, better = (
+        compose(both, conversions=[installed().registry.get("rules", name)() for name in names])
+        for names in (["zcdp-to-approximate"], ["zcdp-to-approximate", "zcdp-to-approximate-cks"])
+    )
+    assert simple.spec.output_divergence == better.spec.output_divergence == MultDelta(delta="2e-6")
+    assert simple.spec.budget.uniform().decimal() == "6.75652"  # 1 + 1/2 + 2 sqrt(ln(10^6)/2)
+    assert better.spec.budget.uniform() < simple.spec.budget.uniform()
+    assert "by zcdp-to-approximate: rho = 1/2 becomes" in simple.losses()[0]
+
+
+def test_at_a_distance_no_conversion_is_used():
+    far = parts(spec(1, divergence=MultDelta(delta="1e-6")), spec("1/2", divergence=DNor()))
+    with pytest.raises(NoCompositionError):
+        compose(far, conversions=[installed().registry.get("rules", "zcdp-to-approximate")()])
 
 
 def test_inside_universes_of_one_size_the_two_are_not_mixed():

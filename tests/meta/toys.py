@@ -23,6 +23,7 @@ from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import Bracket, number, rational
 from dpspec.extension import hookimpl, installed
 from dpspec.flavour import Example, Flavour
+from dpspec.laws.answers import Answers
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Rational, define
@@ -135,6 +136,20 @@ class BrokenLeast(Discrete):
 
     def least_distance(self, space):
         return number(2)
+
+
+@breaks("check_integral_distances_are_whole_numbers", "input_divergences")
+@define
+class BrokenWhole(Discrete):
+    """1/2 for different datasets, called a whole number."""
+
+    is_integral: ClassVar[bool] = True
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else "1/2")
+
+    def least_distance(self, space):
+        return number("1/2")
 
 
 @breaks("check_distance_is_bounded_as_stated", "input_divergences")
@@ -251,6 +266,15 @@ class BrokenDetour(Variation):
 
     def evaluate(self, pair, *, precision=64):
         return Bracket.exactly(pair.total_variation().lower.squared())
+
+
+@breaks("check_extremal_answers_stay_within_the_bound", "output_divergences")
+@define
+class BrokenExtremal(Variation):
+    """Offers the truth at any bound."""
+
+    def extremal(self, bound):
+        yield Answers(law=FiniteLaw.point, words="without noise")
 
 
 @breaks("check_refinement_stays_inside_the_bracket", "output_divergences")

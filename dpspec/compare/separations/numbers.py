@@ -37,6 +37,7 @@ class Numbered:
     Args:
         value: f.
         words: what it is.
+        question: what is asked where only yes or no can be answered; without it, the words are that question.
         reason: why it moves no faster.
         most: 1 where it is a question of yes or no.
         unit: the least distance at which it moves by 1.
@@ -45,6 +46,7 @@ class Numbered:
     value: Callable[[Dataset], int]
     words: str
     reason: str
+    question: str = ""
     most: int | None = None
     unit: Number = ONE
 
@@ -76,7 +78,7 @@ def _candidate(case: Case, numbered: Numbered, answers: Answers) -> Candidate:
         found = numbered.value(dataset)
         return found if most is None else min(found, most)
 
-    asked = f'ask "is this above 0: {numbered.words}?"' if numbered.most is None else f'ask "{numbered.words}?"'
+    asked = f'ask "{numbered.question or numbered.words}?"'
     words = f"{asked} and answer {answers.words}" if answers.most == 1 else f"{numbered.words}, {answers.words}"
     if answers.most is None and numbered.most == 1:
         words = f"{asked}, 1 if so and 0 if not, {answers.words}"
@@ -97,7 +99,9 @@ def _within_universe(numbered: Numbered, premise: PrivacySpec, x: Dataset) -> Nu
     def value(dataset: Dataset) -> int:
         return numbered.value(dataset) if premise.multiverse.labels(dataset, premise.space) == universe else 0
 
-    return attrs.evolve(numbered, value=value, words=f"{numbered.words} (inside the universe of x, elsewhere 0)")
+    where = "(inside the universe of x, elsewhere 0)"
+    asked = numbered.question and f"{numbered.question}, and in the universe of x"
+    return attrs.evolve(numbered, value=value, words=f"{numbered.words} {where}", question=asked)
 
 
 def _numbers(premise: PrivacySpec, case: Case) -> Iterator[Numbered]:
@@ -131,9 +135,10 @@ def _distance(premise: PrivacySpec, case: Case, most: int | None) -> Iterator[Nu
         found = divergence.distance(case.left, dataset, space)
         return 0 if found.is_infinite else int(found.as_fraction())
 
-    words = f"the distance from x by {divergence}" if most is None else f"is the distance from x by {divergence} above 0"
+    words = f"the distance from x by {divergence}"
+    question = f"is it at a positive distance from x by {divergence}"
     reason = "the distance from x changes by no more than the dataset does, by the triangle inequality, and in whole numbers"
-    yield Numbered(value=value, words=words, reason=reason, most=most)
+    yield Numbered(value=value, words=words, question=question, reason=reason, most=most)
 
 
 def _path(premise: PrivacySpec, case: Case) -> Iterator[Numbered]:
@@ -151,7 +156,10 @@ def _path(premise: PrivacySpec, case: Case) -> Iterator[Numbered]:
             return
     except NotEnumerableError:
         return
-    yield Numbered(value=value, words=f"the distance from x by {path}", reason="a neighbour is at most one step further from x")
+    reason = "a neighbour is at most one step further from x"
+    yield Numbered(
+        value=value, words=f"the distance from x by {path}", question="is the dataset another one than x", reason=reason
+    )
 
 
 def _count(case: Case, unit: str, space: DatasetSpace) -> Iterator[Numbered]:
@@ -163,8 +171,13 @@ def _count(case: Case, unit: str, space: DatasetSpace) -> Iterator[Numbered]:
         def value(dataset: Dataset, record: Record = record) -> int:
             return space.records(dataset, unit).count(record)
 
-        words = f"count the {unit} records with {_described(record, unit, space)}"
-        yield Numbered(value=value, words=words, reason="one unit of distance changes the count by at most 1")
+        what = f"{unit} records with {_described(record, unit, space)}"
+        yield Numbered(
+            value=value,
+            words=f"count the {what}",
+            question=f"are there any {what}",
+            reason="one unit of distance changes the count by at most 1",
+        )
 
 
 def _described(record: Record, unit: str, space: DatasetSpace) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.compare.separations.answers import TRUTH
 from dpspec.compare.separations.candidate import Answered, Candidate
-from dpspec.compare.separations.pairs import Pair, cases, pairs
+from dpspec.compare.separations.pairs import Case, Pair, cases, pairs
+from dpspec.errors import NotEnumerableError
 from dpspec.mechanism import ReleaseInvariants
 from dpspec.rules.universes import determined
 from dpspec.spec import PrivacySpec
@@ -54,7 +56,7 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
         return
     words = f"finite distance by {metric}"
     apart = (case for case in cases(premise, conclusion) if case.near.is_infinite)
-    far = (case for case in apart if metric.distance(case.left, case.right, premise.space).is_infinite)
+    far = (case for case in apart if _unconnected(metric, case, premise.space))
     for _, case in zip(range(TRIED), far, strict=False):
 
         def value(dataset: Dataset, x: Dataset) -> int:
@@ -66,3 +68,11 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
             argument="two datasets at a finite distance from each other are both in reach of x, or both not",
             pair=(case.left, case.right),
         )
+
+
+def _unconnected(metric: InputDivergence, case: Case, space: DatasetSpace) -> bool:
+    """Whether the two datasets are infinitely far apart; not known where paths cannot be searched."""
+    try:
+        return metric.distance(case.left, case.right, space).is_infinite
+    except NotEnumerableError:
+        return False

@@ -60,6 +60,15 @@ def check_least_distance_is_a_lower_bound(subject: PlacedSubject, context: Conte
         require(x == y or not exceeds(least, found), f"d({x}, {y}) = {found} is below least_distance = {least}")
 
 
+@check(KIND, when="is_integral")
+def check_integral_distances_are_whole_numbers(subject: PlacedSubject, context: Context) -> None:
+    """Every finite d_X(x, x') is a whole number when `is_integral` is declared. Comparison counts changes in steps of 1."""
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        whole = found.is_infinite or (found.is_rational and found.as_fraction().denominator == 1)
+        require(whole, f"d({x}, {y}) = {found} is no whole number")
+
+
 @check(KIND)
 def check_distance_is_bounded_as_stated(subject: PlacedSubject, context: Context) -> None:
     """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on it (B-T22)."""

@@ -113,6 +113,17 @@ def check_refinement_stays_inside_the_bracket(subject: ValueSubject, context: Co
         require(inside, f"{fine} at {FINER} bits lies outside {coarse} at 24 bits, for P = {left}, Q = {right}")
 
 
+@check(KIND)
+def check_extremal_answers_stay_within_the_bound(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(N_0, N_1) <= b, both ways, for all answers that `extremal(b)` offers. Comparison separates specifications by them."""
+    for bound in (number(Fraction(1, 3)), number(1)):
+        for answers in subject.thing.extremal(bound):
+            steps = range(2 if answers.most is None else min(answers.most, 2))
+            for i, (left, right) in itertools.product(steps, ((0, 1), (1, 0))):
+                found = subject.thing.between(answers.law(i + left), answers.law(i + right))
+                require(not found.lower > bound, f"d(N_{i + left}, N_{i + right}) = {found}, above {bound}, {answers.words}")
+
+
 @check(KIND, when="separates_disjoint")
 def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Context) -> None:
     """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared (the hypothesis of B-T10(2))."""

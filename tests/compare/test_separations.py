@@ -1,0 +1,190 @@
+"""Families of separating mechanisms: what each finds, that it satisfies its premise everywhere, and what is said of a failure."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from dpspec.api import compare_specs, read_spec
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.households import Households
+from dpspec.blocks.multiverse import ExplicitUniverses
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.blocks.vectors import BitVectors
+from dpspec.compare.comparison import Answer, Direction
+from dpspec.compare.separations import cuts, numbers, outside, releases
+from dpspec.compare.separations.answers import extremal_answers, searched_answers
+from dpspec.compare.separations.pairs import cases
+from dpspec.exact import number
+from dpspec.extension import installed
+from dpspec.spec import PrivacySpec
+from dpspec.specfile import spec_files
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+from tests.verify.toys import bits_spec, block
+
+ANSWER = Attribute(name="answer", categories=("no", "yes"))
+
+
+def budget(parameter: str, value: object) -> UniformBudget:
+    return UniformBudget(parameter=parameter, value=value)  # type: ignore[arg-type]
+
+
+def separated(premise: PrivacySpec, conclusion: PrivacySpec) -> Direction:
+    found = compare_specs(premise, conclusion).forward
+    assert found.answer is Answer.SEPARATED
+    assert found.separation is not None
+    return found
+
+
+STANDARDS = [
+    ("mult", {}, "epsilon", "ln(3)"),
+    ("mult", {}, "epsilon", "1/2"),
+    ("mult-delta", {"delta": "1/10"}, "epsilon", "ln(2)"),
+    ("d-nor", {}, "rho", "1/2"),
+    ("renyi", {"order": 2}, "epsilon", "1/2"),
+    ("total-variation", {}, "distance", "1/3"),
+    ("hockey-stick", {"epsilon": "ln(2)"}, "delta", "1/10"),
+    ("gaussian-trade-off", {}, "mu", "1/2"),
+    ("f-divergence", {"generator": "kl", "direction": "both"}, "divergence", "1/10"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "parameter", "value"), STANDARDS)
+def test_a_budget_does_not_imply_one_that_is_smaller_by_one_percent(name, parameters, parameter, value):
+    """Answers that use up the budget break the next smaller one, whatever the standard."""
+    divergence = block("output_divergences", name, **parameters)
+    large = number(value)
+    premise = bits_spec(2).replace(output_divergence=divergence, budget=budget(parameter, large))
+    conclusion = premise.replace(budget=budget(parameter, large * Fraction(24, 25)))
+    found = compare_specs(premise, conclusion)
+    assert found.forward.answer is Answer.SEPARATED
+    assert found.backward.answer is Answer.IMPLIES
+
+
+@pytest.mark.parametrize(("name", "parameters", "parameter", "value"), STANDARDS)
+def test_answers_stay_within_the_bound_on_a_whole_space(name, parameters, parameter, value):
+    """The engine, on all pairs of the space, has nothing against what the families propose for a premise."""
+    premise = bits_spec(2).replace(
+        output_divergence=block("output_divergences", name, **parameters), budget=budget(parameter, value)
+    )
+    conclusion = premise.replace(budget=budget(parameter, number(value) / 2))
+    proposed = itertools.chain(numbers.answered(premise, conclusion), cuts.cuts(premise, conclusion))
+    judged = [verify(candidate.mechanism, premise) for candidate in itertools.islice(proposed, 6)]
+    assert judged
+    assert {verdict.outcome for verdict in judged} <= {Outcome.VERIFIED, Outcome.UNDECIDED}
+    assert Outcome.VERIFIED in {verdict.outcome for verdict in judged}
+
+
+def test_what_neighbours_leave_open_is_answered_truthfully():
+    """A metric that never compares databases of different size lets their size be told."""
+    space = UnorderedRecords(attributes=(ANSWER,), most=2)
+    premise = bits_spec().replace(space=space, input_divergence=block("input_divergences", "hamming"))
+    conclusion = premise.replace(
+        input_divergence=block("input_divergences", "symmetric-difference"), budget=budget("epsilon", 50)
+    )
+    found = separated(premise, conclusion).separation
+    assert found is not None
+    assert "finite distance" in found.mechanism
+    for candidate in releases.reach(premise, conclusion):
+        assert verify(candidate.mechanism, premise).outcome is Outcome.VERIFIED
+
+
+def households(unit: str, rho: object, members: int | None = None) -> PrivacySpec:
+    space = Households(
+        household=(Attribute(name="kind", categories=("occupied", "vacant")),),
+        person=(Attribute(name="age", count=3),),
+        members=members,
+    )
+    return bits_spec().replace(
+        space=space,
+        input_divergence=block("input_divergences", "hamming", unit=unit),
+        output_divergence=block("output_divergences", "d-nor"),
+        budget=budget("rho", rho),
+    )
+
+
+@pytest.mark.reference("B-T22", "B-X6")
+@pytest.mark.parametrize("rho", [1, 100, "123456"])
+def test_a_household_without_a_largest_size_changes_more_persons_than_any_budget_covers(rho):
+    found = separated(households("person", "1/2"), households("household", rho)).separation
+    assert found is not None
+    assert len(found.left) == len(found.right) == 1
+    persons = len(found.left[0][1])
+    assert persons**2 * Fraction(1, 2) > Fraction(rho)
+
+
+@pytest.mark.reference("B-S8", "B-X6")
+def test_what_persons_do_not_show_is_shown_by_households():
+    """At person distance 0 the laws have to agree, however large the budget."""
+    found = separated(households("household", "1/100"), households("person", 1000)).separation
+    assert found is not None
+    assert all(not members for dataset in (found.left, found.right) for _, members in dataset)
+
+
+def test_a_dataset_outside_of_the_space_is_named():
+    small, large = UnorderedRecords(attributes=(ANSWER,), most=2), UnorderedRecords(attributes=(ANSWER,), most=3)
+    assert outside.outside(small, large) == (("no",),) * 3
+    assert outside.outside(large, small) is None
+    assert outside.outside(BitVectors(length=2), BitVectors(length=2)) is None
+    assert outside.outside(BitVectors(length=2), BitVectors(length=3)) == (0, 0, 0)
+
+
+def test_where_the_smaller_space_has_all_datasets_mechanisms_still_separate():
+    small, large = (
+        bits_spec().replace(
+            space=UnorderedRecords(attributes=(ANSWER,), most=most),
+            input_divergence=block("input_divergences", "symmetric-difference"),
+            budget=budget("epsilon", epsilon),
+        )
+        for most, epsilon in ((2, 1), (3, 2))
+    )
+    found = separated(large, small).separation
+    assert found is not None
+    assert found.kind == "mechanism"
+    space = separated(small, large).separation
+    assert space is not None
+    assert space.kind == "space"
+
+
+def test_a_cut_separates_universes_without_invariants():
+    a, b, c = (0, 0), (0, 1), (1, 1)
+    premise, conclusion = (
+        bits_spec(2).replace(multiverse=ExplicitUniverses(universes_by_label=universes))
+        for universes in ({"ab": (a, b)}, {"ab": (a, b), "bc": (b, c)})
+    )
+    separated(premise, conclusion)
+    for candidate in cuts.cuts(premise, conclusion):
+        assert verify(candidate.mechanism, premise).outcome is Outcome.VERIFIED
+
+
+def test_an_open_answer_says_what_was_tried():
+    pure = bits_spec(epsilon="ln(3)")
+    steps = block("output_divergences", "trade-off", epsilon="ln(3)", delta="1/10")
+    open_one = compare_specs(pure, pure.replace(output_divergence=steps, budget=budget("steps", 1))).forward
+    assert open_one.answer is Answer.UNKNOWN
+    assert any("least noise" in line and "mechanisms" in line for line in open_one.tried)
+    assert compare_specs(pure, pure).forward.tried == ()
+
+
+def test_one_case_of_each_kind():
+    premise, conclusion = bits_spec(2), bits_spec(2, epsilon="ln(2)")
+    kinds = [case.kind for case in cases(premise, conclusion)]
+    assert len(kinds) == len(set(kinds)) == 2
+
+
+@pytest.mark.parametrize("bound", ["0", "inf"])
+def test_answers_at_the_ends_of_the_scale(bound):
+    """Nothing is answered at bound 0, and the truth where there is none."""
+    divergence, limit = block("output_divergences", "mult"), number(bound)
+    found = [*extremal_answers(divergence, limit), *searched_answers(divergence, limit)]
+    assert [answers.words for answers in found] == ([] if bound == "0" else ["without noise"])
+
+
+def test_no_pair_of_the_first_party_specifications_is_open():
+    registry = installed().registry
+    documents = [read_spec(path, registry) for path in spec_files("specs")]
+    for left, right in itertools.combinations(documents, 2):
+        found = compare_specs(left.spec, right.spec, registry)
+        assert Answer.UNKNOWN not in (found.forward.answer, found.backward.answer), (left.id, right.id)

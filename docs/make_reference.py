@@ -1,4 +1,4 @@
-"""The generated pages of docs/reference: error codes, hooks, commands, conformance checks. ``python docs/make_reference.py``."""
+"""The generated pages of docs/reference: error codes, hooks, commands, checks, findings. ``python docs/make_reference.py``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from dpspec.cli import main
 from dpspec.extension import hookspecs
 from dpspec.extension.hookspecs import KINDS, PREFIX
 from dpspec.extension.loader import BASES
+from dpspec.lint import declared_findings
+from dpspec.lint.engine import EXPLAINS_NOTHING
 from dpspec.report.explain import error_classes
 from dpspec.testing import kit as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import declared_checks
@@ -107,6 +109,33 @@ def checks_page() -> str:
     return "\n".join(parts)
 
 
+_FINDINGS = """# Findings of the linter
+
+What `dpspec lint FILES` finds, each on its line and with what to do about it. An *error* is wrong; a *warning* is right and
+easily misread. Any fault for which a file cannot be read is a finding too, under its [error code](errors.md). The exit code is 1
+when something is found that nobody explains. A file says what is meant to stand, for all findings of a kind in it:
+
+```toml
+[[explained]]
+finding = "looser-conversion"
+because = "the published table is printed by this formula"
+```
+
+A misprint is put on record where it stands: `corrected = "..."` in its `[[expect]]` table gives the number that the route
+reproduces, and `because` the reason.
+"""
+
+
+def findings_page() -> str:
+    """Every kind of finding with its severity and what is found."""
+    parts = [GENERATED, _FINDINGS]
+    for declared in declared_findings():
+        text = " ".join((inspect.getdoc(declared.look) or "").split())
+        parts.append(f"**`{declared.code}`** ({declared.severity.value}) {text}\n")
+    parts.append(f"**`{EXPLAINS_NOTHING}`** (warning) The file explains a finding that it does not have.\n")
+    return "\n".join(parts)
+
+
 def _commands(group: click.Group, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, group
     for name, command in group.commands.items():
@@ -120,7 +149,9 @@ def _first_line(thing: object) -> str:
     return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
-PAGES = {"errors.md": errors_page, "hooks.md": hooks_page, "cli.md": cli_page, "checks.md": checks_page}
+PAGES = {
+    "errors.md": errors_page, "hooks.md": hooks_page, "cli.md": cli_page, "checks.md": checks_page, "lint.md": findings_page,
+}  # fmt: skip
 
 if __name__ == "__main__":
     directory = Path(__file__).parent / "reference"

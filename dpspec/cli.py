@@ -1,4 +1,4 @@
-"""The command line: `dpspec check | verify | compare | convert | release | explain | plugins | check-plugin | new | schema`.
+"""The command line: `dpspec check | verify | compare | convert | ledger | lint | release | explain | plugins | new | schema | ...`.
 
 No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
 and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.

@@ -63,10 +63,9 @@ def all_records(attributes: tuple[Attribute, ...]) -> Iterator[Record]:
             yield prefix
             return
         attribute = attributes[len(prefix)]
-        for category in attribute.values():
-            coarser = attribute.within
-            if coarser is None or attribute.parent(category, by_name[coarser]) == prefix[places[coarser]]:
-                yield from extend((*prefix, category))
+        coarser = attribute.within
+        for category in attribute.values() if coarser is None else attribute.children(prefix[places[coarser]], by_name[coarser]):
+            yield from extend((*prefix, category))
 
     return extend(())
 
@@ -93,8 +92,7 @@ def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[st
             categories = []
             for place, parent in enumerate(kept[attribute.within].values()):
                 room = wanted if place == 0 else 1
-                under = (c for c in attribute.values() if attribute.parent(c, original[attribute.within or ""]) == parent)
-                categories += itertools.islice(under, room)
+                categories += itertools.islice(attribute.children(parent, coarser), room)
         singled = [c for c in sorted(mentioned.get(attribute.name, ())) if c not in categories]
         others = (c for c in attribute.values() if c not in mentioned.get(attribute.name, frozenset()))
         if attribute.within is None and mentioned.get(attribute.name):

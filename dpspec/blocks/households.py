@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.attributes import (
@@ -72,7 +73,7 @@ class Households(Multisets):
         self.check_unit(unit)
         if unit == "person":
             return self.household + self.person
-        return (*self.household, Attribute(name=MEMBERS, count=max(self._compositions() or 2**62, 1)))
+        return (*self.household, _members(max(self._compositions() or 2**62, 1)))
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
@@ -124,6 +125,14 @@ class Households(Multisets):
         persons = include_sizes((0, self.members), (0, other.members))
         attributes = include_attributes(self.household, other.household) and include_attributes(self.person, other.person)
         return "fewer or smaller households, or fewer categories" if sizes and persons and attributes else None
+
+    def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:
+        """One household whose persons are all of one kind, and then all of another."""
+        fits = (inner, outer) == ("person", "household") and self.least <= 1 and (self.members is None or count <= self.members)
+        kinds = list(itertools.islice(all_records(self.person), 2))
+        if fits and len(kinds) == 2:
+            for place in itertools.islice(all_records(self.household), 3):
+                yield self.of(((place, (kinds[0],) * count),)), self.of(((place, (kinds[1],) * count),))
 
     def count_kinds(self) -> int | None:
         compositions = self._compositions()
@@ -193,3 +202,8 @@ class Households(Multisets):
             most=records if self.most is None else min(self.most, records),
             members=1 if self.members is None else min(self.members, 1),
         )
+
+
+@lru_cache(maxsize=64)
+def _members(count: int) -> Attribute:
+    return Attribute(name=MEMBERS, count=count)

@@ -43,6 +43,8 @@ class InputDivergence(ABC):
     """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
     is_neighbour_form: ClassVar[bool] = False
     """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else (B-D9)."""
+    is_integral: ClassVar[bool] = False
+    """Whether every finite distance is a whole number, so that what changes by d is counted in steps of 1."""
     grows_on_subspaces: ClassVar[bool] = False
     """Whether d(x, x') on a part of the space is at least that on the whole, as when it looks at the two datasets only."""
 

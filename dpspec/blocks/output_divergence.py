@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 from flint import arb
@@ -10,6 +11,7 @@ from flint import arb
 from dpspec.blocks.composing import Composed, Spent
 from dpspec.errors import NoRouteError
 from dpspec.exact import Bracket, Number, number
+from dpspec.laws.answers import Answers
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
 
@@ -57,6 +59,14 @@ class OutputDivergence(ABC):
     def budget_for(self, parameter: str, constant: Number) -> Number:
         """The least budget whose `lipschitz` is a given constant, rounded up where it has no exact form: the inverse of it."""
         return constant
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        """Laws N_0, N_1, ... with d_Pr(N_0, N_1) <= bound that are as far apart as that allows, the most telling first.
+
+        Optional: with them a comparison finds mechanisms that use up a budget to the last. A bound is positive and finite,
+        in units of `lipschitz`. They are checked before they are used.
+        """
+        return iter(())
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """The largest P(S) over all laws and events with Q(S) = q and d_Pr(P, Q) <= bound: what refutation by sampling needs.

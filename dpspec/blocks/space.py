@@ -97,6 +97,17 @@ class Attribute:
         chosen = place * coarser.size // self.size
         return str(chosen) if coarser.count is not None else coarser.categories[chosen]
 
+    def children(self, parent: str, coarser: Attribute) -> Iterator[str]:
+        """The categories that lie in one category of the coarser attribute, in order.
+
+        >>> list(Attribute(name="tract", count=4, within="county").children("1", Attribute(name="county", count=2)))
+        ['2', '3']
+        """
+        if self.parents:
+            return (category for category, within in zip(self.categories, self.parents, strict=True) if within == parent)
+        start, end = (-(-place * self.size // coarser.size) for place in (coarser.index(parent), coarser.index(parent) + 1))
+        return iter(self.categories[start:end]) if self.count is None else map(str, range(start, end))
+
     def restricted(self, kept: Iterable[str], coarser: Attribute | None) -> Attribute:
         """The attribute with only some of its categories, each under its old parent."""
         kept = tuple(kept)
@@ -291,6 +302,13 @@ class DatasetSpace(ABC):
             records: the largest number of records.
         """
         return None
+
+    def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:
+        """Pairs of datasets that differ in one record of `outer` and, by that, in `count` records of `inner`; none by default.
+
+        They show how much one larger unit can change where a space sets no limit.
+        """
+        return iter(())
 
     def presented(self, dataset: Dataset) -> Any:
         """The dataset as a plain function gets it: a fresh list, so that what the function does to it stays outside."""

@@ -12,9 +12,6 @@ from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
 
-_SORTED = 20
-"""Longer bit vectors are listed as they come, since there is no room to sort them."""
-
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
     if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -58,10 +55,9 @@ class BitVectors(DatasetSpace):
         return bits
 
     def datasets(self) -> Iterator[Dataset]:
-        vectors = itertools.product((0, 1), repeat=self.length)
-        if self.length > _SORTED:
-            return iter(vectors)
-        return iter(sorted(vectors, key=lambda bits: (sum(bits), bits)))
+        places = range(self.length)
+        zeros = (chosen for ones in range(self.length + 1) for chosen in itertools.combinations(places, self.length - ones))
+        return (tuple(int(place not in chosen) for place in places) for chosen in map(frozenset, zeros))
 
     def cardinality(self) -> int:
         return int(2**self.length)

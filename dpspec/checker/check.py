@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from dpspec.checker.constants import input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS
+from dpspec.checker.conversions import CONVERSIONS, grown_at_most
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
 from dpspec.checker.universes import compared_pairs, determined, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
@@ -295,6 +295,26 @@ def _output_domination(before: Table, after: Table, parameters: Table, block: st
     return f"d_Pr' <= {constant} d_Pr: {said}"
 
 
+def _approximate_groups(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _changes(before, after, "input_divergence", block, ("output_divergence", "budget"))
+    steps: Any = parameters.get("steps")
+    _need(set(parameters) == {"steps"} and type(steps) is int and 1 <= steps <= 10_000, "the rule has the one parameter steps")
+    given, new = before["input_divergence"], after["input_divergence"]
+    _need(given["type"] == new["type"] == "neighbour", "must go from neighbours to neighbours")
+    _need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
+    kinds = {spec["output_divergence"]["type"] for spec in (before, after)}
+    _need(kinds == {"mult-delta"}, "the output divergence is not that of approximate privacy")
+    known = input_constant({**given, "type": "path"}, new, before["space"])
+    _need(
+        known is not None and at_most(known, read(steps)), f"one new neighbour is not known to be at most {steps} old ones away"
+    )
+    old, allowed = _uniform(before), _uniform(after)
+    _need(within_numbers([read(steps), old], allowed), f"the budget is below {steps} times the old one")
+    given_delta, delta = (read(spec["output_divergence"]["delta"]) for spec in (before, after))
+    _need(grown_at_most(given_delta, delta, old, steps), "delta is below the old one times the sum of e^(i epsilon)")
+    return f"{steps} neighbours in a row"
+
+
 def _conversion(rule: str) -> Check:
     source, target, holds = CONVERSIONS[rule]
 
@@ -324,6 +344,7 @@ RULES: dict[str, Check] = {
     "input-domination": _input_domination,
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
+    "approximate-groups": _approximate_groups,
     **{rule: _conversion(rule) for rule in CONVERSIONS},
 }
 """Every rule that is known here, with the check of its side condition."""

@@ -47,6 +47,8 @@ def _input_constants(d: Table, e: Table, space: Table) -> Iterator[Value | None]
         yield _weights(d, e)
     elif "window-events" in kinds:
         yield _windows(d, e, space)
+    elif "node-distance" in kinds and space["type"] == "graphs":
+        yield _nodes(d, e, space)
 
 
 def _included(smaller: Table, larger: Table) -> bool:
@@ -150,6 +152,24 @@ def _windows(d: Table, e: Table, space: Table) -> Value | None:
         touched = min(slots, len(space["users"])) if unit == "user" else slots
         return read(2 * touched if halved else touched)
     return read(2 * slots * space.get("per_time", 1)) if halved else None
+
+
+def _nodes(d: Table, e: Table, space: Table) -> Value | None:
+    """Nodes that change with their edges, against each other and against numbers of edges."""
+    possible, absent = (len(space["nodes"]) - 1) * (2 if space.get("directed") else 1), space.get("absent", False)
+    most, removed = min(possible, space.get("most_degree", possible)), [t.get("removal_only", False) for t in (d, e)]
+    if d["type"] == e["type"]:
+        return Value(Fraction(1, 1 if absent else 2)) if removed[1] else read(2)
+    if d["type"] == "node-distance":
+        units = ("element",) if absent else ("edge", "element")
+        known = [_counting({"type": "symmetric-difference", "unit": unit}, e, space) for unit in units if e["unit"] == unit]
+        known += [read(1) for unit in units if e == {"type": "symmetric-difference", "unit": unit}]
+        least = [c for c in known if c is not None]
+        return None if not least else Value((2 if removed[0] else 1) * min(c.plain for c in least))
+    if d["type"] != "symmetric-difference" or d["unit"] not in ("edge", "element"):
+        return None
+    stays = Fraction(min(possible, 2 * most), 2 if removed[1] else 1)
+    return Value(max(stays, Fraction(most + (d["unit"] == "element"))) if absent else stays)
 
 
 # --- output divergences --------------------------------------------------------------------------

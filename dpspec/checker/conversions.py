@@ -147,6 +147,14 @@ def _gaussian_to_stick(mu: arb, _source: Table, target: Table) -> arb:
     return _gaussian_stick(mu, read(target.get("epsilon", 0)).ball())
 
 
+def grown_at_most(delta: Value, limit: Value, epsilon: Value, steps: int) -> bool:
+    """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) <= limit: the delta of a group of k."""
+    ratio = exponential(epsilon)
+    if ratio is not None:
+        return within_numbers([delta, Value(sum((ratio**i for i in range(steps)), Fraction(0)))], limit)
+    return surely(lambda: delta.ball() * sum((epsilon.ball() * i).exp() for i in range(steps)) < limit.ball())
+
+
 def _same(scale: Callable[[Table], list[Value]]) -> Formula:
     """The amount times some numbers."""
     return lambda old, _source, new, target: within_numbers([*scale(target), old], new)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpspec.compare.comparison import Answer, Comparison, Direction, Finding
 from dpspec.compare.gaps import gaps
 from dpspec.compare.search import search
-from dpspec.compare.separation import Judge, separate
+from dpspec.compare.separation import Judge, hunt
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 
@@ -36,9 +36,9 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
         same = Finding(block="all five", holds=True, reason="the same specification")
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
     steps += tuple(gaps(found.derivation.conclusion, conclusion))
-    separation = separate(premise, conclusion, judge)
-    answer = Answer.UNKNOWN if separation is None else Answer.SEPARATED
-    return Direction(answer=answer, steps=steps, separation=separation)
+    hunted = hunt(premise, conclusion, judge)
+    answer = Answer.UNKNOWN if hunted.separation is None else Answer.SEPARATED
+    return Direction(answer=answer, steps=steps, separation=hunted.separation, tried=hunted.tried)
 
 
 def _finding(step: Step) -> Finding:

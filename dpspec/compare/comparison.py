@@ -61,6 +61,7 @@ class Separation:
         argument: why it satisfies the first specification on the whole space.
         left, right: two datasets at which it breaks the second one.
         checks: what the engine said on those datasets, for the first and for the second specification.
+        kind: "mechanism", or "space" where one dataset (left and right) is in the second space and not in the first.
     """
 
     mechanism: str
@@ -68,6 +69,7 @@ class Separation:
     left: Dataset
     right: Dataset
     checks: tuple[str, str]
+    kind: str = "mechanism"
 
 
 @attrs.frozen(kw_only=True)
@@ -79,12 +81,14 @@ class Direction:
         steps: the steps of the derivation; without one, those to the nearest specification, and what is missing then.
         derivation: when derived, the whole chain as data.
         separation: when separated, the mechanism that shows it.
+        tried: when unknown, what was tried in search of one.
     """
 
     answer: Answer
     steps: tuple[Finding, ...]
     derivation: Derivation | None = None
     separation: Separation | None = None
+    tried: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -69,9 +69,12 @@ def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace
     ours, theirs = smaller.counted_unit(), larger.counted_unit()
     if ours is None or theirs is None or ours == theirs:
         return ""
-    if space.most_changed(ours, theirs) is None:
+    within = space.units.index(ours) > space.units.index(theirs)
+    if space.most_changed(ours, theirs) is None and within:
         return f"; missing: the largest number of {ours} records that one {theirs} changes, which the space does not state"
-    return ""
+    if space.most_changed(ours, theirs) is None:
+        return f"; nothing bounds the number of {ours} records that change with one {theirs}"
+    return "" if space.fixes_size(ours) else f"; not all datasets have equally many {ours} records"
 
 
 def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Finding | None:

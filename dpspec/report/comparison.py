@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
+from dpspec.plural import value_text
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
 from dpspec.spec import PrivacySpec
@@ -97,6 +98,10 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
     for step in direction.steps:
         factor = f" (factor {step.factor})" if step.factor != "1" else ""
         steps.add_row(marks[step.holds], step.block, _reason(step.reason + factor))
+    if direction.tried:
+        steps.add_row(
+            "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
+        )
     parts: list[RenderableType] = [steps]
     if direction.separation is not None:
         parts += [Text(""), *_separation(direction.separation, premise, conclusion, wanted)]
@@ -115,7 +120,11 @@ def _reason(reason: str) -> RenderableType:
 
 
 def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacySpec) -> Iterator[RenderableType]:
-    """The mechanism that satisfies the premise and breaks the conclusion."""
+    """The mechanism that satisfies the premise and breaks the conclusion, or the dataset on which the premise has none."""
+    if found.kind == "space":
+        yield Text(f"No mechanism of {premise} is defined on all of {conclusion}, which has a dataset that {premise} has not:")
+        yield Text(f"x = {value_text(found.left)}")
+        return
     yield Text(f"A mechanism that satisfies {premise} and breaks {conclusion}:")
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(no_wrap=True, style=FAINT)

@@ -198,6 +198,7 @@ def _direction(direction: Direction) -> Data:
         "answer": direction.answer.value,
         "steps": [_step(step) for step in direction.steps],
         "separation": None if direction.separation is None else _separation(direction.separation),
+        "tried": list(direction.tried),
     }
 
 
@@ -207,6 +208,7 @@ def _step(step: Finding) -> Data:
 
 def _separation(found: Separation) -> Data:
     return {
+        "kind": found.kind,
         "mechanism": found.mechanism,
         "argument": found.argument,
         "left": plain(found.left),

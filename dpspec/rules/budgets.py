@@ -8,6 +8,7 @@ from typing import ClassVar
 from dpspec.errors import NotInUniverseError
 from dpspec.exact import Number, number
 from dpspec.params import define
+from dpspec.plural import count as told
 from dpspec.rule import Rule, Step
 from dpspec.rules.listed import compared_universes
 from dpspec.spec import PrivacySpec
@@ -79,6 +80,6 @@ class LargerBudgets(Rule):
             block="budget",
             before=premise,
             after=goal,
-            reason=f"no budget is larger in any of the {count} universes that compare datasets",
+            reason=f"no budget is larger in any of {told(count, 'universe')} with datasets to compare",
             citation=self.citation,
         )

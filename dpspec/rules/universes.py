@@ -11,6 +11,7 @@ from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.space import DatasetSpace
 from dpspec.errors import NotInUniverseError
 from dpspec.params import define
+from dpspec.plural import count as told
 from dpspec.rule import Rule, Step
 from dpspec.rules.listed import compared_pairs
 from dpspec.spec import PrivacySpec
@@ -91,6 +92,6 @@ class ListedUniverses(Rule):
             block="multiverse",
             before=premise,
             after=after,
-            reason=f"each of the {count} pairs of datasets that the conclusion compares shares a universe of the premise",
+            reason=f"{told(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
             citation=self.citation,
         )

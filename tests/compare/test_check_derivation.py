@@ -23,7 +23,20 @@ from dpspec.errors import DerivationChainError, DerivationFileError, DerivationT
 from dpspec.exact import number
 from dpspec.extension import installed
 from tests.compare.stored import FOLDER, PAIRS, ROOT
-from tests.compare.test_rules import CASES, CONVERSIONS, DIVERGENCES, ONE_BIT, PLACES, budget, d_x, spec
+from tests.compare.test_rules import (
+    ADDED,
+    CASES,
+    CONVERSIONS,
+    DIVERGENCES,
+    ONE_BIT,
+    PLACES,
+    REPLACED,
+    TWO,
+    budget,
+    d_pr,
+    d_x,
+    spec,
+)
 
 REGISTRY = installed().registry
 Data = dict[str, Any]
@@ -283,3 +296,20 @@ def test_the_checker_shares_no_code_with_the_search() -> None:
             if re.match(r"\s*(from|import) dpspec", line):
                 assert re.match(r"from dpspec\.(checker|errors)\b", line), (path.name, line)
     assert len((folder / "check.py").read_text(encoding="utf-8").splitlines()) < 400
+
+
+# --- groups under approximate privacy ------------------------------------------------------------
+
+
+def test_groups_under_approximate_privacy_are_checked() -> None:
+    """Two steps at epsilon = ln 2: delta times 3; nothing less is accepted, and no other number of steps."""
+    premise = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20"), value="ln(2)")
+    found = derive(premise, spec(TWO, REPLACED, d_pr("mult-delta", delta="3/20")))
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    less = json.loads(json.dumps(data).replace('delta = \\"0.15\\"', 'delta = \\"0.1499\\"'))
+    assert less != data
+    assert not check_derivation(less).accepted
+    for steps in (1, 3, 0, "2", True, None):
+        assert not check_derivation(changed(data, 0, "parameters", {"steps": steps})).accepted

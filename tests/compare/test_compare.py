@@ -89,9 +89,12 @@ def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
     assert "Gaussian" in found.backward.separation.mechanism
 
 
-def test_two_spaces_without_a_map_are_unknown() -> None:
+def test_no_mechanism_of_one_space_is_defined_on_another() -> None:
     found = compare_specs(bits_spec(length=2), bits_spec(length=3))
-    assert found.relation is Relation.UNKNOWN
+    assert found.relation is Relation.INCOMPARABLE
+    separation = found.forward.separation
+    assert separation is not None
+    assert (separation.kind, separation.left) == ("space", (0, 0, 0))
 
 
 def test_a_comparison_is_no_truth_value() -> None:

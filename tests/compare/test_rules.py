@@ -71,6 +71,9 @@ REPLACED, ADDED = d_x("neighbour", "replace-one"), d_x("neighbour", "add-remove"
 SEXES, EVERYTHING = Marginal(attributes=("sex",)), LevelSets(invariants=(Marginal(attributes=()),))
 HOUSEHOLDS, ADDED_HOUSEHOLDS = d_x("hamming", unit="household"), d_x("symmetric-difference", unit="household")
 TOTAL = LevelSets(invariants=(LinearMap(rows=((1, 1),)),))
+GRAPHS, SPARSE = (block("spaces", "graphs", nodes=("a", "b", "c"), most_degree=most) for most in (None, 1))
+STREAMS = block("spaces", "event-streams", users=("ann", "bob"), times=2, values=("visit",), window=1)
+EDGES, EVENTS = (d_x("symmetric-difference", unit=unit) for unit in ("edge", "event"))
 TRADE_OFF = d_pr("trade-off", epsilon="ln(2)", delta="1/10")
 
 
@@ -121,6 +124,14 @@ CASES: dict[str, list[tuple[PrivacySpec, PrivacySpec]]] = {
         (spec(TWO, HAMMING, HALF), spec(TWO, REPLACED, HALF)),
         (spec(BITS, d_x("personal-weights", weights=("1", "3"))), spec(BITS, ORDERED)),
         (spec(BITS, ORDERED), spec(BITS, d_x("personal-weights", weights=("1/2", "3")))),
+        (spec(GRAPHS, EDGES), spec(GRAPHS, d_x("node-distance"))),
+        (spec(GRAPHS, d_x("node-distance")), spec(GRAPHS, EDGES)),
+        (spec(SPARSE, EDGES), spec(SPARSE, d_x("node-distance", removal_only=True))),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("hamming", unit="user"))),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("hamming", unit="user-window"))),
+        (spec(STREAMS, d_x("hamming", unit="user")), spec(STREAMS, EVENTS)),
+        (spec(STREAMS, d_x("window-events", width=2)), spec(STREAMS, EVENTS)),
+        (spec(STREAMS, EVENTS), spec(STREAMS, d_x("window-events", width=2))),
     ],
     "neighbours-to-paths": [
         (spec(PAIRS, REPLACED), spec(PAIRS, HAMMING)),
@@ -183,6 +194,29 @@ def test_no_mechanism_contradicts_what_a_rule_derives(rule: str, place: int, mec
 def test_every_rule_of_the_core_is_hunted() -> None:
     core = {entry.name for entry in installed().registry if entry.kind == "rules" and entry.provenance.plugin == "core"}
     assert core == set(CASES)
+
+
+# --- groups under approximate privacy ------------------------------------------------------------
+
+
+@pytest.mark.reference("B-S3")
+def test_the_delta_of_a_group_grows(mechanisms: int) -> None:
+    premise, goal = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20")), spec(TWO, REPLACED, d_pr("mult-delta", delta="9/10"))
+    found = 0
+    for mechanism, given in satisfied(premise, 4 * mechanisms, "groups"):
+        derived = search(given, goal, RULES)
+        if derived.arrived:
+            assert "approximate-groups" in [step.rule for step in derived.derivation.steps]
+            assert not list(contradicted(mechanism, derived.derivation.steps))
+            found += 1
+    assert found >= mechanisms
+
+
+@pytest.mark.parametrize(("delta", "derived"), [("3/20", True), ("0.1499", False)])
+def test_the_delta_of_a_group_is_the_sum(delta: str, derived: bool) -> None:
+    """1/20 (1 + 2) for epsilon = ln 2 and two steps."""
+    premise = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20"), value="ln(2)")
+    assert search(premise, spec(TWO, REPLACED, d_pr("mult-delta", delta=delta)), RULES).arrived is derived
 
 
 # --- the hunt finds what is false ----------------------------------------------------------------

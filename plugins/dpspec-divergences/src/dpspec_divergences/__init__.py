@@ -8,6 +8,7 @@ from dpspec_divergences.from_entropy import FROM_ENTROPY
 from dpspec_divergences.from_losses import FROM_LOSSES
 from dpspec_divergences.from_renyi import FROM_RENYI
 from dpspec_divergences.from_zcdp import FROM_ZCDP
+from dpspec_divergences.groups import ApproximateGroups
 from dpspec_divergences.known import KNOWN
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
@@ -59,5 +60,6 @@ def dpspec_register_routes(register: Register) -> None:
 
 @hookimpl
 def dpspec_register_rules(register: Register) -> None:
+    register(ApproximateGroups)
     for conversion in CONVERSIONS:
         register(conversion)

@@ -46,6 +46,7 @@ class Counting(InputDivergence, ABC):
     is_ordered: ClassVar[bool] = False
     """Whether positions count, so that two orders of the same records are apart."""
     grows_on_subspaces: ClassVar[bool] = True
+    is_integral: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)

@@ -5,7 +5,7 @@ Each is a function of the pair of laws seen through its likelihood ratio (`Dicho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
@@ -14,9 +14,11 @@ from flint import arb
 from dpspec.blocks.composing import Composed, Spent, added, total
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, ball, number, rounded_product, sqrt
+from dpspec.laws.answers import Answers
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.params import Rational, define
+from dpspec_divergences import extremal
 from dpspec_divergences.binary import ORDERS, by_hockey_stick, by_power
 
 Bound = tuple[Number, str]
@@ -64,6 +66,10 @@ class Mult(Named):
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
 
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield extremal.geometric(bound)
+        yield from extremal.coin(bound)
+
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, Fraction(0))
 
@@ -97,6 +103,9 @@ class MultDelta(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield from extremal.coin(bound, self.delta)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
@@ -161,6 +170,9 @@ class DNor(Named):
     def budget_for(self, parameter: str, constant: Number) -> Number:
         return rounded_product(constant, constant)
 
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield extremal.discrete_gaussian(bound)
+
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """Through the orders 9/8 to 64 only, which is a concave function above the exact one."""
         return by_power(q, [(order, bound**2 * ball(order)) for order in ORDERS])
@@ -195,6 +207,11 @@ class Renyi(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        rate = (bound / self.order).sqrt() if bound.root == 1 else None
+        if rate is not None:
+            yield extremal.discrete_gaussian(rate)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_power(q, [(self.order, bound)])
@@ -232,6 +249,9 @@ class TotalVariation(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.total_variation(precision=precision)
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield extremal.linear_coin(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return (q + bound).min(arb(1))

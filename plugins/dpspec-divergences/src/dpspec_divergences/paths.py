@@ -41,6 +41,7 @@ class Neighbour(Minorised):
     name: ClassVar[str] = "neighbour"
     is_metric: ClassVar[bool] = False
     is_neighbour_form: ClassVar[bool] = True
+    is_integral: ClassVar[bool] = True
 
     relation: Annotated[Relation, Registered("relations")]
 
@@ -53,6 +54,9 @@ class Neighbour(Minorised):
 
     def path_form(self) -> InputDivergence:
         return Path(relation=self.relation)
+
+    def least_distance(self, space: DatasetSpace) -> Number:
+        return number(1)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         if left == right:
@@ -87,6 +91,7 @@ class Path(Minorised):
     """
 
     name: ClassVar[str] = "path"
+    is_integral: ClassVar[bool] = True
 
     relation: Annotated[Relation, Registered("relations")]
 
@@ -96,6 +101,9 @@ class Path(Minorised):
 
     def check(self, space: DatasetSpace) -> None:
         self.relation.check(space)
+
+    def least_distance(self, space: DatasetSpace) -> Number:
+        return number(1)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         closed = self.closed_form(space)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, ClassVar
@@ -14,11 +14,13 @@ from dpspec.blocks.composing import Composed, Spent, total
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import ParameterError
 from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, rounded_product, sqrt
+from dpspec.laws.answers import Answers
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
 from dpspec.laws.least_mu import least_mu
 from dpspec.laws.numeric import rational_exponential
 from dpspec.laws.trade_off import PERFECT, TradeOff
 from dpspec.params import Exact, Items, Rational, define
+from dpspec_divergences import extremal
 from dpspec_divergences.f_divergence import by_total_variation
 from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
 
@@ -56,6 +58,10 @@ class HockeyStick(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.hockey_stick(self.epsilon, precision=precision))
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        if bound.is_rational and bound < 1:
+            yield from extremal.coin(self.epsilon, bound.as_fraction())
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """min(e^epsilon q + delta, 1 - e^-epsilon (1 - q - delta), 1)."""
@@ -128,6 +134,9 @@ class GaussianTradeOff(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return least_mu(pair, precision=precision)
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield from extremal.gaussian(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """1 - G_mu(q) = Phi(Phi^-1(q) + mu), concave in q."""
@@ -220,6 +229,9 @@ class TradeOffSteps(Named):
         found = TradeOff.of(pair)
         steps = next((k for k in range(MOST_STEPS) if found >= self.f.group(k)), None)
         return Bracket(lower=number(MOST_STEPS), upper=INFINITY) if steps is None else Bracket.exactly(steps)
+
+    def extremal(self, bound: Number) -> Iterator[Answers]:
+        yield from extremal.of_curve(bound, self.f)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """1 - f_k(q), concave in q."""

@@ -12,7 +12,7 @@ import attrs
 
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multisets import Multisets
+from dpspec.blocks.multisets import check_size
 from dpspec.blocks.space import Attribute
 from dpspec.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.extension.registry import Provenance, Registry
@@ -103,8 +103,8 @@ def draw(document: SpecDocument, table: str, registry: Registry, seed: int | Non
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     given = _table(table, attributes, registry)
-    if isinstance(space, Multisets) and unit == space.units[0]:
-        space.check_size(len(given))
+    if space.cells_are_records and unit == space.units[0]:
+        check_size(space.name, len(given), *space.total_range())
     source: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
     released = _guarded(mechanism, given, document, source)
     held = tuple(_held(i, given, released, unit, mechanism) for i in document.spec.multiverse.invariants or ())

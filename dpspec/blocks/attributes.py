@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpspec.blocks.space import Attribute, Record
@@ -114,3 +114,15 @@ def include_attributes(larger: tuple[Attribute, ...], smaller: tuple[Attribute, 
 def include_sizes(larger: tuple[int, int | None], smaller: tuple[int, int | None]) -> bool:
     """Whether the range of sizes (least, most) holds the other one."""
     return larger[0] <= smaller[0] and (larger[1] is None or (smaller[1] is not None and smaller[1] <= larger[1]))
+
+
+def children(attribute: Attribute, parent: str, coarser: Attribute) -> Sequence[int]:
+    """The places of the categories that lie in one category of the coarser attribute, without listing the others.
+
+    >>> children(Attribute(name="block", count=8_100_000, within="tract"), "83999", Attribute(name="tract", count=84_000))
+    range(8099904, 8100000)
+    """
+    if attribute.parents:
+        return [place for place, above in enumerate(attribute.parents) if above == parent]
+    chosen, size, above = coarser.index(parent), attribute.size, coarser.size
+    return range(-(-chosen * size // above), -(-(chosen + 1) * size // above))

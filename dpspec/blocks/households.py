@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
@@ -17,13 +18,19 @@ from dpspec.blocks.attributes import (
     read_record,
     restrict_attributes,
 )
+from dpspec.blocks.choice import Choice, Mentioned
 from dpspec.blocks.multisets import Multisets, check_sizes
+from dpspec.blocks.palettes import CELLS, COMBINED, combined, first_names, palette_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import record_in_words, records_in_words, varying
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Nested, define, evolve
 
 MEMBERS = "members"
 """The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
+PERSONS = 3
+"""A household of a palette has at most this many persons."""
 
 
 @define
@@ -136,6 +143,54 @@ class Households(Multisets):
             return None
         kinds = count_records(self.person)
         return sum(math.comb(kinds + size - 1, size) for size in range(self.members + 1))
+
+    def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        return self.household if unit == "household" else self.person
+
+    def cell_of(self, record: Record) -> Hashable:
+        return record[:-1], record[-1]
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        pairs = cast("Sequence[tuple[Record, Hashable]]", cells)
+        places = combined([place for place, _ in pairs], self.household)
+        members = dict.fromkeys(composition for _, composition in pairs)
+        return tuple(itertools.islice(itertools.product(places, members), COMBINED))
+
+    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+        """Every place of one palette with every composition of another."""
+        places = palette_of(choose, self.household, mentioned)
+        persons = palette_of(choose, self.person, mentioned)
+        most = PERSONS if self.members is None else min(self.members, PERSONS)
+        return tuple(itertools.islice(itertools.product(places, choose.bags(persons, most, 4)), CELLS))
+
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        households = (*self.cells_of(left), *self.cells_of(right))
+        for merged in (None, *(a.name for a in (*self.household, *self.person))):
+            places = first_names([place for place, _ in households], self.household, merged)
+            persons = first_names([person for _, members in households for person in members], self.person, merged)
+            one, two = (
+                self.of(tuple((places[p], tuple(sorted(persons[m] for m in members))) for p, members in self.cells_of(dataset)))
+                for dataset in (left, right)
+            )
+            yield one, two
+
+    def in_words(self, left: Any, right: Any) -> tuple[str, str]:
+        households = [*left, *right]
+        places = varying(self.household, [place for place, _ in households])
+        traits = varying(self.person, [person for _, members in households for person in members])
+
+        def household(place: Record, members: tuple[Record, ...]) -> str:
+            where = record_in_words(place, self.household, places, "")
+            persons = records_in_words(members, self.person, traits, "person") if members else "vacant"
+            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
+
+        def whole(dataset: Any) -> str:
+            found = Counter(household(place, members) for place, members in dataset)
+            texts = [text if times == 1 else f"{times} times {text}" for text, times in found.items()]
+            return "; ".join(texts) or "no household"
+
+        return whole(left), whole(right)
 
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         if self.least > records:

@@ -37,6 +37,10 @@ class Invariant(ABC):
         """The attributes the invariant looks at, each with the categories that it singles out."""
         return {}
 
+    def margin(self, space: DatasetSpace) -> frozenset[str] | None:
+        """The attributes of the largest unit on whose counts alone the value depends; None when it depends on more."""
+        return None
+
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         """A reason why c(x) determines other(x) for every x of the space, when one is seen from the form of the two."""
         return "the same invariant" if self == other else None
@@ -111,6 +115,11 @@ class Marginal(Invariant):
         singled = {attribute: frozenset(categories) for attribute, categories in self.where}
         return {attribute: singled.get(attribute, frozenset()) for attribute in (*self.attributes, *singled)}
 
+    def margin(self, space: DatasetSpace) -> frozenset[str] | None:
+        largest = space.units[0] if space.units else self.unit
+        own, seen = {a.name for a in space.attributes_of(largest)}, frozenset(self.mentions())
+        return (seen & own) | ({MEMBERS} if seen - own or self.unit != largest else frozenset())
+
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         return tuple(sorted(self._count(space.records(dataset, self.unit), space).items(), key=repr))
 
@@ -152,11 +161,17 @@ class Marginal(Invariant):
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         try:
-            columns = [self._count(space.records_of_cell(cell, self.unit), space) for cell in cells]
+            columns = [self._change(cell, space) for cell in cells]
         except IncompatibleBlocksError:  # a record of the unit is no sum of cells: all that a user did, say
             return None
         values = sorted({value for column in columns for value in column}, key=repr)
         return tuple(tuple(column[value] for column in columns) for value in values)
+
+    def _change(self, cell: Hashable, space: DatasetSpace) -> Counter[Record]:
+        """What one count more in a cell adds to the table."""
+        change = self._count(space.records_of_cell(cell, self.unit), space)
+        change.subtract(self._count(space.records_replaced(cell, self.unit), space))
+        return change
 
     def partitions(self, others: Sequence[Invariant], space: DatasetSpace) -> Iterator[tuple[Invariant, ...]]:
         known, where = _names(space.attributes_of(self.unit)), dict(self.where)

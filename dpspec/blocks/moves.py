@@ -17,59 +17,14 @@ up to sign changes all eight cells (degree 4).
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
 
-from dpspec.blocks.households import MEMBERS, Households
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.lattice import Vector, kernel_basis
-from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.records import OrderedRecords, Records
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import NotInSpaceError
+from dpspec.blocks.space import Attribute, DatasetSpace
 
 Counts = Mapping[Hashable, int]
-
-
-# --- datasets as counts ----------------------------------------------------------------------------
-
-
-def has_counts(space: DatasetSpace) -> bool:
-    """Whether `counts_of` and `dataset_of` know the space."""
-    return isinstance(space, (Multisets, OrderedRecords)) or space.cells() is not None
-
-
-def counts_of(dataset: Dataset, space: DatasetSpace) -> Counter[Hashable]:
-    """The dataset as counts over cells: kinds of records (their order is lost), or the coordinates of a vector."""
-    if isinstance(space, OrderedRecords):
-        return Counter(space.records(dataset, space.unit))
-    if isinstance(space, Multisets):
-        return Counter(space.cells_of(dataset))
-    vector = space.vector(dataset)
-    return Counter({cell: count for cell, count in zip(space.cells() or (), vector, strict=True) if count})
-
-
-def dataset_of(counts: Counts, space: DatasetSpace) -> Dataset:
-    """The dataset with these counts (in sorted order, for an ordered space); raises NotInSpaceError when there is none."""
-    if isinstance(space, (Multisets, OrderedRecords)):
-        if any(count < 0 for count in counts.values()):
-            raise NotInSpaceError(space.name, "counts must not be negative", value=dict(counts))
-        cells = tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
-        if isinstance(space, OrderedRecords):
-            return space.dataset(cells)
-        space.check_size(len(cells))
-        return space.of(cells)
-    return space.from_vector(tuple(counts.get(cell, 0) for cell in space.cells() or ()))
-
-
-def ceiling(space: DatasetSpace) -> int | None:
-    """The largest value of a coordinate, where the space bounds it."""
-    if isinstance(space, BitVectors):
-        return 1
-    return space.high if isinstance(space, IntegerCounts) else None
 
 
 # --- differences -----------------------------------------------------------------------------------
@@ -77,26 +32,13 @@ def ceiling(space: DatasetSpace) -> int | None:
 
 def rows_over(invariants: Sequence[Invariant], cells: Sequence[Hashable], space: DatasetSpace) -> list[Vector]:
     """The rows over some cells of those invariants that add up over cells; `adds_up` says which do."""
-    return [row for invariant in invariants for row in _rows(invariant, cells, space) or ()]
+    return [row for invariant in invariants for row in invariant.rows_over(cells, space) or ()]
 
 
 def adds_up(invariant: Invariant, space: DatasetSpace) -> bool:
     """Whether the value of the invariant is a sum over the cells of the dataset, so that kernel moves keep it."""
-    return _rows(invariant, (), space) is not None
-
-
-def _rows(invariant: Invariant, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[Vector, ...] | None:
-    if isinstance(invariant, Marginal) and isinstance(space, BitVectors):
-        # A bit that is set takes one record ("0",) away and adds one record ("1",).
-        one, zero = (dict(_pairs(invariant, bit)) for bit in (1, 0))
-        return tuple((one.get(value, 0) - zero.get(value, 0),) * len(cells) for value in {**one, **zero})
-    if isinstance(invariant, Marginal) and not isinstance(space, (Multisets, Records)):
-        return None
-    return invariant.rows_over(cells, space)
-
-
-def _pairs(invariant: Marginal, bit: int) -> Any:
-    return invariant.value((bit,), BitVectors(length=1, unit=invariant.unit))
+    cell = space.first_cell()
+    return cell is not None and invariant.rows_over((cell,), space) is not None
 
 
 def kernel_of(
@@ -108,6 +50,7 @@ def kernel_of(
         keep_total: also keep the number of cells of the dataset.
 
     >>> from dpspec.blocks.invariant import LinearMap
+    >>> from dpspec.blocks.vectors import BitVectors
     >>> kernel_of((LinearMap(rows=((1,) * 1000,)),), (3, 77), BitVectors(length=1000))
     ((1, -1),)
     """
@@ -128,19 +71,6 @@ def changed(counts: Counts, cells: Sequence[Hashable], vector: Iterable[int]) ->
 # --- exchanges -------------------------------------------------------------------------------------
 
 
-def record_of(cell: Hashable, space: DatasetSpace) -> Record:
-    """A cell as a record of the largest unit."""
-    if isinstance(space, Households):
-        place, members = cast("tuple[Record, Hashable]", cell)
-        return (*place, members)
-    return cast("Record", cell)
-
-
-def cell_of(record: Record, space: DatasetSpace) -> Hashable:
-    """The inverse of `record_of`."""
-    return (record[:-1], record[-1]) if isinstance(space, Households) else record
-
-
 def exchange_groups(
     invariants: Sequence[Invariant], space: DatasetSpace, agreed: frozenset[str] = frozenset()
 ) -> tuple[frozenset[str], ...]:
@@ -157,11 +87,14 @@ def exchange_groups(
     >>> [sorted(group) for group in exchange_groups(held, space, frozenset("j"))], len(exchange_groups(held, space))
     ([['l'], ['k']], 1)
     """
-    if not isinstance(space, (Multisets, Records)) or not all(isinstance(invariant, Marginal) for invariant in invariants):
+    margins = [invariant.margin(space) for invariant in invariants]
+    if not space.cells_are_records:
         return ()
     attributes = space.attributes_of(space.units[0])
     groups = [frozenset({a.name}) for a in attributes if a.name not in agreed]
-    for edge in (*_edges(invariants, space), *(frozenset({a.name, a.within}) for a in attributes if a.within)):
+    for edge in (*margins, *(frozenset({a.name, a.within}) for a in attributes if a.within)):
+        if edge is None:
+            return ()
         wanted = edge - agreed
         joined = [group for group in groups if group & wanted]
         if len(joined) > 1:
@@ -170,28 +103,22 @@ def exchange_groups(
     return tuple(groups)
 
 
-def _edges(invariants: Sequence[Invariant], space: DatasetSpace) -> Iterator[frozenset[str]]:
-    """What each invariant looks at, as attributes of the largest unit."""
-    own = {a.name for a in space.attributes_of(space.units[0])}
-    for invariant in invariants:
-        seen = frozenset(invariant.mentions())
-        inside = seen - own or (isinstance(invariant, Marginal) and invariant.unit != space.units[0])
-        yield (seen & own) | ({MEMBERS} if inside else frozenset())
-
-
 def exchanges(
     left: Hashable, right: Hashable, invariants: Sequence[Invariant], space: DatasetSpace
 ) -> Iterator[tuple[Hashable, Hashable]]:
     """What two cells of a dataset may become by exchanging one group of values; no cell is ever listed."""
-    names = tuple(a.name for a in space.attributes_of(space.units[0])) if space.units else ()
-    one, two = record_of(left, space), record_of(right, space)
+    if not space.cells_are_records:
+        return
+    unit = space.units[0]
+    names = tuple(a.name for a in space.attributes_of(unit))
+    one, two = (space.records_of_cell(cell, unit)[0] for cell in (left, right))
     agreed = frozenset(name for name, a, b in zip(names, one, two, strict=True) if a == b)
     groups = exchange_groups(invariants, space, agreed)
     for group in groups if len(groups) > 1 else ():
         moved = tuple(zip(names, one, two, strict=True))
         yield (
-            cell_of(tuple(b if name in group else a for name, a, b in moved), space),
-            cell_of(tuple(a if name in group else b for name, a, b in moved), space),
+            space.cell_of(tuple(b if name in group else a for name, a, b in moved)),
+            space.cell_of(tuple(a if name in group else b for name, a, b in moved)),
         )
 
 
@@ -204,7 +131,7 @@ def exchanges_connect(invariants: Sequence[Invariant], space: DatasetSpace) -> s
     two margins of one table Diaconis and Sturmfels 1998). The combinations that nesting forbids lie inside one margin,
     where a zero count is held anyway. c_Swap = (match x rest, match x swap) is of this kind (B-D23).
     """
-    if not invariants or not isinstance(space, (Multisets, Records)):
+    if not invariants or not space.cells_are_records:
         return None
     unit = space.units[0]
     plain = all(isinstance(i, Marginal) and i.unit == unit and not i.where for i in invariants)
@@ -234,15 +161,3 @@ def _is_acyclic(edges: Sequence[frozenset[str]]) -> bool:
         if kept == left:
             return not kept
         left = kept
-
-
-def children(attribute: Attribute, parent: str, coarser: Attribute) -> Sequence[int]:
-    """The places of the categories that lie in one category of the coarser attribute, without listing the others.
-
-    >>> children(Attribute(name="block", count=8_100_000, within="tract"), "83999", Attribute(name="tract", count=84_000))
-    range(8099904, 8100000)
-    """
-    if attribute.parents:
-        return [place for place, above in enumerate(attribute.parents) if above == parent]
-    chosen, size, above = coarser.index(parent), attribute.size, coarser.size
-    return range(-(-chosen * size // above), -(-(chosen + 1) * size // above))

@@ -6,10 +6,11 @@ import itertools
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, ClassVar
 
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import pair_of_records
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 
 CELLS_LISTED = 4096
@@ -28,8 +29,17 @@ def check_sizes(least: int, most: int | None) -> None:
         raise ParameterError("most", f"must not be below least={least}", value=most)
 
 
+def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
+    """The cells of some counts, each as often as it counts, in the order of their text."""
+    if any(count < 0 for count in counts.values()):
+        raise NotInSpaceError(name, "counts must not be negative", value=dict(counts))
+    return tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
+
+
 class Multisets(DatasetSpace):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
+
+    cells_are_records: ClassVar[bool] = True
 
     least: int
     most: int | None
@@ -92,6 +102,24 @@ class Multisets(DatasetSpace):
 
     def fixed_total(self) -> bool:
         return self.least == self.most
+
+    def first_cell(self) -> Hashable:
+        return next(self.kinds())
+
+    def counts(self, dataset: Dataset) -> Counter[Hashable]:
+        return Counter(self.cells_of(dataset))
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        cells = repeated(counts, self.name)
+        self.check_size(len(cells))
+        return self.of(cells)
+
+    def total_range(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        unit = self.units[0]
+        return pair_of_records(self.records(left, unit), self.records(right, unit), self.attributes_of(unit), unit)
 
     def check_size(self, size: int) -> None:
         """Raise NotInSpaceError for a number of cells outside the range."""

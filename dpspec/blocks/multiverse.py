@@ -39,6 +39,9 @@ class Multiverse(ABC):
 
     name: ClassVar[str]
 
+    is_listed: ClassVar[bool] = False
+    """True when `universes` lists a few datasets, however large the space is."""
+
     @abstractmethod
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         """The labels of all universes that hold the dataset; empty when none does."""
@@ -117,6 +120,7 @@ class ExplicitUniverses(Multiverse):
     """
 
     name: ClassVar[str] = "explicit"
+    is_listed: ClassVar[bool] = True
 
     universes_by_label: Annotated[tuple[tuple[str, tuple[Dataset, ...]], ...], Pairs(Items(Data()))]
 

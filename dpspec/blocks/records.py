@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.attributes import (
@@ -16,8 +16,11 @@ from dpspec.blocks.attributes import (
     read_record,
     restrict_attributes,
 )
-from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes
+from dpspec.blocks.choice import Choice, Mentioned
+from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes, repeated
+from dpspec.blocks.palettes import combined, palette_of, renamed_records
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import pair_of_records
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Nested, Text, define, evolve
 
@@ -31,6 +34,8 @@ class Records(DatasetSpace):
         least, most: the range of the number of records; without `most` it is unbounded.
         unit: what one record is.
     """
+
+    cells_are_records: ClassVar[bool] = True
 
     attributes: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
     least: Annotated[int, Integer(0)] = 0
@@ -76,6 +81,18 @@ class Records(DatasetSpace):
         most = records if self.most is None else min(self.most, records)
         return evolve(self, attributes=restrict_attributes(self.attributes, mentioned), most=most)
 
+    def first_cell(self) -> Hashable:
+        return next(all_records(self.attributes))
+
+    def total_range(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        return combined(cast("Sequence[Record]", cells), self.attributes)
+
+    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+        return palette_of(choose, self.attributes, mentioned)
+
     def _read(self, value: Any) -> tuple[Record, ...]:
         """The records of a dataset as it is written, in the order given."""
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
@@ -95,6 +112,7 @@ class OrderedRecords(Records):
 
     name: ClassVar[str] = "ordered-records"
     is_ordered: ClassVar[bool] = True
+    is_sequence: ClassVar[bool] = True
 
     def dataset(self, value: Any) -> Dataset:
         return self._read(value)
@@ -117,7 +135,22 @@ class OrderedRecords(Records):
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
+        return self.cells_of(dataset)
+
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
         return cast("tuple[Any, ...]", dataset)
+
+    def counts(self, dataset: Dataset) -> Counter[Hashable]:
+        return Counter(self.cells_of(dataset))
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        return self.dataset(repeated(counts, self.name))
+
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        return renamed_records(self.cells_of(left), self.cells_of(right), self.attributes)
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        return pair_of_records(self.cells_of(left), self.cells_of(right), self.attributes, self.unit, ordered=True)
 
 
 @define
@@ -148,6 +181,10 @@ class UnorderedRecords(Records, Multisets):
 
     def count_kinds(self) -> int:
         return count_records(self.attributes)
+
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        pairs = renamed_records(self.cells_of(left), self.cells_of(right), self.attributes)
+        return ((self.of(one), self.of(two)) for one, two in pairs)
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)

@@ -8,14 +8,21 @@ Datasets are plain hashable values (tuples) in one canonical form per element of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Annotated, Any, ClassVar
 
+from dpspec.blocks.choice import Choice, Mentioned
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Text, define, did_you_mean
+from dpspec.plural import value_text
 
 Dataset = Hashable
 Record = tuple[Hashable, ...]
+
+FEW_CELLS = 600
+"""With at most so many cells, a small pair of datasets is drawn from all of them."""
 
 
 @define
@@ -109,12 +116,23 @@ class Attribute:
 
 
 class DatasetSpace(ABC):
-    """The set X of all datasets that the specification speaks about."""
+    """The set X of all datasets that the specification speaks about.
+
+    What must be there says which datasets exist. The rest has defaults, under which a space takes part where it can: its units
+    and their records serve distances and marginals; its *cells* (coordinates, or kinds of records) serve linear invariants, and
+    moves inside universes too large to list; the last ones say what a witness is looked for among, and how it is told.
+    """
 
     name: ClassVar[str]
 
     is_ordered: ClassVar[bool] = False
     """True when a dataset is a sequence of records, so that positions have a meaning."""
+
+    cells_are_records: ClassVar[bool] = False
+    """True when a dataset may be any collection of cells, with repetitions, and a cell is any record of the largest unit."""
+
+    is_sequence: ClassVar[bool] = False
+    """True when a dataset is its cells in an order that matters: `cells_of` gives them, `dataset` reads them back."""
 
     @property
     @abstractmethod
@@ -141,6 +159,10 @@ class DatasetSpace(ABC):
         """The attributes of a record of the unit, in the order of its values."""
         self.check_unit(unit)
         return ()
+
+    def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
+        """The attributes that tell records of the unit apart inside the units they lie in."""
+        return self.attributes_of(unit)
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         """The dataset as records of one unit (in order, for an ordered space)."""
@@ -187,9 +209,90 @@ class DatasetSpace(ABC):
         """The records of the unit that one count in a cell stands for."""
         raise IncompatibleBlocksError(f"space {self.name}", "has no cells of records", value=unit)
 
+    def records_replaced(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        """The records whose place those of `records_of_cell` take: a bit that is set replaces one that is not."""
+        return ()
+
     def fixed_total(self) -> bool:
         """Whether the sum of the coordinates is the same for all datasets."""
         return False
+
+    # -- datasets as counts over cells, and moves ---------------------------------------------------
+
+    def first_cell(self) -> Hashable | None:
+        """Some cell; None when datasets are no counts over cells. There may be too many for `cells()`."""
+        return next(iter(self.cells() or ()), None)
+
+    def has_counts(self) -> bool:
+        """Whether datasets are counts over cells, as `counts` gives them."""
+        return self.first_cell() is not None
+
+    def counts(self, dataset: Dataset) -> Counter[Hashable]:
+        """The dataset as counts over cells, those that are 0 left out; the order of a sequence is lost."""
+        vector = self.vector(dataset)
+        return Counter({cell: count for cell, count in zip(self.cells() or (), vector, strict=True) if count})
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        """The dataset with these counts, a sequence in sorted order; raises NotInSpaceError when there is none."""
+        return self.from_vector(tuple(counts.get(cell, 0) for cell in self.cells() or ()))
+
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
+        """The cells of a dataset with repetitions; of a sequence in its order."""
+        return tuple(self.counts(dataset).elements())
+
+    def cell_range(self) -> tuple[int, int | None]:
+        """The least and the largest value of one coordinate; None for no bound above."""
+        return 0, None
+
+    def total_range(self) -> tuple[int, int | None]:
+        """The least and the largest sum of the coordinates, as far as the space bounds it; None for no bound above."""
+        return 0, None
+
+    def cell_of(self, record: Record) -> Hashable:
+        """The cell that a record of the largest unit is, when cells are records."""
+        return record
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """The cells that combine what some cells are made of, themselves among them: among these a short change is looked for."""
+        return tuple(dict.fromkeys(cells))
+
+    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+        """Few cells, chosen from all, of which a small pair of datasets is made.
+
+        Args:
+            choose: chooses numbers and places.
+            mentioned: the attributes that the invariants look at, with the categories that they single out.
+        """
+        listed = self.cells() or ()
+        if len(listed) <= FEW_CELLS:
+            return listed
+        return self.crossed([listed[place] for place in choose.places(len(listed), 2, 12)])[:FEW_CELLS]
+
+    # -- witnesses ----------------------------------------------------------------------------------
+
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        """The two datasets with simpler names for what occurs in them, the same in both."""
+        return iter(())
+
+    def tried(self, lot: Random) -> Iterator[Any] | None:
+        """What a black box is tried on, the most telling first; None for the smallest datasets and short changes of some.
+
+        Values that are no datasets are passed over.
+
+        Args:
+            lot: for what is drawn.
+        """
+        return None
+
+    def order_tried(self, dataset: Dataset) -> tuple[int, str]:
+        """The order of datasets among those that are tried: `order`, unless another size tells more."""
+        return self.order(dataset)
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        """Two datasets for people; what is the same everywhere in both may be left out."""
+        return value_text(left), value_text(right)
+
+    # -- parts --------------------------------------------------------------------------------------
 
     def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
         """A small finite sub-space of X for hunting witnesses, or None when X has no natural one.

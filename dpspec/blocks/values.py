@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.blocks.patterns import lists_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Domain, Integer, Text, Truth, define
@@ -133,6 +135,9 @@ class ValueLists(DatasetSpace):
 
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
+
+    def tried(self, lot: Random) -> Iterator[Any]:
+        return lists_tried(self.datasets(), self.values, (self.least, self.most), lot, ordered=self.ordered)
 
     def order(self, dataset: Dataset) -> tuple[int, str]:
         entries = cast("tuple[Any, ...]", dataset)

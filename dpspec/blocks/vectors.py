@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterator
+from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.blocks.patterns import lists_tried, vectors_tried
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
@@ -71,6 +73,14 @@ class BitVectors(DatasetSpace):
         self.check_unit(unit)
         return tuple((str(bit),) for bit in self._bits(dataset))
 
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return (("1",),)
+
+    def records_replaced(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return (("0",),)
+
     def fixes_size(self, unit: str) -> bool:
         return unit == self.unit
 
@@ -85,6 +95,12 @@ class BitVectors(DatasetSpace):
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         return self.dataset(vector)
+
+    def cell_range(self) -> tuple[int, int]:
+        return 0, 1
+
+    def tried(self, lot: Random) -> Iterator[Any]:
+        return lists_tried(self.datasets(), (0, 1), (self.length, self.length), lot)
 
     def _bits(self, dataset: Dataset) -> tuple[int, ...]:
         return cast("tuple[Any, ...]", dataset)
@@ -166,3 +182,13 @@ class IntegerCounts(DatasetSpace):
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         return self.dataset(vector)
+
+    def cell_range(self) -> tuple[int, int | None]:
+        return self.low, self.high
+
+    def tried(self, lot: Random) -> Iterator[Any]:
+        return vectors_tried(self.length, self.low, self.high)
+
+    def order_tried(self, dataset: Dataset) -> tuple[int, str]:
+        """By the largest absolute value, since these are answers of queries; then by text."""
+        return max(map(abs, self.vector(dataset))), self.order(dataset)[1]

@@ -11,10 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.blocks.multisets import Multisets
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
+from dpspec.plural import value_text
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
-from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words, value_text
+from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 
@@ -135,7 +135,7 @@ def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacyS
     left, right = pair_in_words(found.left, found.right, spec.space)
     rows.add_row("on the pair", f"x  = {left}")
     rows.add_row("", f"x' = {right}")
-    if isinstance(spec.space, Multisets):
+    if spec.space.cells_are_records:
         rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
     rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
     rows.add_row(f"engine on {conclusion}", _shortened(found.checks[1]))

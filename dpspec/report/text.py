@@ -12,10 +12,10 @@ from rich.text import Text
 from dpspec.errors import DpspecError
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.params import each
-from dpspec.plural import count
+from dpspec.plural import count, value_text
 from dpspec.report.json import registered
 from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid, headline
-from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words, value_text
+from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import FileReport, Obligation

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from dpspec.blocks.budget import Budget
-from dpspec.blocks.households import MEMBERS, Households
-from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.multiverse import Multiverse
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.exact import Bracket, Number
 from dpspec.params import parameters
 from dpspec.plural import count
@@ -115,9 +110,7 @@ def space_in_words(space: DatasetSpace) -> list[str]:
     lines = [space.name.replace("-", " ") + _sizes(space)]
     seen: set[str] = set()
     for unit in reversed(space.units) if len(space.units) > 1 else space.units:
-        attributes = [a for a in space.attributes_of(unit) if a.name != MEMBERS]
-        if isinstance(space, Households):
-            attributes = list(space.household if unit == "household" else space.person)
+        attributes = space.own_attributes(unit)
         if attributes and unit not in seen:
             seen.add(unit)
             lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
@@ -179,72 +172,4 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     >>> pair_in_words((("f",), ("f",)), (("f",), ("m",)), UnorderedRecords(attributes=(sex,)))
     ('2 x (sex f)', '(sex f), (sex m)')
     """
-    if isinstance(space, Households):
-        return _household_pair(left, right, space)
-    if isinstance(space, Multisets) or (space.units and space.is_ordered and not hasattr(space, "length")):
-        unit = space.units[0]
-        attributes = space.attributes_of(unit)
-        records = space.records(left, unit), space.records(right, unit)
-        shown = _varying(attributes, [*records[0], *records[1]])
-        first, second = (_records_in_words(r, attributes, shown, unit, ordered=space.is_ordered) for r in records)
-        return first, second
-    return value_text(left), value_text(right)
-
-
-def _varying(attributes: Sequence[Attribute], records: Sequence[Record]) -> list[int]:
-    return [place for place in range(len(attributes)) if len({record[place] for record in records}) > 1]
-
-
-def _record_in_words(record: Record, attributes: Sequence[Attribute], shown: Sequence[int], noun: str) -> str:
-    inner = ", ".join(f"{attributes[place].name} {record[place]}" for place in shown)
-    return f"({inner})" if inner else noun
-
-
-def _records_in_words(
-    records: Sequence[Record], attributes: Sequence[Attribute], shown: Sequence[int], noun: str, *, ordered: bool = False
-) -> str:
-    """Records with their multiplicity, or one after the other where their order counts."""
-    if not records:
-        return f"no {noun}"
-    if not shown:
-        return count(len(records), noun)
-    texts = [_record_in_words(record, attributes, shown, noun) for record in records]
-    if ordered:
-        return "[" + ", ".join(texts) + "]"
-    return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())
-
-
-def _household_pair(left: Any, right: Any, space: Households) -> tuple[str, str]:
-    households = [*left, *right]
-    places = _varying(space.household, [place for place, _ in households])
-    traits = _varying(space.person, [person for _, members in households for person in members])
-
-    def household(place: Record, members: tuple[Record, ...]) -> str:
-        where = _record_in_words(place, space.household, places, "")
-        persons = _records_in_words(members, space.person, traits, "person") if members else "vacant"
-        return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
-
-    def whole(dataset: Any) -> str:
-        found = Counter(household(place, members) for place, members in dataset)
-        texts = [text if times == 1 else f"{times} times {text}" for text, times in found.items()]
-        return "; ".join(texts) or "no household"
-
-    return whole(left), whole(right)
-
-
-def value_text(value: Hashable, limit: int = 120) -> str:
-    """A plain value, nested tuples without the quotes and commas of Python.
-
-    >>> value_text((("county", 3), ("tract", 1)))
-    '((county, 3), (tract, 1))'
-    """
-    text = _plain(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(_plain, value))})"
-    if isinstance(value, float) and math.isinf(value):
-        return "infinity"
-    return str(value)
+    return space.in_words(left, right)

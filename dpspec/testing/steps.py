@@ -1,9 +1,9 @@
 """Walks from a given dataset of any size: pairs (x, x') of one universe, with x' a few moves away.
 
 A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
-first two, or a kernel vector over the grid of the categories of all. Where `exchanges_connect` says so, enough steps reach
-every table of the universe; for bit vectors with fixed sum likewise; in general only what such steps reach. Every step stays
-inside the universe, so dropping steps, which is how a pair shrinks, does too.
+first two, or a kernel vector over all cells that combine what these are made of (`DatasetSpace.crossed`). Where
+`exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
+only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
 """
 
 from __future__ import annotations
@@ -11,23 +11,15 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import strategies as st
 
-from dpspec.blocks.attributes import all_records
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.moves import adds_up, ceiling, changed, counts_of, dataset_of, exchanges, has_counts, kernel_of
-from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.records import OrderedRecords, Records
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.vectors import IntegerCounts
+from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError
 from dpspec.spec import PrivacySpec
-
-GRID = 64
-"""A grid of combinations has at most this many cells."""
 
 JOINED = 6
 """The differences of this many basis vectors are moves, too."""
@@ -40,7 +32,7 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
     """A given dataset x and another one of its universe, at most `steps` moves away; shrinks to fewer moves."""
     space = spec.space
     start = space.dataset(dataset)
-    if not has_counts(space) or spec.multiverse.invariants is None:
+    if not space.has_counts() or spec.multiverse.invariants is None:
         raise IncompatibleBlocksError("multiverse", "moves need a space with cells and universes given by invariants")
     code = st.tuples(st.lists(st.integers(0, 2**16), min_size=2, max_size=4), st.integers(0, 2**8))
 
@@ -57,8 +49,8 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
 def stepped(current: Dataset, slots: Sequence[int], choice: int, spec: PrivacySpec) -> Dataset:
     """The dataset after one move, or the same when the chosen cells allow none."""
     space, invariants = spec.space, spec.multiverse.invariants or ()
-    counts = counts_of(current, space)
-    held = sorted(counts.elements(), key=repr) if isinstance(space, (Multisets, OrderedRecords)) else space.cells() or ()
+    counts = space.counts(current)
+    held = sorted(counts.elements(), key=repr) if space.cells_are_records else space.cells() or ()
     if not held:
         return current
     chosen = [held[slot % len(held)] for slot in slots]
@@ -78,13 +70,12 @@ def _candidates(
     counts: Counter[Hashable], chosen: Sequence[Hashable], invariants: Sequence[Invariant], space: DatasetSpace
 ) -> Iterator[Change]:
     """The changes that a step may make and that leave every count within its bounds."""
-    for pair in exchanges(chosen[0], chosen[1], invariants, space) if isinstance(space, (Multisets, Records)) else ():
+    for pair in exchanges(chosen[0], chosen[1], invariants, space):
         change = Counter(pair)
         change.subtract(chosen[:2])
         if any(change.values()) and (chosen[0] != chosen[1] or counts[chosen[0]] > 1):
             yield tuple((cell, step) for cell, step in change.items() if step)
-    cells = tuple(dict.fromkeys(chosen)) if not isinstance(space, (Multisets, Records)) else grid(chosen, space)
-    low, high = space.low if isinstance(space, IntegerCounts) else 0, ceiling(space)
+    cells, (low, high) = space.crossed(chosen), space.cell_range()
     basis = kernel_of(invariants, cells, space)
     further = [tuple(a - b for a, b in zip(*pair, strict=True)) for pair in itertools.combinations(basis[:JOINED], 2)]
     for vector in (*basis, *further):
@@ -94,37 +85,14 @@ def _candidates(
                 yield tuple((cell, sign * step) for cell, step in zip(cells, vector, strict=True) if step)
 
 
-def grid(cells: Sequence[Hashable], space: DatasetSpace) -> tuple[Hashable, ...]:
-    """All combinations of the categories that some cells have, nested ones consistent."""
-    if isinstance(space, Households):
-        pairs = cast("Sequence[tuple[Record, Hashable]]", cells)
-        places = _combined([place for place, _ in pairs], space.household)
-        members = dict.fromkeys(composition for _, composition in pairs)
-        return tuple(itertools.islice(itertools.product(places, members), GRID))
-    attributes = space.attributes_of(space.units[0])
-    return _combined(cast("Sequence[Record]", cells), attributes)
-
-
-def _combined(records: Sequence[Record], attributes: Sequence[Attribute]) -> tuple[Record, ...]:
-    original = {a.name: a for a in attributes}
-    kept = tuple(
-        attribute.restricted(
-            sorted({str(record[place]) for record in records}, key=attribute.index),
-            None if attribute.within is None else original[attribute.within],
-        )
-        for place, attribute in enumerate(attributes)
-    )
-    return tuple(itertools.islice(all_records(kept), GRID))
-
-
 def _applied(current: Dataset, counts: Counter[Hashable], change: Change, space: DatasetSpace) -> Dataset:
     """The dataset after a change; in a sequence the new records take the places of the old ones."""
-    if not isinstance(space, OrderedRecords):
-        return dataset_of(changed(counts, [cell for cell, _ in change], [step for _, step in change]), space)
+    if not space.is_sequence:
+        return space.from_counts(changed(counts, [cell for cell, _ in change], [step for _, step in change]))
     gone = Counter({cell: -step for cell, step in change if step < 0})
     fresh = [cell for cell, step in change for _ in range(max(step, 0))]
     records: list[Hashable] = []
-    for record in space.records(current, space.unit):
+    for record in space.cells_of(current):
         if not gone[record]:
             records.append(record)
             continue

@@ -20,18 +20,14 @@ import attrs
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from dpspec.blocks.attributes import all_records
-from dpspec.blocks.households import Households
-from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.moves import adds_up, ceiling, dataset_of, has_counts, kernel_of
-from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.multiverse import ExplicitUniverses, Universe
-from dpspec.blocks.records import OrderedRecords, Records
+from dpspec.blocks.choice import Mentioned
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.moves import adds_up, kernel_of
+from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import IntegerCounts
 from dpspec.errors import NotInSpaceError, NotReachedError
 from dpspec.spec import PrivacySpec
-from dpspec.testing.palettes import Draw, Mentioned, cells_drawn
+from dpspec.testing.palettes import Draw, cells_drawn
 
 LISTED = 2_000
 """A space with at most this many datasets is listed."""
@@ -52,14 +48,14 @@ def pairs_in_universe(spec: PrivacySpec) -> st.SearchStrategy[Pair]:
         NotReachedError: while drawing, when rejection meets no pair of one universe.
     """
     space, size = spec.space, spec.space.cardinality()
-    listed = isinstance(spec.multiverse, ExplicitUniverses) or (size is not None and size <= LISTED)
-    if listed or not has_counts(space):
+    listed = spec.multiverse.is_listed or (size is not None and size <= LISTED)
+    if listed or not space.has_counts():
         return _listed_pairs(spec)
     return _Search.of(spec).pairs()
 
 
 def _listed_pairs(spec: PrivacySpec) -> st.SearchStrategy[Pair]:
-    if isinstance(spec.multiverse, ExplicitUniverses):
+    if spec.multiverse.is_listed:
         universes = tuple(spec.multiverse.universes(spec.space))
     else:
         universes = grouped(spec, first_datasets(spec.space))
@@ -92,14 +88,14 @@ def grouped(spec: PrivacySpec, datasets: Sequence[Dataset]) -> tuple[Universe, .
 
 def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
     """Datasets of a space that is too large to list, shrinking towards few records with the first categories."""
-    if not has_counts(space):
+    if not space.has_counts():
         return st.sampled_from(first_datasets(space))
 
     @st.composite
     def one(draw: Draw) -> Dataset:
         cells = cells_drawn(draw, space, {}, whole=False)
         common = _common(draw, cells, space)
-        return _arranged(draw, common, space) if isinstance(space, OrderedRecords) else _valid(common, space)
+        return _arranged(draw, common, space) if space.is_sequence else _valid(common, space)
 
     return one()
 
@@ -136,7 +132,7 @@ class _Search:
         for invariant in invariants:
             for name, categories in invariant.mentions().items():
                 mentioned[name] = mentioned.get(name, frozenset()) | categories
-        whole = any(not isinstance(invariant, Marginal) for invariant in additive)
+        whole = any(invariant.margin(spec.space) is None for invariant in additive)
         rejected = len(additive) < len(invariants) or spec.multiverse.invariants is None
         return cls(spec, additive, rejected, _keeps_size(spec), mentioned, whole)
 
@@ -152,13 +148,13 @@ class _Search:
         cells = cells_drawn(draw, space, self.mentioned, whole=self.whole)
         keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3
         basis = kernel_of(self.additive, cells, space, keep_total=keep_total)
-        permuted = isinstance(space, OrderedRecords) and len(cells) > 1
+        permuted = space.is_sequence and len(cells) > 1
         if not basis and not permuted:
             reject()
         change = self._difference(draw, basis, len(cells), least=0 if permuted else 1)
         common = _common(draw, cells, space)
         sides = [_side(common, change, cells, space, sign) for sign in (-1, 1)]
-        if isinstance(space, OrderedRecords):
+        if space.is_sequence:
             left, right = _ordered(draw, sides[0], sides[1], space)
         else:
             left, right = (_valid(side, space) for side in sides)
@@ -195,31 +191,25 @@ class _Search:
 def _keeps_size(spec: PrivacySpec) -> bool:
     """Whether d_X is infinite between a dataset and one with a record more, tried on one pair."""
     space = spec.space
-    if not isinstance(space, (Multisets, OrderedRecords)):
+    cell = space.first_cell()
+    if not space.cells_are_records or cell is None:
         return False
-    cell, least = _first_cell(space), max(space.least, 1)
+    least = max(space.total_range()[0], 1)
     try:
-        return spec.distance(*(dataset_of({cell: size}, space) for size in (least, least + 1))).is_infinite
+        return spec.distance(*(space.from_counts({cell: size}) for size in (least, least + 1))).is_infinite
     except NotInSpaceError:
         return True
 
 
-def _first_cell(space: Any) -> Hashable:
-    if isinstance(space, Households):
-        return next(all_records(space.household)), ()
-    return next(all_records(space.attributes)) if isinstance(space, Records) else next(iter(space.kinds()))
-
-
 def _common(draw: Draw, cells: Sequence[Hashable], space: DatasetSpace) -> Counter[Hashable]:
     """The common part w: a few cells, filled up to the least size of the space."""
-    least = getattr(space, "least", 0)
+    least, (low, high) = space.total_range()[0], space.cell_range()
     common = Counter(draw(st.lists(st.sampled_from(cells), max_size=COMMON)))
-    if isinstance(space, IntegerCounts):
-        common.update(dict.fromkeys(space.cells(), space.low))
-    high = ceiling(space)
+    if low:
+        common.update(dict.fromkeys(space.cells() or (), low))
     if high is not None:
         common = Counter({cell: min(count, high) for cell, count in common.items()})
-    if isinstance(least, int) and common.total() < least:
+    if common.total() < least:
         common[cells[0]] += least - common.total()
     return common
 
@@ -227,7 +217,7 @@ def _common(draw: Draw, cells: Sequence[Hashable], space: DatasetSpace) -> Count
 def _side(common: Counter[Hashable], change: Sequence[int], cells: Sequence[Hashable], space: DatasetSpace, sign: int) -> Any:
     """w + v^- or w + v^+, less of w where the space bounds a coordinate or the size."""
     moved = {cell: step for cell, step in zip(cells, change, strict=True) if step}
-    side, high, most = Counter(common), ceiling(space), getattr(space, "most", None)
+    side, high, most = Counter(common), space.cell_range()[1], space.total_range()[1]
     if high is not None:
         for cell, step in moved.items():
             side[cell] = min(side[cell], high - abs(step))
@@ -246,12 +236,12 @@ def _parts(change: Sequence[int]) -> tuple[int, int]:
 
 def _valid(counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
     try:
-        return dataset_of(counts, space)
+        return space.from_counts(counts)
     except NotInSpaceError:
         reject()
 
 
-def _ordered(draw: Draw, left: Counter[Hashable], right: Counter[Hashable], space: OrderedRecords) -> Pair:
+def _ordered(draw: Draw, left: Counter[Hashable], right: Counter[Hashable], space: DatasetSpace) -> Pair:
     """Two sequences with these records: shared ones keep their places, then some places are exchanged."""
     shared = left & right
     start = sorted(shared.elements(), key=repr)
@@ -272,11 +262,11 @@ def _swaps(size: int) -> st.SearchStrategy[list[tuple[int, int]]]:
     return st.lists(st.tuples(place, place), max_size=3)
 
 
-def _arranged(draw: Draw, counts: Counter[Hashable], space: OrderedRecords) -> Dataset:
+def _arranged(draw: Draw, counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
     return _valid_sequence(draw(st.permutations(sorted(counts.elements(), key=repr))), space)
 
 
-def _valid_sequence(records: Sequence[Hashable], space: OrderedRecords) -> Dataset:
+def _valid_sequence(records: Sequence[Hashable], space: DatasetSpace) -> Dataset:
     try:
         return space.dataset(records)
     except NotInSpaceError:

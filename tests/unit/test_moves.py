@@ -7,14 +7,12 @@ from collections import defaultdict
 import pytest
 from flint import fmpz_mat
 
+from dpspec.blocks.attributes import children
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.lattice import graver_basis, kernel_basis
 from dpspec.blocks.moves import (
     adds_up,
     changed,
-    children,
-    counts_of,
-    dataset_of,
     exchange_groups,
     exchanges,
     exchanges_connect,
@@ -70,7 +68,7 @@ def by_vectors(space, vectors):
         for vector in vectors:
             for sign in (1, -1):
                 try:
-                    yield dataset_of(changed(counts_of(dataset, space), space.cells(), [sign * v for v in vector]), space)
+                    yield space.from_counts(changed(space.counts(dataset), space.cells(), [sign * v for v in vector]))
                 except NotInSpaceError:
                     continue
 
@@ -187,7 +185,7 @@ def test_every_pair_of_a_universe_is_a_kernel_vector_and_a_common_part():
     cells = space.cells()
     lattice = {tuple(v) for v in ([a * m for m in kernel_of(held, cells, space)[0]] for a in range(-4, 5))}
     for one, two in itertools.combinations(space.datasets(), 2):
-        left, right = counts_of(one, space), counts_of(two, space)
+        left, right = space.counts(one), space.counts(two)
         together = all(invariant.value(one, space) == invariant.value(two, space) for invariant in held)
         assert together == (tuple(right[cell] - left[cell] for cell in cells) in lattice)
 

@@ -16,27 +16,23 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from operator import add
-from typing import Any, cast
+from typing import Any
 
 import attrs
 from flint import arb
 
-from dpspec.blocks.moves import adds_up, counts_of, dataset_of, has_counts, kernel_of
+from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.patterns import FIRST
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.values import ValueLists
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.errors import DpspecError
 from dpspec.exact import Number
 from dpspec.spec import PrivacySpec
 
-FIRST = 40
 MOST = 130
 MOST_VECTORS = 170
-LONG, LONGEST = 12, 30
-"""Constant lists are tried up to the one length, every position is changed once up to the other."""
 MOST_KINDS = 500
 """A space whose records can be of more kinds is tried through its miniature."""
 MOST_CELLS = 12
@@ -71,14 +67,13 @@ class Pair:
 
 def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
     """The datasets that are tried, each once."""
-    space = spec.space
-    if isinstance(space, IntegerCounts):
-        wanted: Iterable[Any] = _vectors(space)
-        most = MOST_VECTORS
-    else:
-        listed, lot = _listed(spec), random.Random(seed)
-        patterns = _changes(spec, listed, lot) if has_counts(space) and not space.is_ordered else _patterns(listed, lot)
-        wanted, most = itertools.chain(itertools.islice(listed.datasets(), FIRST), patterns), MOST
+    space, listed, lot = spec.space, _listed(spec), random.Random(seed)
+    wanted = listed.tried(lot)
+    if wanted is None:
+        changed = space.has_counts() and not space.is_ordered
+        further = _changes(spec, listed, lot) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
+        wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
+    most = MOST if space.units else MOST_VECTORS
     found: dict[str, Dataset] = {}
     for candidate in itertools.islice(wanted, 20 * most):
         if len(found) >= most:
@@ -90,35 +85,6 @@ def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
         if spec.multiverse.labels(dataset, space):
             found.setdefault(repr(dataset), dataset)
     return list(found.values())
-
-
-def _patterns(space: DatasetSpace, lot: random.Random) -> Iterator[Any]:
-    """Lists with a pattern: constant, one changed, a step, by lot; the next datasets of spaces that are no plain lists."""
-    if isinstance(space, ValueLists):
-        values, least, most = space.values, space.least, space.most
-    elif isinstance(space, BitVectors):
-        values, least, most = (0, 1), space.length, space.length
-    else:
-        yield from itertools.islice(space.datasets(), FIRST, MOST)
-        return
-    telling = [*dict.fromkeys((values[0], values[-1], values[len(values) // 2], *values))]
-    sizes = range(least, min(least + 4, 8 if most is None else most) + 1)
-    for size in sizes:
-        for value in telling[:6]:
-            yield [value] * size
-    if space.is_ordered and len(telling) > 1:
-        for place in range(min(max(sizes), LONGEST)):
-            yield [telling[1] if i == place else telling[0] for i in range(max(sizes))]
-    for size in range(sizes.stop, LONG if most is None else min(most, LONG) + 1):
-        yield [telling[0]] * size
-    for size in sizes:
-        for value, other in itertools.islice(itertools.permutations(telling, 2), 12):
-            yield [value] * (size - 1) + [other] if size else []
-            yield [other] + [value] * (size - 1) if size else []
-            yield [value] * (size // 2) + [other] * (size - size // 2)
-    if len(values) ** max(sizes) > FIRST:
-        for _ in range(MOST):
-            yield from _by_lot(values, lot.choice(sizes), lot)
 
 
 def _listed(spec: PrivacySpec) -> DatasetSpace:
@@ -137,9 +103,9 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
 def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
     space, first = spec.space, list(itertools.islice(listed.datasets(), MOST))
-    cells = list(dict.fromkeys(cell for dataset in first for cell in counts_of(dataset, space)))[:MOST_CELLS]
+    cells = list(dict.fromkeys(cell for dataset in first for cell in space.counts(dataset)))[:MOST_CELLS]
     additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, space)]
-    least = counts_of(first[0], space).total() if first else 0
+    least = space.counts(first[0]).total() if first else 0
     for common, whole in itertools.product((0, 1, 3), (True, False)):
         basis = kernel_of(additive, cells, space, keep_total=whole)[:MOST_CELLS]
         sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
@@ -149,52 +115,14 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Ite
                 side = Counter(shared)
                 side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
                 with contextlib.suppress(DpspecError):
-                    yield dataset_of(side, space)
+                    yield space.from_counts(side)
     yield from first[FIRST:]
-
-
-def _by_lot(values: Sequence[Any], size: int, lot: random.Random) -> Iterator[list[Any]]:
-    """A list by lot, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
-    drawn = [lot.choice(values) for _ in range(size)]
-    yield drawn
-    if size:
-        place, other = lot.randrange(size), lot.randrange(size)
-        yield [*drawn[:place], lot.choice(values), *drawn[place + 1 :]]
-        exchanged = list(drawn)
-        exchanged[place], exchanged[other] = drawn[other], drawn[place]
-        yield exchanged
-
-
-def moves(length: int) -> list[tuple[int, ...]]:
-    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone.
-
-    >>> moves(2)
-    [(1, 1), (-1, 1), (1, -1), (1, 0), (0, 1)]
-    """
-    whole = [(1,) * length]
-    against = [tuple(-1 if i == j else 1 for i in range(length)) for j in range(length)] if length > 1 else []
-    steps = [tuple(1 if i < cut else -1 for i in range(length)) for cut in range(1, length)]
-    steps.sort(key=lambda step: abs(sum(step)))
-    waves = [tuple(1 if i % 2 == 0 else -1 for i in range(length))]
-    alone = [tuple(1 if i == j else 0 for i in range(length)) for j in range(length)] if length > 1 else []
-    return list(dict.fromkeys([*whole, *against, *steps, *waves, *alone]))
-
-
-def _vectors(space: IntegerCounts) -> Iterator[tuple[int, ...]]:
-    """Constants, and constants moved by each direction, near the middle of the space first."""
-    middle = 0 if space.low <= 0 and (space.high is None or space.high >= 0) else space.low
-    directions = moves(space.length)
-    yield from ((middle + step,) * space.length for step in (0, 1, -1, 2, 3))
-    for base, size in ((0, 1), (0, 2), (3, 1), (1, 1)):
-        for direction in directions:
-            for sign in (1, -1):
-                yield tuple(middle + base + sign * size * entry for entry in direction)
 
 
 def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[Pair]:
     """All pairs among some datasets that the claim speaks about, the smaller dataset first."""
     one_way = not spec.output_divergence.is_symmetric
-    ordered = sorted(given, key=size_of(spec.space))
+    ordered = sorted(given, key=spec.space.order_tried)
     labels = {repr(dataset): spec.multiverse.labels(dataset, spec.space) for dataset in ordered}
     budgets: dict[Any, Number] = {}
     lengths: dict[str, tuple[Number, float]] = {}
@@ -233,15 +161,7 @@ def _pair(
     return None if budgets[universe].is_infinite else Pair(left, right, distance, universe, budgets[universe], length)
 
 
-def size_of(space: DatasetSpace) -> Callable[[Dataset], tuple[int, str]]:
-    """The order of datasets in witnesses: by size, then by text; the size of query answers is their largest absolute value."""
-    if isinstance(space, IntegerCounts):
-        return lambda dataset: (max(map(abs, cast("tuple[int, ...]", dataset))), space.order(dataset)[1])
-    return space.order
-
-
 def pair_order(pair: Pair, space: DatasetSpace) -> tuple[Any, ...]:
     """The order of witnesses: smaller datasets first, then closer ones, then by text."""
-    size = size_of(space)
-    (left, left_text), (right, right_text) = size(pair.left), size(pair.right)
+    (left, left_text), (right, right_text) = space.order_tried(pair.left), space.order_tried(pair.right)
     return left + right, pair.length, left_text, right_text

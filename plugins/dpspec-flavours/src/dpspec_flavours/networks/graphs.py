@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
@@ -204,6 +204,18 @@ class Graphs(DatasetSpace):
         self.check_unit(unit)
         record = cast("Record", cell)
         return (record,) if unit == "element" or unit == ("node", "edge")[len(record) - 1] else ()
+
+    # -- moves --------------------------------------------------------------------------------------
+
+    def cell_range(self) -> tuple[int, int]:
+        return 0, 1
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """All edges between the nodes of some edges: exchanges of ends, which keep the degrees, are among them."""
+        named = {node for cell in cast("Sequence[Record]", cells) for node in cell}
+        among = [node for node in self.nodes if node in named]
+        nodes: tuple[Hashable, ...] = tuple((node,) for node in among) if self.absent else ()
+        return (*nodes, *self.possible_edges(among))
 
     @classmethod
     def examples(cls) -> Iterator[Graphs]:

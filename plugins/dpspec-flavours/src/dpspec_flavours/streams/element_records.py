@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record
 from dpspec.blocks.multisets import CELLS_LISTED
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import pair_of_records
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.params import Items, Nested, Pairs, Text, define
 
@@ -165,6 +166,14 @@ class ElementRecords(DatasetSpace):
         if unit != ELEMENT:
             raise IncompatibleBlocksError(f"space {self.name}", "elements do not add up to a record of this unit", value=unit)
         return (cast("Record", cell),)
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        """The users with what they say, where that differs."""
+        pair = self.records(left, USER), self.records(right, USER)
+        return pair_of_records(*pair, self.attributes_of(USER), USER, ordered=True)
+
+    def cell_range(self) -> tuple[int, int]:
+        return 0, 1
 
     def fixed_total(self) -> bool:
         return True

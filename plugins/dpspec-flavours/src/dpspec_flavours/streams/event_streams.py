@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.attributes import read_record
+from dpspec.blocks.palettes import combined
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import pair_of_records
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError
 from dpspec.params import Integer, Items, Text, define
 
@@ -178,6 +180,18 @@ class EventStreams(DatasetSpace):
         if unit != EVENT:
             raise IncompatibleBlocksError(f"space {self.name}", "events do not add up to a record of this unit", value=unit)
         return (cast("Record", cell),)
+
+    # -- moves ------------------------------------------------------------------------------------
+
+    def cell_range(self) -> tuple[int, int]:
+        return 0, self.per_time
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """The events that combine the users, the times and the values of some events."""
+        return combined(cast("Sequence[Record]", cells), self.attributes_of(EVENT))
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        return pair_of_records(self._events(left), self._events(right), self.attributes_of(EVENT), EVENT)
 
     # -- parts ------------------------------------------------------------------------------------
 

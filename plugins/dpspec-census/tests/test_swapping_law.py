@@ -258,9 +258,7 @@ def test_contingency_tables_give_the_same_law_in_their_own_form(mechanism):
     for dataset in records.datasets():
         law = swap.law(dataset, records)
         tabulated = swap.law(tables.of(dataset), tables)
-        assert {tables.of(z): law.probability(z) for z in law.support} == {
-            z: tabulated.probability(z) for z in tabulated.support
-        }
+        assert {tables.of(z): law.probability(z) for z in law.support} == {z: tabulated.probability(z) for z in tabulated.support}
 
 
 @pytest.mark.parametrize("mechanism", BOTH)

@@ -56,9 +56,7 @@ def test_the_fit_is_a_nearest_table_by_enumeration():
     for t in itertools.product((-1, 2), (0, 1), (-2, 1), (0, 3), (-3, 0, 5)):
 
         def loss(z, t=t):
-            return sum(
-                w * abs(q - n) for w, q, n in zip((1, 1, 1, 2, 2), mechanism.answers(z, SPACE), t, strict=True)
-            )
+            return sum(w * abs(q - n) for w, q, n in zip((1, 1, 1, 2, 2), mechanism.answers(z, SPACE), t, strict=True))
 
         z = mechanism.fit(fixed, t, SPACE)
         assert z in universe

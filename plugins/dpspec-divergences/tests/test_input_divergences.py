@@ -47,9 +47,7 @@ def searched(datasets, step):
 
 def replaced(a, b):
     """One record of the list a exchanged for another gives the list b, up to order."""
-    return a != b and any(
-        sorted([*a[:i], *b[j : j + 1], *a[i + 1 :]]) == sorted(b) for i in range(len(a)) for j in range(len(b))
-    )
+    return a != b and any(sorted([*a[:i], *b[j : j + 1], *a[i + 1 :]]) == sorted(b) for i in range(len(a)) for j in range(len(b)))
 
 
 def added(a, b):

@@ -95,9 +95,11 @@ def test_mult_delta_of_the_coins():
 def test_mult_delta_grows_faster_than_the_distance():
     near = MultDelta(delta="0.01").between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")).lower
     two = {(a, b): (9, 3, 1)[a + b] for a in (0, 1) for b in (0, 1)}
-    far = MultDelta(delta="0.01").between(
-        FiniteLaw.from_weights(two), FiniteLaw.from_weights({(1 - a, 1 - b): w for (a, b), w in two.items()})
-    ).lower
+    far = (
+        MultDelta(delta="0.01")
+        .between(FiniteLaw.from_weights(two), FiniteLaw.from_weights({(1 - a, 1 - b): w for (a, b), w in two.items()}))
+        .lower
+    )
     assert near == ln("2.96")
     assert far / 2 == ln("8.84") / 2
     assert far / 2 > near

@@ -44,7 +44,7 @@ ROWS = {
     "partial knowledge": ["partial-knowledge"],
     "amplification": ["amplification-by-sampling"],
 }
-"""The definitions that B-D30 lists; the rows that name two in one line are taken apart, except for edge and node, event and user."""
+"""The definitions that B-D30 lists; rows that name two in one line are taken apart, except for edge and node, event and user."""
 
 MORE = ["bayesian-dp", "close-adversaries", "coupled-worlds", "one-sided-dp", "restricted-sensitivity", "weighted-dp"]
 """From K-D43, and weighted datasets."""

@@ -292,9 +292,7 @@ def test_d_nor_of_shifted_discrete_gaussians(shift, variance, printed):
 @pytest.mark.reference("B-T15")
 @pytest.mark.parametrize("variance", [F(1, 2), F(9, 4)])
 def test_a_histogram_with_discrete_gaussian_noise(variance):
-    mechanism = DiscreteGaussian(
-        queries=(HISTOGRAM,), variance=variance, sensitivities=("sqrt(2)",), neighbours="replace-one"
-    )
+    mechanism = DiscreteGaussian(queries=(HISTOGRAM,), variance=variance, sensitivities=("sqrt(2)",), neighbours="replace-one")
     (claim,) = mechanism.claims(RECORDS)
     assert claim.spec.budget.value == 1 / variance
     assert claim.spec.output_divergence.lipschitz("rho", claim.spec.budget.value) == sqrt(1 / variance)

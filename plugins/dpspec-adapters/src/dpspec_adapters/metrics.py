@@ -1,9 +1,9 @@
 """The input metrics of OpenDP, as relations between datasets: at most so far apart.
 
-    SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
-    ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
-    AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
-    DiscreteDistance                                                    all different datasets
+SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
+ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
+AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
+DiscreteDistance                                                    all different datasets
 """
 
 from __future__ import annotations

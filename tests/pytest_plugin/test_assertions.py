@@ -72,7 +72,7 @@ def test_the_fixtures(project, spec):
     run = pytester.runpytest("test_the_fixtures.py", f"--junitxml={xml}")
     run.assert_outcomes(passed=1, failed=1)
     run.stdout.fnmatch_lines(["*witness *x  = (0, 0)"])
-    constants = [entry.get("value") for entry in ElementTree.parse(xml).iter("property") if entry.get("name") == "constant"]  # noqa: S314
+    constants = [entry.get("value") for entry in ElementTree.parse(xml).iter("property") if entry.get("name") == "constant"]
     assert constants == ["ln(3)", "ln(3)"]
 
 

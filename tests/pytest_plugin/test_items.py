@@ -16,7 +16,7 @@ RIGHT = "ln(3)"
 
 def properties(xml, test):
     """The JUnit properties of one item."""
-    (case,) = [case for case in ElementTree.parse(xml).iter("testcase") if case.get("name") == test]  # noqa: S314 - our own file
+    (case,) = [case for case in ElementTree.parse(xml).iter("testcase") if case.get("name") == test]
     return {entry.get("name"): entry.get("value") for entry in case.iter("property")}
 
 
@@ -185,5 +185,5 @@ def test_under_xdist_the_same_items_end_the_same_way(project, spec):
     run = pytester.runpytest_subprocess("-n", "2", f"--junitxml={xml}")
     run.assert_outcomes(passed=5, failed=1, skipped=1)
     run.stdout.fnmatch_lines(["*witness *x  = (0, 0)", "*x' = (0, 1)"])
-    cases = [case for case in ElementTree.parse(xml).iter("testcase") if case.get("name") == "claim"]  # noqa: S314 - our own file
+    cases = [case for case in ElementTree.parse(xml).iter("testcase") if case.get("name") == "claim"]
     assert sum(case.find("properties") is not None for case in cases) >= 2

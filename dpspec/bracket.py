@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import attrs
-from flint import arb
+from flint import arb, ctx
 
 from dpspec.errors import NumericalError
 from dpspec.forms import START_PRECISION, dyadic
@@ -97,10 +97,11 @@ def rounded_product(left: Number, right: Number) -> Number:
     """The product of two nonnegative numbers, exact where it has an exact form, else rounded up to 17 digits.
 
     >>> str(rounded_product(number("ln(2)"), number("ln(2)")))
-    '24022650695910073/50000000000000000'
+    '48045301391820143/100000000000000000'
     """
     try:
         return left * right
     except NumericalError:
-        enclosure = left.enclose(2 * START_PRECISION) * right.enclose(2 * START_PRECISION)
-        return number(_outward(Bracket.around(enclosure, least=0).upper, ROUND_CEILING))
+        with ctx.workprec(2 * START_PRECISION):
+            enclosure = left.enclose(2 * START_PRECISION) * right.enclose(2 * START_PRECISION)
+            return number(_outward(Bracket.around(enclosure, least=0).upper, ROUND_CEILING))

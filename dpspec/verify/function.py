@@ -104,7 +104,7 @@ def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
     try:
         call = operator.attrgetter(name)(found)
     except AttributeError:
-        known = [key for key, value in vars(found).items() if inspect.isfunction(value)]
+        known = [key for key, value in vars(found).items() if inspect.isfunction(value) and not key.startswith("_")]
         advice = did_you_mean(name, known) or "write it as module:name"
         raise FunctionError("function", f"{module} has no such name", advice, value=path) from None
     _check_arguments(call, path)

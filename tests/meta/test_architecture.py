@@ -32,7 +32,7 @@ FLOORS = [
     ("dpspec.mechanism", "dpspec.route", "dpspec.builder", "dpspec.rule"),
     ("dpspec.conversion", "dpspec.rules"),
     ("dpspec.known",),
-    ("dpspec.flavour",),
+    ("dpspec.flavour", "dpspec.attacker"),
     ("dpspec.extension",),
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),

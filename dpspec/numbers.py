@@ -23,9 +23,11 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.errors import NumericalError, ParameterError
-from dpspec.forms import START_PRECISION, canonical, enclose, sign
+from dpspec.forms import START_PRECISION, canonical, enclose, ending_decimal, sign
 
 _LAST_PRECISION = 1 << 14
+LONGEST_EXACT = 32
+"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
 
 Scalar = int | Fraction
 
@@ -214,6 +216,16 @@ class Number:
         if self.infinite:
             return "inf"
         return f"{float(self):.{digits}g}"
+
+    def plain(self) -> str:
+        """As people write it: a decimal where that ends soon, else the exact form, where that is short.
+
+        >>> number("263/100").plain(), ln(3).plain(), number(Fraction(1, 3**40)).plain()
+        ('2.63', 'ln(3)', 'about 8.22526e-20')
+        """
+        exact = ending_decimal(self.rational_part) if self.is_rational else None
+        exact = exact or str(self)
+        return exact if len(exact) <= LONGEST_EXACT else f"about {self.decimal()}"
 
 
 INFINITY = Number(infinite=True)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import attrs
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from dpspec.exact import Bracket, Number, ball, dyadic, number
 from dpspec.laws.balls import Cells
@@ -69,15 +69,19 @@ class DiscreteGaussianShift(Dichotomy):
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
-        working, m = precision + 64, self._guess(float(delta))
+        working, shift = precision + 64, abs(self.shift)
+        m = self._guess(float(delta), shift)
         with ctx.workprec(working):
+            rate = self._rate_ball()
             spent = ball(delta) * gaussian_normaliser(self.variance, working)
+            p, q = self._below(m, working)
             for _ in range(_WALK):
-                p, q = self._below(m, working)
                 epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
-                if not epsilon > self._loss(m + 1):
+                if not epsilon > rate * (shift * (2 * m + 2 - shift)):
                     m += 1
-                elif not epsilon < self._loss(m):
+                    p, q = p + (rate * (m * m)).exp(), q + (rate * (m - shift) ** 2).exp()
+                elif not epsilon < rate * (shift * (2 * m - shift)):
+                    p, q = p - (rate * (m * m)).exp(), q - (rate * (m - shift) ** 2).exp()
                     m -= 1
                 else:
                     return Bracket.around(epsilon, least=0)
@@ -89,15 +93,17 @@ class DiscreteGaussianShift(Dichotomy):
         far = gaussian_sums(self.variance, shift - m, precision)
         if shift > _FEW:
             return gaussian_sums(self.variance, -m, precision), far
-        rate = ball(-1 / (2 * self.variance))
+        rate = self._rate_ball()
         return sum(((rate * (k * k)).exp() for k in range(-m, shift - m)), far), far
 
-    def _loss(self, k: int) -> arb:
-        return ball(abs(self.shift) * (abs(self.shift) - 2 * k) / (2 * self.variance))
+    def _rate_ball(self) -> arb:
+        """-1/(2 variance): the loss at k is this times shift (2 k - shift)."""
+        return arb(fmpq(-self.variance.denominator, 2 * self.variance.numerator))
 
-    def _guess(self, delta: float) -> int:
+    def _guess(self, delta: float, shift: int) -> int:
         """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right."""
-        root = abs(self.shift) / math.sqrt(self.variance)
+        variance = float(self.variance)
+        root = shift / math.sqrt(variance)
         epsilon = root * root / 2 + root * math.sqrt(-2 * math.log(delta))
         for _ in range(_WALK):
             near = math.erfc((epsilon / root - root / 2) / _ROOT_TWO) / 2
@@ -106,9 +112,9 @@ class DiscreteGaussianShift(Dichotomy):
                 break
             step = math.log((near - far) / delta) * (near - far) / far
             epsilon += step
-            if abs(step) * self.variance < _NEAR * abs(self.shift):
+            if abs(step) * variance < _NEAR * shift:
                 break
-        return math.floor(abs(self.shift) / 2 - epsilon * self.variance / abs(self.shift))
+        return math.floor(shift / 2 - epsilon * variance / shift)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         offset = (order - 1) * self.shift

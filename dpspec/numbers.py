@@ -220,8 +220,8 @@ class Number:
     def plain(self) -> str:
         """As people write it: a decimal where that ends soon, else the exact form, where that is short.
 
-        >>> number("263/100").plain(), ln(3).plain(), number(Fraction(1, 3**40)).plain()
-        ('2.63', 'ln(3)', 'about 8.22526e-20')
+        >>> number("263/100").plain(), ln(3).plain(), number(Fraction(1, 3**70)).plain()
+        ('2.63', 'ln(3)', 'about 3.99496e-34')
         """
         exact = ending_decimal(self.rational_part) if self.is_rational else None
         exact = exact or str(self)

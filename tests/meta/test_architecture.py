@@ -41,7 +41,6 @@ FLOORS = [
     ("dpspec.api",),
     ("dpspec.report", "dpspec.scaffold"),
     ("dpspec.testing",),
-    ("dpspec.face",),
     ("dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec", "dpspec.__main__"),
 ]

@@ -39,7 +39,7 @@ from dpspec_attackers.profiles.utility import rounded_distance
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import ParameterError, ProfileBelowOneError, ProfileNotMonotoneError, SurePriorError
+from dpspec.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
 from dpspec.exact import INFINITY, Bracket, ln, number
 from dpspec.laws.integers import TwoSidedGeometric
 
@@ -437,11 +437,11 @@ def test_errors_teach():
         recommend_epsilon(lambda p, q: 2 + p)
     with pytest.raises(ParameterError, match="must be a number, infinity or None"):
         recommend_epsilon(lambda p, q: "much")
-    with pytest.raises(SurePriorError, match="must be above 0"):
+    with pytest.raises(CertainTargetError, match="must be above 0"):
         risk_bound(0, 1, 1)
     with pytest.raises(ParameterError, match="must lie in"):
         risk_bound("3/2", 1, 1)
-    with pytest.raises(SurePriorError, match="knows everything before the release"):
+    with pytest.raises(CertainTargetError, match="knows everything before the release"):
         Point(ratio=2, p=1, q=1)
     with pytest.raises(ParameterError, match="must be at least 1"):
         epsilon_at("1/2", 1, "1/2")

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from dpspec.errors import ParameterError, SurePriorError
+from dpspec.errors import CertainTargetError, ParameterError
 from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number, rational
 from dpspec_attackers.numeric import WORKING, fmpq_of, in_decay
 
@@ -33,12 +33,12 @@ def prior(value: NumberLike, subject: str) -> Fraction:
     """A prior in (0, 1].
 
     Raises:
-        SurePriorError: for 0, which no release can change.
+        CertainTargetError: for 0, which no release can change.
         ParameterError: outside [0, 1].
     """
     read = value.as_fraction() if isinstance(value, Number) else rational(value, subject)
     if read == 0:
-        raise SurePriorError(subject, "must be above 0: what has no probability before has none after any release", value="0")
+        raise CertainTargetError(subject, "must be above 0: what has no probability before has none after any release", value="0")
     if not 0 < read <= 1:
         raise ParameterError(subject, "must lie in (0, 1]", "write a probability such as 1/20", value=str(value))
     return read

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from dpspec.errors import ParameterError, ProfileBelowOneError, SurePriorError
+from dpspec.errors import CertainTargetError, ParameterError, ProfileBelowOneError
 from dpspec.exact import Bracket, ln
 from dpspec.params import Integer, Rational, define
 from dpspec_attackers.profiles.bayes import Place, root
@@ -214,7 +214,7 @@ class Point(RiskProfile):
 
     def __attrs_post_init__(self) -> None:
         if self.p * self.q == 1:
-            raise SurePriorError("p", "is 1 and so is q: this attacker knows everything before the release", value="1")
+            raise CertainTargetError("p", "is 1 and so is q: this attacker knows everything before the release", value="1")
 
     def where(self) -> Region:
         return Region(p_low=self.p, p_high=self.p, q_low=self.q, q_high=self.q)

@@ -40,7 +40,7 @@ def sensitivities(
 ) -> tuple[Fraction, Fraction]:
     """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
 
-    change = max of abs(T(Y1) - T(Y2)) over Y2 in Y1 in P of sizes n - 2 and n - 1; spread = the same over Y1 and Y2 of size n - 1.
+    change = max abs(T(Y1) - T(Y2)) over Y2 in Y1 in P of sizes n - 2 and n - 1; spread = the same over Y1, Y2 of size n - 1.
 
     >>> sensitivities((1, 2, 4, 9), sum)
     (Fraction(9, 1), Fraction(8, 1))

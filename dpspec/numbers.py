@@ -215,7 +215,10 @@ class Number:
         """
         if self.infinite:
             return "inf"
-        return f"{float(self):.{digits}g}"
+        size = float(self)
+        if math.isinf(size) or (size == 0 and self != 0):  # beyond the range of doubles
+            return str(self.enclose(64).str(digits, radius=False))
+        return f"{size:.{digits}g}"
 
     def plain(self) -> str:
         """As people write it: a decimal where that ends soon, else the exact form, where that is short.

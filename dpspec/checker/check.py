@@ -19,7 +19,7 @@ import attrs
 from dpspec.checker.constants import input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, grown_at_most
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
-from dpspec.checker.universes import compared_pairs, determined, least_and_most, part_of, shared_bounds
+from dpspec.checker.universes import compared_pairs, determined, fewer_strata, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
 VERSION = 1
@@ -67,11 +67,14 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
     except OSError as problem:
         raise DerivationFileError("file", f"cannot be read ({problem.strerror})", value=str(path)) from None
+    if len(text) > MOST_BYTES:
+        raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
+    try:
+        data = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
     return check_derivation(data, trust)
@@ -89,7 +92,7 @@ def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
     """
     if not isinstance(data, dict) or data.get("format") != "dpspec-derivation":
         raise DerivationFileError("format", "must be dpspec-derivation", "write it with: dpspec compare A B --derivation FILE")
-    if data.get("version") != VERSION:
+    if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise DerivationVersionError("version", f"this dpspec reads version {VERSION}", value=data.get("version"))
     rows = _typed(data, "steps", list)
     if len(rows) > MOST_STEPS:
@@ -221,6 +224,8 @@ def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) 
         new = {repr(row["label"]): _uniform({**after, "budget": _amount(row)}) for row in rows[1]}
         _need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
         return f"no smaller in {len(new)} universes"
+    if fewer_strata(before["budget"], after["budget"]):
+        return "one theorem at one swap rate grows with the stratum, and the strata of two different records are among all"
     _need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
     return "the largest budget is at most the least new one"
 

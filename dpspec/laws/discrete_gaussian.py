@@ -18,6 +18,8 @@ from dpspec.laws.tails import LocationSandwich
 _WALK = 64
 _FEW = 8
 _NEAR = 1 / 16
+_LARGEST = 700
+"""Where e^epsilon leaves the range of doubles."""
 _ROOT_TWO = math.sqrt(2)
 
 
@@ -70,7 +72,7 @@ class DiscreteGaussianShift(Dichotomy):
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
         working, shift = precision + 64, abs(self.shift)
-        m = self._guess(float(delta), shift)
+        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), shift)
         with ctx.workprec(working):
             rate = self._rate_ball()
             spent = ball(delta) * gaussian_normaliser(self.variance, working)
@@ -100,17 +102,19 @@ class DiscreteGaussianShift(Dichotomy):
         """-1/(2 variance): the loss at k is this times shift (2 k - shift)."""
         return arb(fmpq(-self.variance.denominator, 2 * self.variance.numerator))
 
-    def _guess(self, delta: float, shift: int) -> int:
-        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right."""
+    def _guess(self, log_delta: float, shift: int) -> int:
+        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right, in doubles."""
         variance = float(self.variance)
         root = shift / math.sqrt(variance)
-        epsilon = root * root / 2 + root * math.sqrt(-2 * math.log(delta))
+        epsilon = root * root / 2 + root * math.sqrt(-2 * log_delta)
         for _ in range(_WALK):
+            if epsilon > _LARGEST:
+                break
             near = math.erfc((epsilon / root - root / 2) / _ROOT_TWO) / 2
             far = math.exp(epsilon) * math.erfc((epsilon / root + root / 2) / _ROOT_TWO) / 2
             if not 0 < far < near:
                 break
-            step = math.log((near - far) / delta) * (near - far) / far
+            step = (math.log(near - far) - log_delta) * (near - far) / far
             epsilon += step
             if abs(step) * variance < _NEAR * shift:
                 break

@@ -29,7 +29,7 @@ def number_in_words(value: Number | Fraction | int) -> str:
         return "infinity"
     if value.is_rational:
         short = ending_decimal(value.as_fraction())
-        if short is not None:
+        if short is not None and len(short) <= LONGEST_EXACT:
             return short
     exact = str(value)
     approximate = f"about {value.decimal()}"

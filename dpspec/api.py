@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import compare
 from dpspec.compare.comparison import Comparison
 from dpspec.compare.derivation import Derivation
+from dpspec.compare.order import Order, Progress, order
 from dpspec.compare.search import search
 from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
@@ -18,7 +20,7 @@ from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
 from dpspec.verify.document import FileReport, verify_document, verify_function
-from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.exhaustive import verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
 
@@ -80,6 +82,19 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
         return verdict.outcome.value, found
 
     return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)
+
+
+def order_specs(
+    documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None
+) -> Order:
+    """Compare every two of many specifications: who implies whom, by their ids.
+
+    Raises:
+        ParameterError: for no specification, and for two with one id.
+    """
+    registry = registry or installed().registry
+    named = [(document.id, document.spec) for document in documents]
+    return order(named, lambda left, right: compare_specs(left, right, registry), progress)
 
 
 def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:

@@ -76,6 +76,11 @@ def dpspec_register_flavours(register: Register) -> None:
 
 
 @hookspec
+def dpspec_register_attackers(register: Register) -> None:
+    """Register subclasses of `AttackerModel`: who reads a release, what they know and what they want to know."""
+
+
+@hookspec
 def dpspec_register_routes(register: Register) -> None:
     """Register subclasses of `Route`: named formulas that recompute printed numbers."""
 

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 import pluggy
 
+from dpspec.attacker import AttackerModel
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant
@@ -46,6 +47,7 @@ BASES: dict[str, type] = {
     "budgets": Budget,
     "mechanisms": Mechanism,
     "flavours": Flavour,
+    "attackers": AttackerModel,
     "routes": Route,
     "tables": TableBuilder,
     "rules": Rule,

@@ -32,7 +32,7 @@ FLOORS = [
     ("dpspec.mechanism", "dpspec.route", "dpspec.builder", "dpspec.rule"),
     ("dpspec.conversion", "dpspec.rules"),
     ("dpspec.known",),
-    ("dpspec.flavour",),
+    ("dpspec.flavour", "dpspec.attacker"),
     ("dpspec.extension",),
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),
@@ -41,7 +41,6 @@ FLOORS = [
     ("dpspec.api",),
     ("dpspec.report", "dpspec.scaffold"),
     ("dpspec.testing",),
-    ("dpspec.face",),
     ("dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec", "dpspec.__main__"),
 ]

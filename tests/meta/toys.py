@@ -77,6 +77,7 @@ class Discrete(InputDivergence):
     """0 for equal datasets, else 1."""
 
     name: ClassVar[str] = "toy-distance"
+    is_integral: ClassVar[bool] = True
 
     def check(self, space):
         bits_only(space)
@@ -142,8 +143,6 @@ class BrokenLeast(Discrete):
 @define
 class BrokenWhole(Discrete):
     """1/2 for different datasets, called a whole number."""
-
-    is_integral: ClassVar[bool] = True
 
     def distance(self, left, right, space):
         return number(0 if left == right else "1/2")

@@ -83,10 +83,11 @@ class HockeyStick(Named):
 
     def composed(self, parts: Spent) -> Composed | None:
         """The naive sums of the epsilons, which are part of the divergences, and of the deltas."""
-        if not all(isinstance(measured, HockeyStick) for measured, _ in parts):
+        sticks = [measured for measured, _ in parts if isinstance(measured, HockeyStick)]
+        if len(sticks) < len(parts):
             return None
         return Composed(
-            divergence=HockeyStick(epsilon=total(measured.epsilon for measured, _ in parts)),
+            divergence=HockeyStick(epsilon=total(stick.epsilon for stick in sticks)),
             value=total(value for _, value in parts),
             rule="epsilon adds and delta adds",
             citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",

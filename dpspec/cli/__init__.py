@@ -1,0 +1,38 @@
+"""The command line: `dpspec verify`, `compare`, `ledger`, `lint` and the others, a module for each group of commands.
+
+No logic lives here: a command reads its arguments, calls the library, and prints a report. Results go to stdout, talk
+and progress to stderr. Whatever a command needs is imported when it runs, so that ``dpspec --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import click
+
+from dpspec.cli.beginning import new
+from dpspec.cli.comparing import check_derivation, compare, convert
+from dpspec.cli.describing import explain, lint, schema
+from dpspec.cli.face import Face
+from dpspec.cli.judging import check, verify
+from dpspec.cli.plugins import check_plugin
+from dpspec.cli.plugins import plugins as list_plugins
+from dpspec.cli.releasing import ledger, release
+
+
+@click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(package_name="dpspec", prog_name="dpspec")
+def main() -> None:
+    """Write down a differential privacy guarantee, verify it, compare it.
+
+    \b
+    Exit codes: 0 holds, 1 refuted or an expectation missed, 2 bad input or
+    usage, 3 undecided, 4 a needed plugin failed.
+
+    Example: dpspec verify specs
+    """
+
+
+_IN_THE_ORDER_OF_THE_HELP = (
+    check, verify, compare, check_derivation, ledger, convert, lint, list_plugins, check_plugin, release, explain, new, schema,
+)  # fmt: skip
+for _command in _IN_THE_ORDER_OF_THE_HELP:
+    main.add_command(_command)

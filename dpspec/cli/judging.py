@@ -1,0 +1,126 @@
+"""`dpspec check` and `dpspec verify`: what files state, read and judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpspec.cli.each import PATHS, each_file
+from dpspec.cli.face import formatted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpspec.extension import Registry
+    from dpspec.specfile.document import SpecDocument
+
+
+@click.command(short_help="Read specification files and report every fault.")
+@PATHS
+@formatted
+def check(paths: tuple[str, ...], as_json: bool) -> int:
+    """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
+
+    Files that are checked together must have different ids. A directory stands for every *.dpspec.toml directly in it.
+
+    Example: dpspec check specs/randomised-response.dpspec.toml
+    """
+    from dpspec.api import read_spec
+    from dpspec.report import json, text
+    from dpspec.specfile.reader import check_ids
+
+    seen: dict[str, SpecDocument] = {}
+
+    def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
+        found = read_spec(path, registry)
+        check_ids((seen.setdefault(found.id, found), found))
+        return 0, "valid", json.checked(str(path), found), text.checked(str(path), found)
+
+    return each_file("check", paths, as_json, one)
+
+
+@click.command(short_help="Judge what specification files state.")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=click.Path(path_type=str))
+@click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
+@click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
+@click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
+@click.option("--seed", type=click.IntRange(min=0), help="With --function: the seed of all draws.  [default: 0]")
+@click.option("--error", metavar="P", help="... the probability of refuting a true claim.  [default: 1e-9]")
+@click.option("--draws", type=click.IntRange(min=1), help="... how often it may be called.  [default: 800000]")
+@click.option("--seconds", metavar="S", help="... a limit on the time.")
+@click.option("--bits", is_flag=True, default=None, help="... also look at which doubles can be reached.")
+@formatted
+def verify(
+    paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, as_json: bool, **sampling: Any
+) -> int:
+    """Judge what specification files state: the claim of the mechanism, and every printed number.
+
+    A directory stands for every *.dpspec.toml directly in it.
+
+    With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
+    FILE, and nothing else that the file states. MODULE is looked for in the current directory first.
+
+    \b
+    Examples:
+      dpspec verify specs
+      dpspec verify survey.dpspec.toml --function survey:survey --seed 1
+      dpspec verify specs --witnesses found
+      dpspec verify --replay found/survey-claim-0a1b2c3d.json
+    """
+    from dpspec.api import verify_file
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+    from dpspec.verify.function import Sampling, load_function
+
+    given = {name: value for name, value in sampling.items() if value is not None}
+    _go_together(paths, witnesses, replay, function, given)
+    if replay is not None:
+        return _replay(replay, function, as_json)
+    named = None if function is None else load_function(function, Sampling(**given))
+    with Work("verifying") as work:
+
+        def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
+            work.entitle(path.name)
+            try:
+                found = verify_file(path, registry, progress=work, function=named, witnesses=witnesses)
+            finally:
+                work.rest()
+            outcome = found.outcome.value
+            return _CODES[outcome], outcome, json.file_report(str(path), found), text.file_report(str(path), found)
+
+        return each_file("verify", paths, as_json, one)
+
+
+_CODES = {"verified": 0, "refuted": 1, "undecided": 3}
+
+
+def _go_together(
+    paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, sampling: dict[str, Any]
+) -> None:
+    """Refuse what does not go together."""
+    from pathlib import Path
+
+    if replay is not None and (paths or witnesses is not None or sampling):
+        raise click.UsageError("--replay FILE stands alone, or with --function: everything else is in the file")
+    if replay is None and not paths:
+        raise click.UsageError("Missing argument 'FILES_OR_DIRS...'.")
+    if function is None and sampling:
+        raise click.UsageError(f"--{next(iter(sampling))} belongs to --function MODULE:NAME: name the function, or leave it out")
+    if function is not None and replay is None and (len(paths) > 1 or Path(paths[0]).is_dir()):
+        raise click.UsageError("--function is judged against one FILE: give the file that states its claim")
+
+
+def _replay(path: str, function: str | None, as_json: bool) -> int:
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+    from dpspec.verify.function import load_function
+    from dpspec.verify.replay import replay
+
+    named = None if function is None else load_function(function).call
+    with Work("replaying") as work:
+        found = replay(path, registry=installed().registry, mechanism=named, progress=work)
+    code = _CODES[found.outcome.value]
+    click.echo(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
+    return code

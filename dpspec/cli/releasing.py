@@ -1,0 +1,80 @@
+"""`dpspec ledger` and `release`: what releases spend together, and drawing one."""
+
+from __future__ import annotations
+
+import click
+
+from dpspec.cli.face import formatted
+
+
+@click.command(short_help="What do several releases of one data collection spend together?")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+@click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
+@formatted
+def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: bool) -> int:
+    """Add up the specifications of one data collection: one specification that all releases satisfy together.
+
+    Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
+    there. A directory stands for every *.dpspec.toml directly in it. Exits with 2 when the files do not compose, and
+    says what is missing.
+
+    \b
+    Examples:
+      dpspec ledger specs/ledger-2020
+      dpspec ledger specs/topdown-2020-pl-persons.dpspec.toml \\
+                    specs/safetab-2020-ddhc-a.dpspec.toml --out both.dpspec.toml
+    """
+    from pathlib import Path
+
+    from dpspec import ledger as engine
+    from dpspec.extension import installed
+    from dpspec.files import write_whole
+    from dpspec.report import json
+    from dpspec.report import ledger as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    with Work("adding up"):
+        found = engine.compose_files(paths, registry, like)
+    if out is not None:
+        write_whole(Path(out), engine.composed_text(found, Path(out), registry))
+    click.echo(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
+    return 0
+
+
+@click.command(short_help="Draw one release of a real table.")
+@click.argument("spec", type=click.Path())
+@click.argument("table", type=click.Path())
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where released.csv and report.json are written.")
+@click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
+@formatted
+def release(spec: str, table: str, out: str, seed: int | None, as_json: bool) -> int:
+    """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
+
+    TABLE is a CSV file with a header, or a registered table such as massachusetts-1940. Random bits come from
+    the operating system. Both files are written whole or not at all.
+
+    \b
+    Example:
+      dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
+                     massachusetts-1940 --out out
+    """
+    import signal
+    from pathlib import Path
+
+    from dpspec import release as engine
+    from dpspec.api import read_spec
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    document = read_spec(spec)
+    with Work("releasing"):
+        drawn = engine.draw(document, table, installed().registry, seed)
+        data = engine.write(drawn, Path(out))
+    click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
+    if seed is not None:
+        click.echo(engine.UNFIT, err=True)
+    return 0

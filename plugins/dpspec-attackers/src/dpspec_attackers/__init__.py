@@ -1,0 +1,14 @@
+"""The first-party plugin of attacker models, and of the disclosure risks that follow from a budget."""
+
+from dpspec.attacker import AttackerModel
+from dpspec.extension import Register, hookimpl
+
+DPSPEC_API = 1
+
+ATTACKERS: tuple[type[AttackerModel], ...] = ()
+
+
+@hookimpl
+def dpspec_register_attackers(register: Register) -> None:
+    for attacker in ATTACKERS:
+        register(attacker)

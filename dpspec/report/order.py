@@ -11,6 +11,8 @@ from rich.text import Text
 
 from dpspec.compare.comparison import Answer
 from dpspec.compare.order import Order
+from dpspec.errors import UnknownNameError
+from dpspec.params import did_you_mean
 from dpspec.plural import count
 from dpspec.report.diagram import Box, svg
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, width
@@ -109,6 +111,19 @@ def picture(found: Order, documents: Sequence[SpecDocument]) -> str:
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
     arrows = [(str(a), str(b)) for a, b in found.covers]
     return svg(columns, arrows, f"Which of {count(len(found), 'specification')} implies which")
+
+
+def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:
+    """The specification that is meant by an id, or by a file.
+
+    Raises:
+        UnknownNameError: it is none of them.
+    """
+    for document in documents:
+        if name in (document.id, document.path):
+            return document
+    ids = [document.id for document in documents]
+    raise UnknownNameError("explain", "is none of the specifications", did_you_mean(name, ids) or "name two of them", value=name)
 
 
 def exit_code(found: Order) -> int:

@@ -86,9 +86,7 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
     return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)
 
 
-def order_specs(
-    documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None
-) -> Order:
+def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:
     """Compare every two of many specifications: who implies whom, by their ids.
 
     Raises:

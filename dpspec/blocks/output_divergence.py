@@ -82,7 +82,7 @@ class OutputDivergence(ABC):
             "implement largest_probability(q, bound) to judge samples",
         )
 
-    def largest_loss(self, bound: Number) -> Number | None:  # noqa: ARG002 - for divergences that have one
+    def largest_loss(self, bound: Number) -> Number | None:
         """The largest |ln(P(S)/Q(S))| over all events and laws with d_Pr(P, Q) <= bound: by e to it the odds of P against Q may
         change when S is seen, whatever they were before. None when there is no largest one, or none is known.
         """

@@ -24,8 +24,9 @@ class WithinDistance(InputDivergence):
         most: the largest distance that is compared, in units of d.
 
     >>> from dpspec.blocks.vectors import BitVectors
-    >>> from dpspec_divergences import HammingOrdered
-    >>> d = WithinDistance(of=HammingOrdered(), most=2)
+    >>> from dpspec.extension import installed
+    >>> hamming = installed().registry.get("input_divergences", "hamming-ordered")
+    >>> d = WithinDistance(of=hamming(), most=2)
     >>> [str(d.distance((0, 0, 0), other, BitVectors(length=3))) for other in ((0, 0, 0), (0, 1, 1), (1, 1, 1))]
     ['0', '1', 'inf']
     """

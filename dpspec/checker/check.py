@@ -281,7 +281,8 @@ def _domination_inside_universes(before: Table, after: Table, parameters: Table,
     units = ("household", "person") if space["type"] == "households" else (space.get("unit", "person"),)
     totals: dict[str, Table] = {unit: {"type": "marginal", "unit": unit, "attributes": []} for unit in units}
     fixed = [unit for unit, total in totals.items() if determined(total, held, space)]
-    return f"{_input_domination(before, after, parameters, block, fixed)} where the numbers of {', '.join(fixed)} records are fixed"
+    found = _input_domination(before, after, parameters, block, fixed)
+    return f"{found} where the numbers of {', '.join(fixed)} records are fixed"
 
 
 def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: str) -> str:
@@ -331,7 +332,9 @@ def _conversion(rule: str) -> Check:
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
-        _need(before["input_divergence"]["type"] in ("neighbour", "within-distance"), "conversions need the distances of neighbours")
+        _need(
+            before["input_divergence"]["type"] in ("neighbour", "within-distance"), "conversions need the distances of neighbours"
+        )
         old, new = before["output_divergence"], after["output_divergence"]
         _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--yardstick", is_flag=True, help="Of A and B: the strongest specifications that both imply, with both budgets.")
 @click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="... assuming that no household is larger.")
 @click.option("--delta", metavar="P", help="... also in approximate privacy at this delta, in (0, 1).")
-@click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.  [default: the least seen]")
+@click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.")
 @click.option("--picture", metavar="FILE", type=click.Path(), help="Of many: draw the Hasse diagram as SVG into FILE.")
 @click.option("--explain", nargs=2, metavar="A B", help="Of many: the comparison of these two, by id or file.")
 @formatted
@@ -85,11 +86,11 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     return code
 
 
-def _read(paths: Sequence[str]) -> tuple[SpecDocument, ...]:
+def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
     from dpspec.api import read_spec
     from dpspec.params import collect
 
-    return collect([lambda path=path: read_spec(path) for path in paths])  # type: ignore[misc]
+    return collect([partial(read_spec, path) for path in paths])
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
@@ -124,7 +125,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        return _pair([words.chosen(documents, name).path for name in given["explain"]], None, as_json)
+        return _pair([words.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:

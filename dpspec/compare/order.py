@@ -101,7 +101,7 @@ def order(specs: Sequence[tuple[str, PrivacySpec]], compare: Compare, progress: 
 
 
 def _settle(answers: list[list[Answer]]) -> Iterator[tuple[int, int, int]]:
-    """Answer what others answer: i => k => j gives i => j; i => k and i =/=> j give k =/=> j; k => j and i =/=> j give i =/=> k."""
+    """Answer what others answer: i => k => j gives i => j; k => i with k =/=> j, and j => k with i =/=> k, give i =/=> j."""
     size = range(len(answers))
     again = True
     while again:

@@ -15,7 +15,7 @@ from dpspec.errors import UnknownNameError
 from dpspec.params import did_you_mean
 from dpspec.plural import count
 from dpspec.report.diagram import Box, svg
-from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, width
+from dpspec.report.terminal import FAINT, GOOD, OPEN, drawn, width
 from dpspec.report.words import budget_in_words, thing_in_words
 from dpspec.specfile.document import SpecDocument
 

@@ -20,6 +20,7 @@ from dpspec.spec import PrivacySpec
 from dpspec.yardstick import Attack, Side, Yardstick, attacks
 
 Names = tuple[str, str]
+NONE = "none found: in no choice of blocks that was tried do both have a finite budget"
 SENSE = (
     "In the blocks of a yardstick a smaller budget is a stronger promise. Both specifications imply the larger of the two "
     "budgets; it is the least that the registered rules derive, one step for each block, and not shown to be the least there is. "
@@ -35,7 +36,7 @@ def text(found: Sequence[Yardstick], names: Names) -> str:
     parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
     common = [one for one in found if one.is_common]
     if not common:
-        parts.append(Padding(Text("none found: in no choice of blocks that was tried do both have a finite budget", BAD), (0, 0, 0, 2)))
+        parts.append(Padding(Text(NONE, BAD), (0, 0, 0, 2)))
     else:
         parts += [Padding(_shared(common[0].spec), (0, 0, 0, 2)), ""]
     for place, one in enumerate(common, 1):

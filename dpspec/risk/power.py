@@ -1,7 +1,7 @@
 """What a promise leaves to one attacker who tests x against x': the largest power at a level, and how far odds may change.
 
-The attacker has to decide between two datasets and sees one release. At level a (the probability of a false alarm, Q(S) = a) no
-test has more power than sup { P(S) : d_Pr(P, Q) <= b, Q(S) <= a }, over every mechanism that keeps the promise (K-D23, K-T17, K-T19).
+The attacker has to decide between two datasets and sees one release. At level a (the probability of a false alarm, Q(S)) no test
+has more power than sup { P(S) : d_Pr(P, Q) <= b, Q(S) <= a }, over all mechanisms that keep the promise (K-D23, K-T17, K-T19).
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def largest_power(divergence: OutputDivergence, allowance: Number, level: Fracti
         ParameterError: a level outside (0, 1).
 
     >>> from dpspec.exact import ln
-    >>> from dpspec_divergences import Mult
-    >>> largest_power(Mult(), ln(3), Fraction(1, 20)).upper.decimal(4)
+    >>> from dpspec.extension import installed
+    >>> pure = installed().registry.get("output_divergences", "mult")
+    >>> largest_power(pure(), ln(3), Fraction(1, 20)).upper.decimal(4)
     '0.15'
     """
     if not 0 < level < 1:

@@ -1,7 +1,7 @@
 """The blocks in which two specifications can be held against each other: one space, one multiverse, and candidates for the rest.
 
-Whatever both imply speaks about datasets of both spaces, and about pairs of datasets that share a universe of both: so the space is
-a part of both, and the universes are intersections. Invariants unite there, and those that others determine are left out.
+What both imply speaks about datasets of both spaces, and about pairs of datasets that share a universe of both: so the space is a
+part of both, and the universes are intersections. Invariants unite there, and those that others determine are left out.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _least_seen(divergence: InputDivergence, multiverse: Multiverse, space: Data
                 universes.setdefault(label, set()).add(dataset)
     pairs = (pair for held in universes.values() for pair in itertools.combinations(sorted(held, key=space.order), 2))
     distances = [divergence.distance(left, right, space) for left, right in itertools.islice(pairs, PAIRS)]
-    found = [distance for distance in distances if 0 < distance and not distance.is_infinite]
+    found = [distance for distance in distances if distance > 0 and not distance.is_infinite]
     least = min(found, default=None)
     return None if least is None else next(n for n in itertools.count(1) if least <= n)
 
@@ -140,9 +140,7 @@ def _reached(given: Iterable[OutputDivergence], registry: Registry, at: Mapping[
     if not at:
         return
     arrows = [entry.cls for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
-    ends: list[Collection[str]] = [
-        {one.name, *(arrow.target for arrow in arrows if arrow.source == one.name)} for one in given
-    ]
+    ends: list[Collection[str]] = [{one.name, *(arrow.target for arrow in arrows if arrow.source == one.name)} for one in given]
     for entry in registry:
         if entry.kind != "output_divergences" or not all(entry.name in names for names in ends):
             continue

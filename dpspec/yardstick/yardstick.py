@@ -1,8 +1,8 @@
 """The strongest specifications that two others both imply, block by block, with both budgets in them and each route.
 
 In fixed blocks (X, D, d_X, d_Pr) a smaller budget is a stronger promise. If A implies budget a there, and B implies b, both imply
-max(a, b), and nothing smaller follows *from these two derivations*. So "strongest" means: the least budget that the registered rules
-derive, one step for each block. It is the least one that holds only where every step is tight.
+max(a, b), and nothing smaller follows *from these two derivations*. So "strongest" means: the least budget that the registered
+rules derive, one step for each block. That it is the least one that holds is not claimed; conversions that are tight are marked.
 """
 
 from __future__ import annotations
@@ -161,4 +161,3 @@ def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yards
     for i in places:
         above = next((places.index(j) for j in below[i] if j in first), None)
         yield attrs.evolve(found[i], follows_from=None if i in first else above)
-

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec import PrivacySpec
 from dpspec.api import compare_specs, order_specs, read_spec
@@ -19,7 +20,6 @@ from dpspec.compare.comparison import Answer, Comparison, Direction
 from dpspec.compare.order import Order, order
 from dpspec.errors import ParameterError, UnknownNameError
 from dpspec.report import order as words
-from dpspec_divergences import HammingOrdered, Mult
 
 ROOT = Path(__file__).parents[2]
 YES, NO, OPEN = Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN
@@ -134,7 +134,7 @@ def test_progress_and_reports_of_the_census_files() -> None:
     row, column = (data["specifications"].index(one) for one in data["specifications"] if "persons" in one["id"])
     assert data["matrix"][row][column] in ("implies", "implied by")
     picture = ET.fromstring(words.picture(found, documents))
-    boxes = [one for one in picture.iter("{http://www.w3.org/2000/svg}rect")]
+    boxes = list(picture.iter("{http://www.w3.org/2000/svg}rect"))
     assert len(boxes) == len(found.classes) + 1
     arrows = [one for one in picture.iter("{http://www.w3.org/2000/svg}path") if "marker-end" in one.attrib]
     assert len(arrows) == len(found.covers)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, ReplaceOne, SymmetricDifference
 
 from dpspec.api import find_yardsticks, read_spec
 from dpspec.blocks.budget import UniformBudget
@@ -23,7 +24,6 @@ from dpspec.report import yardstick as words
 from dpspec.risk.power import largest_power
 from dpspec.spec import PrivacySpec
 from dpspec.yardstick import Yardstick, attacks, common_multiverse, common_space
-from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, ReplaceOne, SymmetricDifference
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = installed().registry
@@ -32,7 +32,7 @@ TOPDOWN, SWAPPING = (
 )
 SEX, AGE = Marginal(attributes=("sex",)), Marginal(attributes=("age",))
 PEOPLE = UnorderedRecords(
-    attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", categories=("minor", "adult"))), least=0, most=3
+    attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", categories=("minor", "adult"))), most=3
 )
 
 
@@ -70,7 +70,7 @@ def test_the_census_per_household_by_hand(largest) -> None:
 
 
 def test_the_census_where_two_households_exchange_their_places() -> None:
-    """The least distance inside the swap's universes is 2: pure 2 epsilon, which is 2 epsilon tanh(epsilon)-zCDP; 4 x 15.29 N^2."""
+    """The least distance in the swap's universes is 2: pure 2 epsilon, which is 2 epsilon tanh(epsilon)-zCDP; 4 x 15.29 N^2."""
     by_block = {(one.spec.input_divergence, one.spec.output_divergence): one
                 for one in common(TOPDOWN, SWAPPING, largest_household=10, at={"delta": "1e-10"})}  # fmt: skip
     near, epsilon = WithinDistance(of=Hamming(unit="household"), most=2), 2 * math.log(65456463)
@@ -138,7 +138,7 @@ def test_universes_intersect_and_determined_invariants_go() -> None:
 
 
 def test_distances_meet_in_the_smaller_one_inside_universes() -> None:
-    """Where the number of persons is public, hamming is half the symmetric difference: 1 per replaced is 1/2 per added or removed."""
+    """Where the number of persons is public: 1 per person replaced is 1/2 per person added or removed."""
     total = LevelSets(invariants=(Marginal(attributes=()),))
     one = people(Mult(), "epsilon", 1, multiverse=total)
     two = people(Mult(), "epsilon", 1, SymmetricDifference(), total)

@@ -2,10 +2,13 @@
 
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
+from dpspec_attackers.tester import FrequentistTester
 
 DPSPEC_API = 1
 
-ATTACKERS: tuple[type[AttackerModel], ...] = ()
+ATTACKERS: tuple[type[AttackerModel], ...] = (
+    FrequentistTester,
+)  # fmt: skip
 
 
 @hookimpl

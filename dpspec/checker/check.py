@@ -284,6 +284,8 @@ def _domination_inside_universes(before: Table, after: Table, parameters: Table,
     totals: dict[str, Table] = {unit: {"type": "marginal", "unit": unit, "attributes": []} for unit in units}
     fixed = [unit for unit, total in totals.items() if determined(total, held, space)]
     found = _input_domination(before, after, parameters, block, fixed)
+    anyway = input_constant(before["input_divergence"], after["input_divergence"], space)
+    _need(anyway is None or not at_most(anyway, read(parameters["constant"])), "it holds on the whole space: input-domination")
     return f"{found} where the numbers of {', '.join(fixed)} records are fixed"
 
 

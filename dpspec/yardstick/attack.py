@@ -8,7 +8,7 @@ from fractions import Fraction
 import attrs
 
 from dpspec.exact import Bracket, Number
-from dpspec.risk.power import largest_power
+from dpspec.risk.allowed import allowed_power
 from dpspec.rules.budgets import constant_of
 from dpspec.spec import PrivacySpec
 from dpspec.yardstick.yardstick import Side, Yardstick
@@ -23,7 +23,7 @@ class Attack:
 
     Args:
         spec: the promise in the common universes and distance, in its own output divergence: nothing is lost by conversion.
-        power: the largest power of a test of the level, over all mechanisms that keep it; None when it is not known.
+        power: the largest power of a test of the level, over all mechanisms that keep it; None where the budget is no number.
         loss: the largest |ln| of a likelihood ratio, by e to which posterior odds may differ from prior odds; None when
             the promise bounds none.
     """
@@ -46,4 +46,4 @@ def _attack(side: Side, level: Fraction) -> Attack:
     if constant is None:
         return Attack(spec=spec, power=None, loss=None)
     divergence = spec.output_divergence
-    return Attack(spec=spec, power=largest_power(divergence, constant, level), loss=divergence.largest_loss(constant))
+    return Attack(spec=spec, power=allowed_power(divergence, constant, level), loss=divergence.largest_loss(constant))

@@ -18,10 +18,9 @@ from dpspec.blocks.space import Attribute
 from dpspec.blocks.within_distance import WithinDistance
 from dpspec.checker.check import check_derivation
 from dpspec.errors import NoYardstickError, ParameterError
-from dpspec.exact import ln, number, sqrt
+from dpspec.exact import ln, number
 from dpspec.extension import installed
 from dpspec.report import yardstick as words
-from dpspec.risk.power import largest_power
 from dpspec.spec import PrivacySpec
 from dpspec.yardstick import Yardstick, attacks, common_multiverse, common_space
 
@@ -187,24 +186,11 @@ def test_bad_input() -> None:
 # --- one attacker --------------------------------------------------------------------------------
 
 
-@pytest.mark.reference("K-O13")
-@pytest.mark.parametrize(("level", "power"), [("0.01", 0.0271828), ("0.05", 0.1359141), ("0.1", 0.2718282), ("0.5", 0.8160603)])
-def test_power_under_pure_privacy(level, power) -> None:
-    found = largest_power(Mult(), number(1), Fraction(level))
-    assert float(found.upper) == pytest.approx(power, abs=1e-6)
-
-
 @pytest.mark.reference("K-N2")
-@pytest.mark.parametrize(("level", "power"), [("0.01", 0.698160), ("0.05", 0.946584), ("0.1", 0.962340)])
-def test_power_under_concentrated_privacy_is_bounded_from_above(level, power) -> None:
-    """The least bound takes all orders down to 1; ours, through finitely many, is at most 0.02 above it."""
-    found = largest_power(DNor(), sqrt("2.63"), Fraction(level))
-    assert power <= float(found.upper) <= power + 0.02
-
-
-def test_a_level_is_a_probability() -> None:
-    with pytest.raises(ParameterError, match="level"):
-        largest_power(Mult(), number(1), Fraction(2))
+def test_power_under_concentrated_privacy_is_the_least_bound() -> None:
+    """rho = 2.63: 0.946584 at level 5 %, all orders down to 1 taken in."""
+    found = find_yardsticks(people(DNor(), "rho", "2.63"), people(DNor(), "rho", 1))
+    assert float(attacks(found)[0][0].power.upper) == pytest.approx(0.946584, abs=1e-6)
 
 
 def test_attacks_use_the_own_standard_of_each_side() -> None:
@@ -215,3 +201,4 @@ def test_attacks_use_the_own_standard_of_each_side() -> None:
     assert float(pure.power.upper) == pytest.approx(0.15, rel=1e-12)
     assert (concentrated.spec.output_divergence, concentrated.loss) == (DNor(), None)
     assert 0.05 < float(concentrated.power.upper) < 0.5
+    assert words.power_in_words(pure.power).startswith("at most 0.15")

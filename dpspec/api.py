@@ -88,15 +88,15 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
     The exact engine checks every mechanism that is said to separate them.
     """
 
-    def judge(mechanism: Mechanism, spec: PrivacySpec, pair: tuple[Dataset, Dataset]) -> tuple[str, str]:
-        verdict = verify(mechanism, spec, datasets=pair, registry=registry)
+    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[str, str]:
+        verdict = verify(mechanism, spec, datasets=datasets, registry=registry)
         if verdict.witness is not None:
             seen = verdict.witness
             found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
         elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
-            found = f"{verdict.outcome.value}: the two datasets share no universe, so nothing is asked of them"
+            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so nothing is asked of them"
         else:
-            found = f"{verdict.outcome.value}: constant {verdict.constant} on the pair"
+            found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
         return verdict.outcome.value, found
 
     return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)

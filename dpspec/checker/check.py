@@ -19,7 +19,7 @@ import attrs
 from dpspec.checker.constants import input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, grown_at_most
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
-from dpspec.checker.universes import compared_pairs, determined, least_and_most, part_of, shared_bounds
+from dpspec.checker.universes import compared_pairs, determined, fewer_strata, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
 VERSION = 1
@@ -221,6 +221,8 @@ def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) 
         new = {repr(row["label"]): _uniform({**after, "budget": _amount(row)}) for row in rows[1]}
         _need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
         return f"no smaller in {len(new)} universes"
+    if fewer_strata(before["budget"], after["budget"]):
+        return "one theorem at one swap rate grows with the stratum, and the strata of two different records are among all"
     _need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
     return "the largest budget is at most the least new one"
 

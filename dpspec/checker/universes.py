@@ -64,6 +64,19 @@ def _swapping(rate: Fraction, stratum: int, form: str) -> Value:
     return read(f"ln({max(odds, (stratum + 1) / odds)})")
 
 
+def fewer_strata(budget: Table, other: Table) -> bool:
+    """Whether two budgets are the swapping theorem at one rate in (0, 1), the first read from fewer strata of each universe.
+
+    Its full form takes the largest stratum b with two different records, the others the largest of all; ln o and ln((b+1)/o) do
+    not fall in b, and where p <= 1/2 the larger of them is the second, as the short form has it.
+    """
+    if not budget.get("type") == other.get("type") == "swapping" or not 0 < read(budget["swap_rate"]).plain < 1:
+        return False
+    same = {**budget, "form": "", "unit": budget.get("unit", "household"), "swap_rate": read(budget["swap_rate"])}
+    others = {**other, "form": "", "unit": other.get("unit", "household"), "swap_rate": read(other["swap_rate"])}
+    return same == others and "largest_stratum" not in same and budget.get("form", "s23-full") == "s23-full"
+
+
 # --- spaces --------------------------------------------------------------------------------------
 
 

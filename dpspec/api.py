@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Mapping, Sequence
+=======
+from collections.abc import Iterable
+>>>>>>> 16923f5a1f5a6c498be7f091c94b38efbe9840d2
 from pathlib import Path
 
 from dpspec.blocks.space import Dataset
@@ -16,6 +20,8 @@ from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
 from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
+from dpspec.risk import RiskReport, risk
+from dpspec.risk.settings import attacker_of
 from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
@@ -64,6 +70,23 @@ def verify_file(
     else:
         report = verify_function(function, document, registry=registry, progress=progress)
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
+
+
+def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), registry: Registry | None = None) -> RiskReport:
+    """What a specification file means to a registered attacker: the worst case beside the law of the file's mechanism.
+
+    Args:
+        document: the specification file.
+        attacker: the name of the attacker model.
+        settings: its parameters as texts KEY=VALUE.
+        registry: where the name is looked up; without it, among all installed plugins.
+
+    Raises:
+        UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
+        AttackerMisfitError: when the attacker does not fit the specification.
+    """
+    asked = attacker_of(registry or installed().registry, attacker, settings)
+    return risk(document.spec, asked, document.mechanism)
 
 
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:

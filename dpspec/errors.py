@@ -157,6 +157,27 @@ class ReleaseError(DpspecError):
     code = "release"
 
 
+# --- risk ----------------------------------------------------------------------------------------
+
+
+class ProfileBelowOneError(DpspecError, ValueError):
+    """A risk profile tolerates less than what the attacker knows without any release: no budget keeps it."""
+
+    code = "profile-below-one"
+
+
+class ProfileNotMonotoneError(DpspecError, ValueError):
+    """A risk profile tolerates a larger relative risk for a larger prior, so that it cannot be bounded between two priors."""
+
+    code = "profile-not-monotone"
+
+
+class FailureProbabilityError(DpspecError, ValueError):
+    """A statement is to fail less often than the delta of the guarantee that it rests on."""
+
+    code = "failure-probability"
+
+
 # --- specification files -------------------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ FLOORS = [
     ("dpspec.conversion", "dpspec.rules"),
     ("dpspec.known",),
     ("dpspec.flavour", "dpspec.attacker"),
+    ("dpspec.tolerance",),
     ("dpspec.extension",),
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),

@@ -2,12 +2,16 @@
 
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
+from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.tester import FrequentistTester
 
 DPSPEC_API = 1
 
 ATTACKERS: tuple[type[AttackerModel], ...] = (
     FrequentistTester,
+    BlockKnowledge,
+    Hierarchical,
+    Uniqueness,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
 from dpspec.tolerance import Tolerance
+from dpspec_attackers.membership import TARGETS, StrongMembership
 from dpspec_attackers.profiles import PROFILES
 from dpspec_attackers.tester import FrequentistTester
 
@@ -10,6 +11,7 @@ DPSPEC_API = 1
 
 ATTACKERS: tuple[type[AttackerModel], ...] = (
     FrequentistTester,
+    StrongMembership,
 )  # fmt: skip
 
 
@@ -19,7 +21,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES,)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, *TARGETS)
 
 
 @hookimpl

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Mapping, Sequence
-=======
-from collections.abc import Iterable
->>>>>>> 16923f5a1f5a6c498be7f091c94b38efbe9840d2
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dpspec.blocks.space import Dataset

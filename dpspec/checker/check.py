@@ -67,11 +67,14 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
     except OSError as problem:
         raise DerivationFileError("file", f"cannot be read ({problem.strerror})", value=str(path)) from None
+    if len(text) > MOST_BYTES:
+        raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
+    try:
+        data = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
     return check_derivation(data, trust)
@@ -89,7 +92,7 @@ def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
     """
     if not isinstance(data, dict) or data.get("format") != "dpspec-derivation":
         raise DerivationFileError("format", "must be dpspec-derivation", "write it with: dpspec compare A B --derivation FILE")
-    if data.get("version") != VERSION:
+    if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise DerivationVersionError("version", f"this dpspec reads version {VERSION}", value=data.get("version"))
     rows = _typed(data, "steps", list)
     if len(rows) > MOST_STEPS:

@@ -3,6 +3,7 @@
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
 from dpspec.tolerance import Tolerance
+from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.profiles import PROFILES
 from dpspec_attackers.tester import FrequentistTester
 
@@ -10,6 +11,9 @@ DPSPEC_API = 1
 
 ATTACKERS: tuple[type[AttackerModel], ...] = (
     FrequentistTester,
+    BlockKnowledge,
+    Hierarchical,
+    Uniqueness,
 )  # fmt: skip
 
 

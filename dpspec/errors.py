@@ -64,6 +64,12 @@ class IncompatibleBlocksError(DpspecError, ValueError):
     code = "incompatible-blocks"
 
 
+class AttackerMisfitError(IncompatibleBlocksError):
+    """An attacker model does not fit the space, the distance, the output divergence or the budget of a specification."""
+
+    code = "attacker-misfit"
+
+
 class NotInSpaceError(DpspecError, ValueError):
     """A dataset is not an element of the dataset space."""
 
@@ -109,10 +115,34 @@ class NoCompositionError(DpspecError, ValueError):
     code = "no-composition"
 
 
+class NoYardstickError(DpspecError, ValueError):
+    """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
+
+    code = "no-yardstick"
+
+
 class MixedLedgerError(DpspecError, ValueError):
     """Bounded and unbounded neighbours in one ledger: for some parts datasets of different size are compared, for others not."""
 
     code = "mixed-ledger"
+
+
+class PriorError(DpspecError, ValueError):
+    """A prior is no probability distribution over the datasets: it does not sum to one, is negative, or leaves the space."""
+
+    code = "prior"
+
+
+class CertainTargetError(DpspecError, ValueError):
+    """The prior is 0 or 1 on what the attacker wants to know: there is nothing to learn, and no odds to compare."""
+
+    code = "certain-target"
+
+
+class CounterfactualError(DpspecError, ValueError):
+    """The world without the target's record is not defined: leaving a record out changes a size that must stay."""
+
+    code = "counterfactual"
 
 
 class TableError(DpspecError, ValueError):
@@ -125,6 +155,27 @@ class ReleaseError(DpspecError):
     """A release was refused or could not be written."""
 
     code = "release"
+
+
+# --- risk ----------------------------------------------------------------------------------------
+
+
+class ProfileBelowOneError(DpspecError, ValueError):
+    """A risk profile tolerates less than what the attacker knows without any release: no budget keeps it."""
+
+    code = "profile-below-one"
+
+
+class ProfileNotMonotoneError(DpspecError, ValueError):
+    """A risk profile tolerates a larger relative risk for a larger prior, so that it cannot be bounded between two priors."""
+
+    code = "profile-not-monotone"
+
+
+class FailureProbabilityError(DpspecError, ValueError):
+    """A statement is to fail less often than the delta of the guarantee that it rests on."""
+
+    code = "failure-probability"
 
 
 # --- specification files -------------------------------------------------------------------------

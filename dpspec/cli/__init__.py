@@ -16,6 +16,7 @@ from dpspec.cli.judging import check, verify
 from dpspec.cli.plugins import check_plugin
 from dpspec.cli.plugins import plugins as list_plugins
 from dpspec.cli.releasing import ledger, release
+from dpspec.cli.risk import risk
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -32,7 +33,8 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, compare, check_derivation, ledger, convert, lint, list_plugins, check_plugin, release, explain, new, schema,
+    check, verify, compare, check_derivation, ledger, convert, risk, lint, list_plugins, check_plugin, release, explain, new,
+    schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -47,8 +47,13 @@ def _finding(step: Step) -> Finding:
 
 
 def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
-    """The blocks other than the budget by which the one specification looks smaller than the other (B-T22)."""
+    """What makes the comparison of two budgets misleading: every other block in which the specifications differ (B-T22)."""
     notes = []
+    if left.space != right.space:
+        notes.append(
+            "dataset space: a specification asks nothing of a dataset that its space lacks; A implies B when every mechanism "
+            "that satisfies A satisfies B however it goes on over the datasets that only B has"
+        )
     if left.multiverse != right.multiverse:
         notes.append(
             "multiverse: more invariants make smaller universes, and a smaller budget without more noise; "

@@ -9,6 +9,7 @@ import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.derivation import Derivation
+from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 
 
@@ -60,8 +61,11 @@ class Separation:
         mechanism: what it does, in words.
         argument: why it satisfies the first specification on the whole space.
         left, right: two datasets at which it breaks the second one.
-        checks: what the engine said on those datasets, for the first and for the second specification.
-        kind: "mechanism", or "space" where one dataset (left and right) is in the second space and not in the first.
+        checks: what the engine said, for the first specification on the instance and for the second one on the two datasets.
+        run: the mechanism itself.
+        instance: the datasets of the first space, the two among them where it has them, on which the first half was checked.
+        kind: "mechanism", or "space" where one of the two is a dataset of the second space and not of the first, so that the
+            first specification asks nothing of its law.
     """
 
     mechanism: str
@@ -69,6 +73,8 @@ class Separation:
     left: Dataset
     right: Dataset
     checks: tuple[str, str]
+    run: Mechanism = attrs.field(repr=False)
+    instance: tuple[Dataset, ...]
     kind: str = "mechanism"
 
 

@@ -1,11 +1,13 @@
 """What separates two specifications: a mechanism that satisfies the one and not the other.
 
 Families propose mechanisms, each with its argument why it satisfies the premise on the whole space. What they propose is
-believed about nothing: the exact engine runs every separating mechanism on the two datasets, against both specifications.
+believed about nothing: the exact engine runs every separating mechanism, on the two datasets against the conclusion, and on a
+small instance around them against the premise.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import attrs
@@ -14,14 +16,19 @@ from dpspec.blocks.space import Dataset
 from dpspec.compare.comparison import Separation
 from dpspec.compare.separations import cuts, numbers, outside, releases
 from dpspec.compare.separations.candidate import Candidate, Family
+from dpspec.compare.separations.pairs import Pair, pairs
 from dpspec.errors import NoRouteError
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 
-Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, Dataset]], tuple[str, str]]
-"""Runs the exact engine on two datasets; returns the outcome and a line that describes it."""
+Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
+"""Runs the exact engine on some datasets; returns the outcome and a line that describes it."""
+
+INSTANCE = 10
+"""On so many datasets of its space the premise is checked, where it has so many that it compares."""
 
 FAMILIES: dict[str, Family] = {
+    "which dataset it is, where the space of the premise does not have it": outside.outside,
     "the invariants of the premise, published": releases.invariants,
     "a count, the distance from x, or whether the dataset is x, each with the least noise": numbers.answered,
     "who is in reach of x by the input divergence": releases.reach,
@@ -35,7 +42,7 @@ class Hunt:
     """What the search for a separation found.
 
     Args:
-        separation: a separating mechanism, or a dataset on which none is defined; None when none was found.
+        separation: a separating mechanism; None when none was found.
         tried: what was tried, in words, with the number of mechanisms of each family.
     """
 
@@ -50,9 +57,6 @@ def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Sep
 
 def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Hunt:
     """Look for what separates two specifications, and say what was tried."""
-    stranger = outside.outside(premise.space, conclusion.space)
-    if stranger is not None:
-        return Hunt(separation=_undefined(stranger))
     tried = []
     for words, family in FAMILIES.items():
         count = 0
@@ -65,28 +69,34 @@ def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Hunt:
     return Hunt(separation=None, tried=tuple(tried))
 
 
-def _undefined(stranger: Dataset) -> Separation:
-    return Separation(
-        mechanism="none is needed: no mechanism of the one is defined on all of the other",
-        argument="a mechanism of the premise has a law for each dataset of its own space, and x is none of them",
-        left=stranger,
-        right=stranger,
-        checks=("x is no dataset of its space", "x is a dataset of its space, for which a law is asked"),
-        kind="space",
-    )
-
-
 def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: Judge) -> Separation | None:
     """The candidate as a separation, when the engine finds that it satisfies the premise and breaks the conclusion."""
+    left, right = candidate.pair
     try:
         second, second_line = judge(candidate.mechanism, conclusion, candidate.pair)
         if second != "refuted":
             return None
-        first, first_line = judge(candidate.mechanism, premise, candidate.pair)
+        instance = _instance(premise, conclusion, candidate.pair)
+        first, first_line = judge(candidate.mechanism, premise, instance)
     except NoRouteError:  # one of the divergences cannot compare these laws
         return None
     if first != "verified":
         return None
-    left, right = candidate.pair
-    checks = (first_line, second_line)
-    return Separation(mechanism=candidate.words, argument=candidate.argument, left=left, right=right, checks=checks)
+    return Separation(
+        mechanism=candidate.words,
+        argument=candidate.argument,
+        left=left,
+        right=right,
+        checks=(first_line, second_line),
+        run=candidate.mechanism,
+        instance=instance,
+        kind=candidate.kind,
+    )
+
+
+def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
+    """The two datasets, as far as the premise has them, and some that it compares with each other."""
+    shared = [x for x in pair if outside.has(premise.space, conclusion.space, x)]
+    compared = itertools.chain.from_iterable(pairs(premise, premise))
+    known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))
+    return tuple(itertools.islice(known, INSTANCE))

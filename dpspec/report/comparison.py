@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
-from dpspec.plural import value_text
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
 from dpspec.spec import PrivacySpec
@@ -120,12 +119,9 @@ def _reason(reason: str) -> RenderableType:
 
 
 def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacySpec) -> Iterator[RenderableType]:
-    """The mechanism that satisfies the premise and breaks the conclusion, or the dataset on which the premise has none."""
-    if found.kind == "space":
-        yield Text(f"No mechanism of {premise} is defined on all of {conclusion}, which has a dataset that {premise} has not:")
-        yield Text(f"x = {value_text(found.left)}")
-        return
-    yield Text(f"A mechanism that satisfies {premise} and breaks {conclusion}:")
+    """The mechanism that satisfies the premise and breaks the conclusion."""
+    where = f", at datasets that {premise} says nothing about" if found.kind == "space" else ""
+    yield Text(f"A mechanism that satisfies {premise} and breaks {conclusion}{where}:")
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(no_wrap=True, style=FAINT)
     rows.add_column(overflow="fold")

@@ -213,6 +213,7 @@ def _separation(found: Separation) -> Data:
         "argument": found.argument,
         "left": plain(found.left),
         "right": plain(found.right),
+        "instance": [plain(dataset) for dataset in found.instance],
         "checks": list(found.checks),
     }
 

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).with_name("derivations")
 PAIRS = (
     ("specs/topdown-2020-pl-persons", "specs/topdown-2020-pl-dhc"),
     ("specs/gaussian-standard", "specs/gaussian-lecture-corrected"),
+    ("specs/swapping-derangement", "specs/swapping-permutation"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/zero-concentrated-dp"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-budgets"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-dp"),

@@ -89,12 +89,13 @@ def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
     assert "Gaussian" in found.backward.separation.mechanism
 
 
-def test_no_mechanism_of_one_space_is_defined_on_another() -> None:
+def test_a_specification_says_nothing_of_the_datasets_of_another_space() -> None:
     found = compare_specs(bits_spec(length=2), bits_spec(length=3))
     assert found.relation is Relation.INCOMPARABLE
     separation = found.forward.separation
     assert separation is not None
-    assert (separation.kind, separation.left) == ("space", (0, 0, 0))
+    assert (separation.kind, separation.left, separation.right) == ("space", (0, 0, 0), (0, 0, 1))
+    assert any(note.startswith("dataset space") for note in found.notes)
 
 
 def test_a_comparison_is_no_truth_value() -> None:

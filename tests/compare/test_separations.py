@@ -5,21 +5,19 @@ from fractions import Fraction
 
 import pytest
 
-from dpspec.api import compare_specs, read_spec
+from dpspec.api import compare_specs
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.households import Households
 from dpspec.blocks.multiverse import ExplicitUniverses
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
 from dpspec.compare.comparison import Answer, Direction
+from dpspec.compare.separation import INSTANCE
 from dpspec.compare.separations import cuts, numbers, outside, releases
 from dpspec.compare.separations.answers import extremal_answers, searched_answers
 from dpspec.compare.separations.pairs import cases
 from dpspec.exact import number
-from dpspec.extension import installed
 from dpspec.spec import PrivacySpec
-from dpspec.specfile import spec_files
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import bits_spec, block
@@ -123,12 +121,59 @@ def test_what_persons_do_not_show_is_shown_by_households():
     assert all(not members for dataset in (found.left, found.right) for _, members in dataset)
 
 
-def test_a_dataset_outside_of_the_space_is_named():
-    small, large = UnorderedRecords(attributes=(ANSWER,), most=2), UnorderedRecords(attributes=(ANSWER,), most=3)
-    assert outside.outside(small, large) == (("no",),) * 3
-    assert outside.outside(large, small) is None
-    assert outside.outside(BitVectors(length=2), BitVectors(length=2)) is None
-    assert outside.outside(BitVectors(length=2), BitVectors(length=3)) == (0, 0, 0)
+RECORDS = block("input_divergences", "symmetric-difference")
+
+
+def answers(most: int, attribute: Attribute = ANSWER, **blocks: object) -> PrivacySpec:
+    return bits_spec().replace(
+        space=UnorderedRecords(attributes=(attribute,), most=most),
+        input_divergence=RECORDS,
+        budget=budget("epsilon", 1),
+        **blocks,
+    )
+
+
+def test_what_only_the_conclusion_speaks_about_is_told():
+    """The premise says nothing of three records, so they are told; of two records it says all that it says."""
+    found = separated(answers(2), answers(3)).separation
+    assert found is not None
+    assert found.kind == "space"
+    assert max(len(found.left), len(found.right)) == 3
+    assert max(map(len, found.instance)) == 2
+    assert verify(found.run, answers(2)).outcome is Outcome.VERIFIED
+    assert verify(found.run, answers(3)).outcome is Outcome.REFUTED
+    assert list(outside.outside(answers(3), answers(2))) == []
+
+
+def test_records_of_other_attributes_are_other_records():
+    """The same categories under another name: only the empty dataset is in both spaces."""
+    premise, conclusion = answers(2), answers(2, Attribute(name="smokes", categories=("no", "yes")))
+    ours, theirs = premise.space, conclusion.space
+    assert outside.has(ours, ours, (("no",),))
+    assert not outside.has(ours, theirs, (("no",),))
+    assert outside.has(ours, theirs, ())
+    for pair in ((premise, conclusion), (conclusion, premise)):
+        found = separated(*pair).separation
+        assert found is not None
+        assert found.kind == "space"
+
+
+@pytest.mark.parametrize("value", ["1", "5/2"])
+def test_what_a_conclusion_allows_anyway_is_no_separation(value):
+    """No two laws are further apart than 1 in total variation: nothing is asked, on whatever datasets."""
+    distance = {"output_divergence": block("output_divergences", "total-variation"), "budget": budget("distance", value)}
+    found = compare_specs(answers(2).replace(**distance), answers(3).replace(**distance)).forward
+    assert found.answer is Answer.UNKNOWN
+    assert any(line.startswith("which dataset it is") for line in found.tried)
+
+
+def test_what_separates_is_checked_on_more_than_two_datasets():
+    """The instance holds the two datasets and others that the premise compares."""
+    found = separated(bits_spec(20, epsilon="ln(3)"), bits_spec(20, epsilon="ln(2)")).separation
+    assert found is not None
+    assert {found.left, found.right} < {*found.instance}
+    assert len(found.instance) == INSTANCE
+    assert "45 pairs" in found.checks[0]
 
 
 def test_where_the_smaller_space_has_all_datasets_mechanisms_still_separate():
@@ -180,11 +225,3 @@ def test_answers_at_the_ends_of_the_scale(bound):
     divergence, limit = block("output_divergences", "mult"), number(bound)
     found = [*extremal_answers(divergence, limit), *searched_answers(divergence, limit)]
     assert [answers.words for answers in found] == ([] if bound == "0" else ["without noise"])
-
-
-def test_no_pair_of_the_first_party_specifications_is_open():
-    registry = installed().registry
-    documents = [read_spec(path, registry) for path in spec_files("specs")]
-    for left, right in itertools.combinations(documents, 2):
-        found = compare_specs(left.spec, right.spec, registry)
-        assert Answer.UNKNOWN not in (found.forward.answer, found.backward.answer), (left.id, right.id)

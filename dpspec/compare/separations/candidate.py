@@ -23,12 +23,14 @@ class Candidate:
         words: what it does.
         argument: why it satisfies the premise on the whole space.
         pair: the two datasets.
+        kind: "space" where one of them is no dataset of the premise's space.
     """
 
     mechanism: Mechanism
     words: str
     argument: str
     pair: tuple[Dataset, Dataset]
+    kind: str = "mechanism"
 
 
 Family = Callable[[PrivacySpec, PrivacySpec], Iterator[Candidate]]

@@ -178,7 +178,10 @@ def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Dat
         return
     invariants = (*(premise.multiverse.invariants or ()), *(conclusion.multiverse.invariants or ()))
     varies = premise.budget.uniform() is None or conclusion.budget.uniform() is None
-    for records, small in enumerate(miniatures(invariants, conclusion.space, largest=LARGEST), start=1):
+    smalls = list(miniatures(invariants, conclusion.space, largest=LARGEST))
+    if not smalls:  # there are no smaller ones of its kind: the smallest datasets of the space itself
+        yield conclusion.space
+    for records, small in enumerate(smalls, start=1):
         size = small.cardinality()
         if records <= 2 or (size is not None and size <= WALKED and (varies or records <= 3)):
             yield small
@@ -190,6 +193,8 @@ def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, 
     for held in universes(small, space, multiverse):
         for pair in itertools.combinations(held[:OF_UNIVERSE], 2):
             distance = divergence.distance(*pair, space)
+            if not divergence.is_symmetric:
+                distance = min(distance, divergence.distance(*pair[::-1], space))
             if not distance.is_infinite and len(kept := by_distance.setdefault(distance, [])) < OF_DISTANCE:
                 kept.append(pair)
     return tuple(pair for distance in sorted(by_distance) for pair in by_distance[distance])

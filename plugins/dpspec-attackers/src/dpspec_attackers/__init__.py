@@ -2,13 +2,31 @@
 
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
+from dpspec.tolerance import Tolerance
+from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.profiles import PROFILES
+from dpspec_attackers.tester import FrequentistTester
 
 DPSPEC_API = 1
 
-ATTACKERS: tuple[type[AttackerModel], ...] = ()
+ATTACKERS: tuple[type[AttackerModel], ...] = (
+    FrequentistTester,
+    BlockKnowledge,
+    Hierarchical,
+    Uniqueness,
+)  # fmt: skip
 
 
 @hookimpl
 def dpspec_register_attackers(register: Register) -> None:
     for attacker in ATTACKERS:
         register(attacker)
+
+
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES,)
+
+
+@hookimpl
+def dpspec_register_tolerances(register: Register) -> None:
+    for tolerance in TOLERANCES:
+        register(tolerance)

@@ -1,0 +1,86 @@
+"""The power that an output divergence allows, over all mechanisms within a bound: exact for every divergence, in a bracket.
+
+A test turns the output into one bit, so that by data processing (B-D5) its power p at level a is allowed exactly when the laws
+(p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and for p >= a what is beyond it stays beyond it. So
+the largest power is found by halving, each end proved by an exact pair of laws, and the lower end is a mechanism that attains it.
+For concentrated privacy this takes in every order alpha > 1 and the limit alpha -> 1, which can be the one that binds (K-S13).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.errors import NoRouteError, ParameterError
+from dpspec.exact import Bracket, Number, NumberLike, ball, dyadic, rational
+from dpspec.laws.finite import FiniteLaw
+
+BITS = 48
+_GUARD = 64
+
+
+def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike) -> Bracket:
+    """The largest power at a level of any test between two laws with d_Pr(P, Q) <= bound (K-T17 to K-T20, K-A6).
+
+    Args:
+        divergence: d_Pr, which processing of the output never raises.
+        bound: in units of `lipschitz`.
+        level: the largest probability of rejecting the hypothesis when it is true, in [0, 1].
+
+    Raises:
+        ParameterError: for a level outside [0, 1].
+    """
+    at = rational(level, "level")
+    if not 0 <= at <= 1:
+        raise ParameterError("level", "must lie in [0, 1]", "it is a probability", value=level)
+    if at == 1 or bound == 0:
+        return Bracket.exactly(at)
+    if bound.is_infinite:
+        return Bracket.exactly(1)
+    top = _stated(divergence, bound, at)
+    low, high = (at, Fraction(1)) if top is None else top
+    if _within(divergence, low, at, bound) is not True:
+        low = at
+    if low == at or top is None:
+        low, high = _halved(divergence, bound, at, low, high)
+    return Bracket(lower=Bracket.exactly(low).lower, upper=Bracket.exactly(high).upper)
+
+
+def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tuple[Fraction, Fraction] | None:
+    """What the divergence itself says, which is never too small, as (low, high) around it."""
+    try:
+        with ctx.workprec(BITS + _GUARD):
+            said: arb = divergence.largest_probability(ball(level), bound.enclose(BITS + _GUARD))
+    except NoRouteError:
+        return None
+    if not said.is_finite():
+        return None
+    low, high = dyadic(said.lower()), dyadic(said.upper())
+    return min(max(low, level), Fraction(1)), min(high, Fraction(1))
+
+
+def _halved(
+    divergence: OutputDivergence, bound: Number, level: Fraction, low: Fraction, high: Fraction
+) -> tuple[Fraction, Fraction]:
+    """Halve [low, high] where a middle is certainly allowed or certainly not."""
+    if _within(divergence, high, level, bound) is True:
+        return high, high
+    while high - low > Fraction(1, 1 << BITS):
+        middle = Fraction(round((low + high) / 2 * (1 << BITS + 1)), 1 << BITS + 1)
+        decided = _within(divergence, middle, level, bound)
+        if decided is None or not low < middle < high:
+            break
+        low, high = (middle, high) if decided else (low, middle)
+    return low, high
+
+
+def _within(divergence: OutputDivergence, power: Fraction, level: Fraction, bound: Number) -> bool | None:
+    """Whether d_Pr of the two bits is within the bound, in both orders; None when a bracket is too wide to say."""
+    one, other = FiniteLaw.bernoulli(power), FiniteLaw.bernoulli(level)
+    pairs = ((one, other),) if divergence.is_symmetric else ((one, other), (other, one))
+    values = [divergence.between(*pair, precision=BITS + _GUARD) for pair in pairs]
+    if all(value.upper <= bound for value in values):
+        return True
+    return False if any(value.lower > bound for value in values) else None

@@ -1,0 +1,103 @@
+"""Pairs of datasets that an attacker tells apart: what a specification allows about them, and which ones are looked at."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import Dataset
+from dpspec.errors import AttackerMisfitError, NotEnumerableError, NotReachedError
+from dpspec.exact import Number, NumberLike, number
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.mechanism import Mechanism
+from dpspec.plural import count
+from dpspec.spec import PrivacySpec
+
+MOST_LISTED = 256
+"""A space of at most so many datasets is walked whole."""
+FEW = 48
+"""Of a larger one, so many of the smallest datasets are looked at."""
+
+
+@attrs.frozen(kw_only=True)
+class Pairs:
+    """Ordered pairs of datasets within a distance, both in one universe.
+
+    Args:
+        pairs: the pairs (x, x').
+        complete: whether these are all of the specification.
+        scope: which they are, in words.
+    """
+
+    pairs: tuple[tuple[Dataset, Dataset], ...]
+    complete: bool
+    scope: str
+
+    def dichotomies(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Dichotomy]:
+        """The pairs of laws of a mechanism, equal ones once."""
+        laws = {x: mechanism.law(x, spec.space) for pair in self.pairs for x in pair}
+        seen = set()
+        for left, right in self.pairs:
+            key = laws[left], laws[right]
+            if key not in seen:
+                seen.add(key)
+                yield laws[left].against(laws[right])
+
+
+def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable[Dataset] | None = None) -> Pairs:
+    """The ordered pairs of different datasets at most a distance apart; of a large space, those of its smallest datasets.
+
+    Args:
+        spec: the specification.
+        distance: the largest distance, in the unit of the input divergence.
+        datasets: look only at these.
+
+    Raises:
+        NotReachedError: when there is none among the datasets that are looked at.
+        NotEnumerableError: when the space is too large even for a look at its smallest datasets.
+    """
+    reach, size = number(distance, "distance"), spec.space.cardinality()
+    complete = datasets is None and size is not None and size <= MOST_LISTED
+    if datasets is not None:
+        looked = list(dict.fromkeys(spec.space.dataset(x) for x in datasets))
+    elif complete:
+        looked = list(spec.space.datasets())
+    elif size is None and not spec.space.cells():
+        rule = "has more datasets, of more kinds of records, than can be looked at"
+        raise NotEnumerableError(f"space {spec.space.name}", rule, "name the datasets that the attacker tells apart")
+    else:
+        looked = list(itertools.islice(spec.space.datasets(), FEW))
+    found = tuple(
+        (left, right)
+        for left, right in itertools.permutations(looked, 2)
+        if spec.distance(left, right) <= reach and spec.multiverse.share_universe(left, right, spec.space)
+    )
+    if not found:
+        rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
+        raise NotReachedError("space", rule, "name the datasets that the attacker tells apart")
+    scope = "all" if complete else "only"
+    return Pairs(pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets")
+
+
+def bound_within(spec: PrivacySpec, distance: NumberLike = 1) -> Number:
+    """What d_Pr may be for two datasets at most a distance apart: the largest budget of a universe times the distance.
+
+    Raises:
+        AttackerMisfitError: when budgets differ by universe and the universes cannot be listed.
+    """
+    reach, value = number(distance, "distance"), spec.budget.uniform()
+    if value is not None:
+        return _times(spec.output_divergence.lipschitz(spec.budget.parameter, value), reach)
+    size = spec.space.cardinality()
+    if not spec.multiverse.is_listed and (size is None or size > MOST_LISTED):
+        rule = "differs by universe, and there are too many universes to look for the largest"
+        raise AttackerMisfitError("budget", rule, "ask about one universe with a uniform budget")
+    universes: Iterator[Universe] = spec.multiverse.universes(spec.space)
+    return _times(max(spec.bound(universe) for universe in universes), reach)
+
+
+def _times(constant: Number, reach: Number) -> Number:
+    return constant if reach == 1 else constant * reach

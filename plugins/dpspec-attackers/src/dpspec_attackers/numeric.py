@@ -1,0 +1,65 @@
+"""Formulas in e^epsilon: exact where it is rational, else in ball arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from flint import ctx, fmpq
+
+from dpspec.exact import Bracket, Number, NumberLike, dyadic, number
+from dpspec.laws.numeric import rational_exponential
+
+WORKING = 160
+"""Bits of the balls."""
+
+
+def fmpq_of(value: Fraction | int) -> fmpq:
+    """The rational in a form that multiplies with balls."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def as_bracket(value: NumberLike | Bracket) -> Bracket:
+    return value if isinstance(value, Bracket) else Bracket.exactly(number(value))
+
+
+def in_decay(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
+    """f(e^(-part epsilon)) for a formula that is monotone on [0, 1]; exact where that power is rational.
+
+    Args:
+        epsilon: a number of at least 0, infinity included.
+        formula: f, written in +, -, *, / for rationals and balls alike.
+        part: which multiple of epsilon.
+
+    >>> str(in_decay("ln(3)", lambda y: 1 / (1 + y)))
+    '3/4'
+    """
+    ends = as_bracket(epsilon)
+    lower, upper = (_one_end(end, formula, part) for end in (ends.lower, ends.upper))
+    return Bracket(lower=min(lower.lower, upper.lower), upper=max(lower.upper, upper.upper))
+
+
+def _one_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> Bracket:
+    decay = Fraction(0) if epsilon.is_infinite else rational_exponential(epsilon * -part) if epsilon.root == 1 else None
+    if decay is not None:
+        return Bracket.exactly(fraction(fmpq(1) * formula(fmpq_of(decay))))
+    with ctx.workprec(WORKING):
+        return Bracket.around(formula((-fmpq_of(part) * epsilon.enclose(WORKING)).exp()))
+
+
+def rounded_down(value: Number, digits: int = 4) -> str:
+    """A decimal of at most the value: a recommended budget is never rounded up (Z-S17).
+
+    >>> rounded_down(number("ln(11/3)"))
+    '1.299'
+    """
+    if value.is_infinite:
+        return "inf"
+    low = dyadic(value.enclose(WORKING).lower())
+    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))

@@ -1,0 +1,74 @@
+"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.exact import Bracket, Number, largest
+from dpspec.laws.power import largest_power
+from dpspec.mechanism import Mechanism
+from dpspec.params import Data, Exact, Items, Rational, define
+from dpspec.risk.allowed import allowed_power
+from dpspec.risk.pairs import bound_within, pairs_within
+from dpspec.spec import PrivacySpec
+
+LEVELS = ("1/100", "1/20", "1/10", "1/4", "1/2")
+
+
+@define
+class FrequentistTester(AttackerModel):
+    """A tester of the hypothesis that the data are x against the alternative that they are x', a neighbour of x.
+
+    The level is the probability of accusing x' when the data are x, the power that of accusing it rightly. Power equal to the
+    level is a test that ignores the release. The advantage of the best test, sup of power - level, is the total variation.
+
+    Args:
+        levels: the levels at which the power is shown, in (0, 1).
+        distance: how far apart x and x' may be, in the unit of the input divergence.
+        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
+
+    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> tester = FrequentistTester(levels=["0.01", "0.05", "0.1"])
+    >>> [said.value.upper.decimal() for said in tester.worst_case(zcdp_spec(rho="2.63"))]
+    ['0.69816', '0.946584', '0.96234']
+    """
+
+    name: ClassVar[str] = "tester"
+    title: ClassVar[str] = "tests one dataset against a neighbour"
+    knowledge: ClassVar[str] = "every record but one, and two candidates for that one; the mechanism, but not its random bits"
+    target: ClassVar[str] = "which of the two candidates is in the data"
+    observation: ClassVar[str] = "the whole release, processed in any way"
+    assumption: ClassVar[str] = "none"
+    source: ClassVar[str] = "K-D22, K-D23, K-T17, K-T18, K-T19, K-T20, K-A6"
+
+    levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
+    datasets: Annotated[tuple[object, ...], Items(Data())] = ()
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        bound, divergence = bound_within(spec, self.distance), spec.output_divergence
+        theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
+        return self._powers(Relation.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        looked = pairs_within(spec, self.distance, self.datasets or None)
+        pairs = list(looked.dichotomies(mechanism, spec))
+        relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
+        theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
+        return self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
+
+    def _powers(self, relation: Relation, theorem: str, power: Callable[[Fraction], Bracket]) -> tuple[RiskStatement, ...]:
+        return tuple(
+            RiskStatement(
+                quantity="power",
+                at=(("level", str(level)), ("distance", str(self.distance))),
+                relation=relation,
+                value=power(level),
+                theorem=theorem,
+                assumption=self.assumption,
+            )
+            for level in self.levels
+        )

@@ -1,0 +1,100 @@
+"""Every two files of specs/, in both directions: an answer, and nothing in it that is merely believed.
+
+Derivations go to the independent checker. Both halves of a separation are run once more by the engine, and its two laws are
+held against each other here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from dpspec.api import compare_specs, read_spec
+from dpspec.blocks.space import Dataset
+from dpspec.checker.check import check_derivation
+from dpspec.compare.comparison import Answer, Direction, Separation
+from dpspec.compare.separations import outside
+from dpspec.compare.separations.pairs import allowance
+from dpspec.extension import installed
+from dpspec.spec import PrivacySpec
+from dpspec.specfile import SpecDocument, spec_files
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+
+REGISTRY = installed().registry
+
+
+def documents(folder: str) -> list[SpecDocument]:
+    return [read_spec(path, REGISTRY) for path in spec_files(folder)]
+
+
+def directions(folder: str) -> Iterator[tuple[SpecDocument, SpecDocument, Direction]]:
+    """(A, B, what is said about A => B), for all A and B."""
+    for left, right in itertools.combinations(documents(folder), 2):
+        found = compare_specs(left.spec, right.spec, REGISTRY)
+        yield left, right, found.forward
+        yield right, left, found.backward
+
+
+def confirm(premise: PrivacySpec, conclusion: PrivacySpec, direction: Direction) -> None:
+    """Check an answer again, by what did not find it."""
+    if direction.answer is Answer.IMPLIES:
+        assert direction.derivation is not None
+        assert (direction.derivation.premise, direction.derivation.conclusion) == (premise, conclusion)
+        checked = check_derivation(direction.derivation.data(REGISTRY))
+        assert checked.accepted, checked
+    elif direction.answer is Answer.SEPARATED:
+        assert direction.separation is not None
+        separates(premise, conclusion, direction.separation)
+    else:
+        assert direction.tried
+        assert any(step.holds is not True and step.reason for step in direction.steps)
+
+
+def separates(premise: PrivacySpec, conclusion: PrivacySpec, found: Separation) -> None:
+    first = verify(found.run, premise, datasets=found.instance)
+    assert first.outcome is Outcome.VERIFIED
+    assert len(first.vacuous) < len(first.universes), "the premise compares nothing there"
+    pair = found.left, found.right
+    assert verify(found.run, conclusion, datasets=pair).outcome is Outcome.REFUTED
+    assert any(too_far(found, conclusion, ordered) for ordered in (pair, pair[::-1]))
+    lacked = [x for x in pair if not outside.has(premise.space, conclusion.space, x)]
+    assert {*pair} - {*lacked} <= {*found.instance}
+    assert (found.kind == "space") == bool(lacked)
+
+
+def too_far(found: Separation, conclusion: PrivacySpec, pair: tuple[Dataset, Dataset]) -> bool:
+    laws = [found.run.law(conclusion.space.dataset(x), conclusion.space) for x in pair]
+    return conclusion.output_divergence.between(*laws).lower > allowance(conclusion, pair).upper
+
+
+@pytest.mark.reference("B-T22", "B-T10")
+def test_every_pair_of_specifications_is_decided() -> None:
+    counted = Counter[Answer]()
+    for premise, conclusion, direction in directions("specs"):
+        assert direction.answer is not Answer.UNKNOWN, (premise.id, conclusion.id, direction.tried)
+        confirm(premise.spec, conclusion.spec, direction)
+        counted[direction.answer] += 1
+    assert counted == {Answer.IMPLIES: 16, Answer.SEPARATED: 404}
+
+
+@pytest.mark.long
+@pytest.mark.reference("B-T22")
+def test_every_pair_of_flavours_is_decided_or_says_what_was_tried() -> None:
+    counted = Counter[Answer]()
+    for premise, conclusion, direction in directions("specs/flavours"):
+        confirm(premise.spec, conclusion.spec, direction)
+        counted[direction.answer] += 1
+    assert counted[Answer.UNKNOWN] <= 14
+    assert counted[Answer.IMPLIES] >= 30
+
+
+@pytest.mark.long
+def test_every_specification_against_every_flavour() -> None:
+    for left, right in itertools.product(documents("specs"), documents("specs/flavours")):
+        found = compare_specs(left.spec, right.spec, REGISTRY)
+        confirm(left.spec, right.spec, found.forward)
+        confirm(right.spec, left.spec, found.backward)

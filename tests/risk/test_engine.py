@@ -1,0 +1,128 @@
+"""The risk engine: rows matched, sides left open, assumptions shown, plugins kept to their contract."""
+
+import attrs
+import pytest
+from dpspec_attackers.tester import FrequentistTester
+from dpspec_divergences import HammingOrdered, Mult
+from dpspec_noise import RandomisedResponse
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.budget import BudgetTable, UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import AttackerMisfitError, NoRouteError, NotReachedError, PluginContractError
+from dpspec.exact import Bracket, ln
+from dpspec.risk import risk
+from dpspec.spec import PrivacySpec
+
+RESPONSE = RandomisedResponse(keep_probability="3/4")
+
+
+def spec(epsilon=None, length=2, budget=None):
+    return PrivacySpec(
+        space=BitVectors(length=length),
+        multiverse=Trivial(),
+        input_divergence=HammingOrdered(unit="person"),
+        output_divergence=Mult(),
+        budget=budget or UniformBudget(parameter="epsilon", value=ln(3) if epsilon is None else epsilon),
+    )
+
+
+def said(value, quantity="power", relation=Relation.AT_MOST, assumption="none", at=(("level", "1/20"),)):
+    return RiskStatement(
+        quantity=quantity, at=at, relation=relation, value=Bracket.exactly(value), theorem="T", assumption=assumption
+    )
+
+
+class Fixed(AttackerModel):
+    """Says what it is told to, or raises it."""
+
+    name = "fixed"
+    assumption = "none"
+
+    def __init__(self, worst, own=()):
+        self.sides = worst, own
+
+    def _answer(self, side):
+        if isinstance(self.sides[side], Exception):
+            raise self.sides[side]
+        return self.sides[side]
+
+    def worst_case(self, spec):
+        return self._answer(0)
+
+    def under(self, mechanism, spec):
+        return self._answer(1)
+
+
+def test_statements_about_one_quantity_at_one_place_share_a_row():
+    attacker = Fixed((said("1/2"), said("1/3", quantity="odds")), (said("1/4", relation=Relation.EQUALS), said("1/5", at=())))
+    report = risk(spec(), attacker, RESPONSE)
+    assert [(row.quantity, row.at, len(row.worst), len(row.own)) for row in report.rows] == [
+        ("power", (("level", "1/20"),), 1, 1),
+        ("odds", (("level", "1/20"),), 1, 0),
+        ("power", (), 0, 1),
+    ]
+    assert not report.exceeded
+
+
+@pytest.mark.parametrize(
+    ("every", "one", "exceeded"),
+    [
+        (said("1/2"), said("3/4", relation=Relation.EQUALS), True),
+        (said("1/2"), said("1/2", relation=Relation.EQUALS), False),
+        (said("1/2"), said("3/4", relation=Relation.AT_LEAST), True),
+        (said("1/2"), said("3/4", relation=Relation.AT_MOST), False),
+        (said("1/2", relation=Relation.AT_LEAST), said("1/4", relation=Relation.EQUALS), True),
+        (said("1/2", relation=Relation.AT_LEAST), said("3/4", relation=Relation.EQUALS), False),
+        (said("1/2", relation=Relation.EQUALS), said("3/4", relation=Relation.EQUALS), False),
+    ],
+)
+def test_a_mechanism_beyond_the_worst_case_is_named(every, one, exceeded):
+    assert bool(risk(spec(), Fixed((every,), (one,)), RESPONSE).exceeded) is exceeded
+
+
+def test_a_mechanism_that_spends_more_than_its_specification_is_seen():
+    report = risk(spec(ln(2)), FrequentistTester(), RESPONSE)
+    assert report.exceeded
+    assert not risk(spec(), FrequentistTester(), RESPONSE).exceeded
+
+
+def test_a_side_without_a_route_stays_open():
+    report = risk(spec(), Fixed(NoRouteError("x", "is not known"), (said("1/2"),)), RESPONSE)
+    assert report.unknown == (("worst case", "x: is not known"),)
+    assert [len(row.own) for row in report.rows] == [1]
+    with pytest.raises(NoRouteError):
+        risk(spec(), Fixed(NoRouteError("x", "is not known")))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [said("1/2", assumption=""), said("1/2", quantity=" "), attrs.evolve(said("1/2"), theorem=""), "1/2"],
+)
+def test_no_statement_hides_what_it_rests_on(statement):
+    with pytest.raises(PluginContractError):
+        risk(spec(), Fixed((statement,)))
+
+
+def test_what_a_plugin_must_not_raise_is_its_fault():
+    with pytest.raises(PluginContractError, match="ZeroDivisionError"):
+        risk(spec(), Fixed(ZeroDivisionError("x")))
+
+
+def test_a_misfit_is_not_an_open_side():
+    with pytest.raises(AttackerMisfitError):
+        risk(spec(), Fixed((), AttackerMisfitError("space", "does not fit")), RESPONSE)
+
+
+def test_budgets_by_universe_take_the_largest():
+    table = BudgetTable(parameter="epsilon", values=(("X", ln(3)),))
+    one, other = risk(spec(budget=table), FrequentistTester()), risk(spec(), FrequentistTester())
+    assert [row.worst[0].value for row in one.rows] == [row.worst[0].value for row in other.rows]
+    with pytest.raises(AttackerMisfitError, match="too many universes"):
+        risk(spec(budget=table, length=20), FrequentistTester())
+
+
+def test_datasets_that_are_not_neighbours_show_nothing():
+    with pytest.raises(NotReachedError):
+        FrequentistTester(datasets=[(0, 0), (1, 1)]).under(RESPONSE, spec())

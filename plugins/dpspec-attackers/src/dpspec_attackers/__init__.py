@@ -4,6 +4,7 @@ from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
 from dpspec.tolerance import Tolerance
 from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.membership import TARGETS, StrongMembership
 from dpspec_attackers.profiles import PROFILES
 from dpspec_attackers.tester import FrequentistTester
 
@@ -11,6 +12,7 @@ DPSPEC_API = 1
 
 ATTACKERS: tuple[type[AttackerModel], ...] = (
     FrequentistTester,
+    StrongMembership,
     BlockKnowledge,
     Hierarchical,
     Uniqueness,
@@ -23,7 +25,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES,)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, *TARGETS)
 
 
 @hookimpl

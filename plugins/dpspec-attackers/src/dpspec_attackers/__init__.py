@@ -5,7 +5,7 @@ from dpspec.extension import Register, hookimpl
 from dpspec.tolerance import Tolerance
 from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.membership import TARGETS, StrongMembership
-from dpspec_attackers.profiles import PROFILES
+from dpspec_attackers.profiles import PROFILES, FromFunction
 from dpspec_attackers.tester import FrequentistTester
 
 DPSPEC_API = 1
@@ -25,7 +25,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, *TARGETS)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, FromFunction, *TARGETS)
 
 
 @hookimpl

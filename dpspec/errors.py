@@ -115,6 +115,12 @@ class NoCompositionError(DpspecError, ValueError):
     code = "no-composition"
 
 
+class NoYardstickError(DpspecError, ValueError):
+    """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
+
+    code = "no-yardstick"
+
+
 class MixedLedgerError(DpspecError, ValueError):
     """Bounded and unbounded neighbours in one ledger: for some parts datasets of different size are compared, for others not."""
 

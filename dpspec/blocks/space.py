@@ -181,6 +181,10 @@ class DatasetSpace(ABC):
         """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
         return 1 if inner == outer and inner in self.units else None
 
+    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
+        """Its datasets in which no unit `outer` holds more than `most` units `inner`; None where that is no space."""
+        return None
+
     def most_changed(self, unit: str, per: str) -> int | None:
         """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
 

@@ -128,6 +128,14 @@ def _pure_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool
     return _above(formula)(old, source, new, target)
 
 
+def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
+    """epsilon tanh(epsilon/2), in exact form where the odds are rational."""
+    odds = exponential(old)
+    if odds is not None:
+        return within_numbers([Value((odds - 1) / (odds + 1)), old], new)
+    return _above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
+
+
 # --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
 
 
@@ -165,6 +173,7 @@ _FAILING = {"pure": "mult", "approximate": "mult-delta", "hockey-stick": "hockey
 
 CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "pure-to-zcdp-simple": ("mult", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
+    "pure-to-zcdp": ("mult", "d-nor", _pure_to_zcdp),
     "pure-to-renyi": ("mult", "renyi", _pure_to_renyi),
     "zcdp-to-approximate": ("d-nor", "mult-delta", _above(_simple)),
     "zcdp-to-approximate-cks": ("d-nor", "mult-delta", _above(_cks)),

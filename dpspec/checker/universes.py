@@ -148,10 +148,15 @@ def _coarser(fine: Table, wanted: Table, space: Table) -> bool:
     """Whether one table is a coarser one of the other: nothing is left out that it counts, and all that it looks at is seen."""
     if fine.get("unit", "person") != wanted.get("unit", "person") and "members" not in fine["attributes"]:
         return False
-    ours, theirs = fine.get("where", {}), wanted.get("where", {})
+    ours, theirs = _where(fine), _where(wanted)
     narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
     needed = {*wanted["attributes"], *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
     return narrower and needed <= _seen(fine, space)
+
+
+def _where(marginal: Table) -> dict[str, list[str]]:
+    """The condition of a marginal, which is written as a table or as pairs."""
+    return dict(marginal.get("where", {}))
 
 
 def _seen(marginal: Table, space: Table) -> set[str]:
@@ -168,10 +173,10 @@ def _seen(marginal: Table, space: Table) -> set[str]:
 
 def _in_parts(wanted: Table, marginals: list[Table], space: Table) -> bool:
     """Whether it is the sum of tables with disjoint conditions on one attribute, each of which is determined."""
-    where = wanted.get("where", {})
+    where = _where(wanted)
     tables = {a["name"]: a for key in ("attributes", "household", "person") for a in space.get(key, [])}
-    for name in {a for other in marginals for a in other.get("where", {})} & set(tables):
-        groups = {frozenset(other["where"][name]) for other in marginals if name in other.get("where", {})}
+    for name in {a for other in marginals for a in _where(other)} & set(tables):
+        groups = {frozenset(_where(other)[name]) for other in marginals if name in _where(other)}
         whole = frozenset(where.get(name) or _categories(tables[name]))
         for count in range(2, len(groups) + 1):
             for chosen in itertools.combinations(groups, count):

@@ -9,13 +9,11 @@ from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.exact import Bracket, Number
+from dpspec.forms import ending_decimal
+from dpspec.numbers import LONGEST_EXACT
 from dpspec.params import parameters
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
-
-LONGEST_EXACT = 32
-"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
-_MOST_DECIMALS = 10
 
 
 def number_in_words(value: Number | Fraction | int) -> str:
@@ -30,26 +28,12 @@ def number_in_words(value: Number | Fraction | int) -> str:
     if value.is_infinite:
         return "infinity"
     if value.is_rational:
-        short = _terminating(value.as_fraction())
-        if short is not None:
+        short = ending_decimal(value.as_fraction())
+        if short is not None and len(short) <= LONGEST_EXACT:
             return short
     exact = str(value)
     approximate = f"about {value.decimal()}"
     return f"{exact} ({approximate})" if len(exact) <= LONGEST_EXACT else approximate
-
-
-def _terminating(value: Fraction) -> str | None:
-    """The decimal form of a fraction when it ends soon."""
-    rest, places = value.denominator, 0
-    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
-        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
-        places += 1
-    if rest != 1 or places > _MOST_DECIMALS:
-        return None
-    scaled = abs(value) * 10**places
-    whole, part = divmod(int(scaled), 10**places)
-    digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
-    return f"-{digits}" if value < 0 else digits
 
 
 def bracket_in_words(value: Bracket) -> str:

@@ -119,7 +119,7 @@ class RecordReader:
         def add_up() -> None:
             total = sum((part.amount for part in ledger.parts[1:]), start=ledger.parts[0].amount)
             if total != budget.value:
-                rule = f"the parts add up to {ledger.parameter} = {total}, the budget is {budget.value}"
+                rule = f"the parts add up to {ledger.parameter} = {total.plain()}, the budget is {budget.value.plain()}"
                 raise LedgerError("ledger", rule, "state the parts and the total as published, or no ledger")
 
         self.log.attempt("ledger", add_up)

@@ -226,6 +226,7 @@ GOOD = next(iter(STORED.values()))
         ([], DerivationFileError, "format: must be dpspec-derivation"),
         ({}, DerivationFileError, "format: must be dpspec-derivation"),
         ({**GOOD, "version": 2}, DerivationVersionError, "version=2: this dpspec reads version 1"),
+        ({**GOOD, "version": True}, DerivationVersionError, "version=True: this dpspec reads version 1"),
         ({**GOOD, "steps": {}}, DerivationFileError, "steps: is missing, or no list"),
         ({**GOOD, "steps": [3]}, DerivationFileError, "must be a table"),
         ({**GOOD, "steps": [{}] * 10**6}, DerivationTooLongError, f"must not be more than {MOST_STEPS}"),
@@ -250,6 +251,14 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
         check_file(path)
     with pytest.raises(DerivationFileError, match="cannot be read"):
         check_file(tmp_path / "none.json")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpspec.checker.check.MOST_BYTES", 100)
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(GOOD))
+    with pytest.raises(DerivationTooLongError, match="is larger than 100 bytes"):
+        check_file(path)
 
 
 def test_an_unknown_rule_is_unchecked_and_trusted_by_name_only() -> None:

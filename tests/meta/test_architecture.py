@@ -38,7 +38,7 @@ FLOORS = [
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),
     ("dpspec.ledger",),
-    ("dpspec.lint",),
+    ("dpspec.lint", "dpspec.yardstick"),
     ("dpspec.api",),
     ("dpspec.report", "dpspec.scaffold"),
     ("dpspec.testing",),

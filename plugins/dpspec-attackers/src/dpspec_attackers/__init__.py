@@ -6,6 +6,8 @@ from dpspec.tolerance import Tolerance
 from dpspec_attackers.arbitrary import ArbitraryPrior
 from dpspec_attackers.chamber import InformationChamber
 from dpspec_attackers.compound import CompoundTester
+from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.membership import TARGETS, StrongMembership
 from dpspec_attackers.profiles import PROFILES
 from dpspec_attackers.restricted import AttributeRestricted
 from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider
@@ -24,6 +26,10 @@ ATTACKERS: tuple[type[AttackerModel], ...] = (
     NosyNeighbour,
     Journalist,
     AttributeRestricted,
+    StrongMembership,
+    BlockKnowledge,
+    Hierarchical,
+    Uniqueness,
 )  # fmt: skip
 
 
@@ -33,7 +39,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES,)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, *TARGETS)
 
 
 @hookimpl

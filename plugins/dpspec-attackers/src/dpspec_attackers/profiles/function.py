@@ -54,7 +54,7 @@ class FunctionOfPriors(Domain):
         return st.just(_twice)
 
 
-def _twice(p: Fraction, q: Fraction) -> object:
+def _twice(*_: Fraction) -> object:
     """A profile that tolerates twice the prior."""
     return 2
 

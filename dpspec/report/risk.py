@@ -89,7 +89,10 @@ def text(report: RiskReport, found: SpecDocument) -> str:
     for side, reason in report.unknown:
         parts.append(Text(f"{side} open: {reason}", OPEN))
     if report.exceeded:
-        parts += ["", Text("The mechanism is beyond what the specification allows: it does not satisfy it.", BAD)]
+        beyond = (
+            "The mechanism is beyond the worst case: it does not satisfy the specification, or a statement or assumption fails."
+        )
+        parts += ["", Text(beyond, BAD)]
     return drawn(*parts).rstrip()
 
 

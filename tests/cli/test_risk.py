@@ -27,7 +27,7 @@ def test_risk_as_json(run, specs):
 def test_a_mechanism_beyond_its_specification_exits_with_1(run, response):
     ran = run("risk", response(epsilon="ln(2)"), "--attacker", "tester")
     assert ran.code == 1
-    assert "does not satisfy it" in ran.out
+    assert "beyond the worst case" in ran.out
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

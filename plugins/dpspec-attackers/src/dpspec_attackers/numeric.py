@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from flint import ctx, fmpq
 
-from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number
+from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
 from dpspec.laws.numeric import rational_exponential
 
 WORKING = 160
@@ -51,18 +50,6 @@ def _one_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> 
         return Bracket.exactly(fraction(fmpq(1) * formula(fmpq_of(decay))))
     with ctx.workprec(WORKING):
         return Bracket.around(formula((-fmpq_of(part) * epsilon.enclose(WORKING)).exp()))
-
-
-def rounded_down(value: Number, digits: int = 4) -> str:
-    """A decimal of at most the value: a recommended budget is never rounded up (Z-S17).
-
-    >>> rounded_down(number("ln(11/3)"))
-    '1.299'
-    """
-    if value.is_infinite:
-        return "inf"
-    low = dyadic(value.enclose(WORKING).lower())
-    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))
 
 
 def minus_log(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:

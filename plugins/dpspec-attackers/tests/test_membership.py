@@ -420,6 +420,18 @@ def held_by(law, low, high):
 @pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34", "Z-T22", "Z-D47", "Z-D48", "Z-D10")
 @given(laws=pairs(), prior=PRIORS, failure=SHARES)
 def test_posteriors_under_a_bounded_loss(laws, prior, failure):
+    posteriors_stay(laws, prior, failure)
+
+
+@pytest.mark.long
+@pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34")
+@settings(max_examples=20_000)
+@given(laws=pairs(), prior=PRIORS, failure=SHARES)
+def test_posteriors_under_a_bounded_loss_in_many_worlds(laws, prior, failure):
+    posteriors_stay(laws, prior, failure)
+
+
+def posteriors_stay(laws, prior, failure):
     """Theorems 28, 29 and 31 (1), and at failure 0 corollaries 32 to 34, under both laws."""
     for share in (failure, Fraction(0)):
         forth, back = laws[0].against(laws[1]), laws[1].against(laws[0])
@@ -454,6 +466,18 @@ def test_bounded_posteriors_bound_the_loss(laws, failure):
 @pytest.mark.reference("Z-T35", "Z-P8", "Z-T36", "Z-T37", "Z-T38", "Z-T23", "Z-T39")
 @given(laws=pairs(), ratio=RATIOS, failure=SHARES)
 def test_theorem_35(laws, ratio, failure):
+    loss_stays(laws, ratio, failure)
+
+
+@pytest.mark.long
+@pytest.mark.reference("Z-T35", "Z-T36", "Z-T37", "Z-T38", "Z-T23")
+@settings(max_examples=20_000)
+@given(laws=pairs(), ratio=RATIOS, failure=SHARES)
+def test_theorem_35_in_many_worlds(laws, ratio, failure):
+    loss_stays(laws, ratio, failure)
+
+
+def loss_stays(laws, ratio, failure):
     """The delta of a pair at epsilon bounds the loss at every larger failure; PDP implies DP (theorem 23)."""
     forth, back = laws[0].against(laws[1]), laws[1].against(laws[0])
     delta = max(forth.hockey_stick(ln(ratio)).upper, back.hockey_stick(ln(ratio)).upper).as_fraction()
@@ -491,6 +515,18 @@ def most_beyond(pair, bound):
 @settings(max_examples=200)
 @given(laws=pairs(), ratio=st.fractions(Fraction(33, 32), Fraction(95, 32), max_denominator=32))
 def test_theorem_31_part_2(laws, ratio):
+    difference_bounds_the_loss(laws, ratio)
+
+
+@pytest.mark.long
+@pytest.mark.reference("Z-T31", "Z-T38")
+@settings(max_examples=20_000)
+@given(laws=pairs(), ratio=st.fractions(Fraction(33, 32), Fraction(95, 32), max_denominator=32))
+def test_theorem_31_part_2_in_many_worlds(laws, ratio):
+    difference_bounds_the_loss(laws, ratio)
+
+
+def difference_bounds_the_loss(laws, ratio):
     """|D| <= tanh(epsilon/4) but for delta, for all priors and both laws: (epsilon, 2 delta)- and (epsilon~, delta)-PDP."""
     pair, epsilon = laws[0].against(laws[1]), ln(ratio) * 2
     delta = most_beyond(pair, (ratio - 1) / (ratio + 1))

@@ -145,7 +145,7 @@ YES_NO = Attribute(name="answer", categories=("no", "yes"))
 
 
 class Group(Mechanism):
-    """A record that says yes moves the release one way, one that says no the other: e^epsilon each, e^(2 epsilon) between them."""
+    """A record that says yes moves the release one way, a no the other: e^epsilon each, e^(2 epsilon) between them."""
 
     name = "group"
 

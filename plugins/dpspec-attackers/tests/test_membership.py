@@ -417,7 +417,7 @@ def held_by(law, low, high):
     return sum((mass for value, mass in law if low <= value <= high), Fraction(0))
 
 
-@pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34", "Z-T22", "Z-D47", "Z-D48", "Z-D10")
+@pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34", "Z-T22", "Z-D47", "Z-D48", "Z-D9", "Z-D10", "Z-S36")
 @given(laws=pairs(), prior=PRIORS, failure=SHARES)
 def test_posteriors_under_a_bounded_loss(laws, prior, failure):
     posteriors_stay(laws, prior, failure)
@@ -649,7 +649,7 @@ def specification(divergence, parameter, value, distance=None):
     )
 
 
-@pytest.mark.reference("Z-D47", "Z-T32", "Z-T33", "Z-T34", "Z-D50", "Z-S41")
+@pytest.mark.reference("Z-D8", "Z-D47", "Z-T32", "Z-T33", "Z-T34", "Z-D50", "Z-S41")
 def test_attacker_under_pure_privacy():
     attacker = StrongMembership(priors=["1/2"])
     report = risk(specification(Mult(), "epsilon", "ln(3)"), attacker, Coin(3))
@@ -677,6 +677,17 @@ def test_attacker_under_other_standards():
     assert concentrated[0].value.upper < 1
     neighbours = specification(Mult(), "epsilon", "ln(3)", Neighbour(relation=AddRemove(unit="person")))
     assert str(attacker.worst_case(neighbours)[0].value) == "3/4"
+
+
+@pytest.mark.reference("Z-S42", "Z-D11")
+def test_concentrated_privacy_of_two_units():
+    """The Lipschitz constant is the root of rho, so that two records cost 4 rho; the moments say the same of Gaussian noise."""
+    concentrated = specification(DNor(), "rho", "1/10")
+    none, two = concentrated.space.dataset([]), concentrated.space.dataset([["yes"], ["yes"]])
+    assert concentrated.allowance(none, two).squared() == Fraction(4, 10)
+    pair = Gaussian(0, 5).against(Gaussian(2, 5))
+    for order in (Fraction(3, 2), 2, 5):
+        assert pair.renyi(order).upper <= Fraction(4, 10) * Fraction(order)  # ln E e^((a - 1) Z) <= (a - 1) a rho
 
 
 def test_an_attacker_that_does_not_fit():

@@ -31,8 +31,8 @@ class IndependentRecord(AttackerModel):
     """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set S.
 
     The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
-    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Z-T4), for every S and every outcome. Where datasets have
-    one size only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced record (Z-S1).
+    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Z-T4), for every S and every outcome. Where all have
+    one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced record (Z-S1).
 
     Args:
         inclusion: p, in (0, 1].

@@ -179,6 +179,27 @@ def test_attacker_beside_a_mechanism(p, q):
     assert row.own[0].value == row.worst[0].value, "yes, none and no are one step apart each: this release is the worst"
 
 
+@pytest.mark.reference("Z-D5", "Z-D31")
+def test_the_worst_of_three_values():
+    """By hand: of three values, that in S against the one outside that is least likely; sure beliefs about the others are worst."""
+    colours = Attribute(name="colour", categories=("red", "green", "blue"))
+    space = UnorderedRecords(attributes=(colours,), most=1)
+    chances = {"red": Fraction(1, 2), "green": Fraction(1, 3), "blue": Fraction(1, 5)}
+
+    class Colour(Mechanism):
+        name = "colour"
+
+        def law(self, dataset, space):
+            held = [chance for word, chance in chances.items() if word in str(dataset)]
+            return FiniteLaw.bernoulli(held[0] if held else Fraction(1, 4))
+
+    p, q = Fraction(1, 3), Fraction(2, 5)
+    yes = chances["red"] / (p * q * chances["red"] + p * (1 - q) * chances["blue"] + (1 - p) * Fraction(1, 4))
+    no = Fraction(4, 5) / (p * q * Fraction(4, 5) + p * (1 - q) * Fraction(1, 2) + (1 - p) * Fraction(3, 4))
+    said = IndependentRecord(inclusion=p, value=q).under(Colour(), specification().replace(space=space))
+    assert said[0].value == Bracket.exactly(max(yes, no))
+
+
 @pytest.mark.reference("Z-S1")
 def test_replaced_records():
     """Replace-one privacy: r <= 1/(q + (1 - q) e^-epsilon); randomised response attains it."""

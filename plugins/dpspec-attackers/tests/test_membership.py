@@ -271,6 +271,17 @@ def test_first_days_of_example_7():
     assert reach[0] <= 0.01 < reach[1]
 
 
+@pytest.mark.reference("Z-A20", "Z-A18", "Z-N5.4")
+@pytest.mark.parametrize("method", ["zcdp", "zcdp-tail"])
+def test_the_rho_of_each_release_for_a_posterior(method):
+    """Example 7 backwards: what 30 releases of rho = 1/100 come to is what rho = 1/100 is recommended for."""
+    loss = spent_loss(Releases(times=30, epsilon="1/100"), method, "1/100")
+    most = Fraction(float(highest_posterior("1/2", loss).upper) + 1e-9)
+    found = MembershipPosterior(posterior=most, releases=30, method=method, failure="1/100").recommend()
+    assert found.parameter == "rho"
+    assert near(found.value, 0.01, 1e-7)
+
+
 @pytest.mark.reference("Z-O84", "Z-X12")
 def test_worst_pair_after_a_month():
     loss = loss_of_zcdp("30/100", "1/100")

@@ -332,6 +332,20 @@ def test_closed_forms_lie_in_the_certified_bracket(profile):
         assert float(found.upper) - float(found.lower) < 0.1
 
 
+@pytest.mark.reference("Z-P7", "Z-T12", "Z-T11", "Z-T48", "Z-T9")
+@pytest.mark.parametrize("profile", [
+    FixedQ(ratio=3, posterior="1/4", q="3/10"), FixedQ(ratio=3, posterior="1/4", q="1/4"), FixedQ(ratio=3, posterior="9/10", q="1/5"),
+    FixedQ(ratio=3, posterior="9/10", q="1/3"), FixedP(ratio=3, posterior="3/20", p="1/20"), FixedP(ratio=3, posterior="9/10", p="1/5"),
+    Box(ratio=3, p_low="1/10", p_high="1/2", q_low="3/10"), Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/4"),
+    Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/5", q_high="1/2"),
+])  # fmt: skip
+def test_closed_forms_on_each_side_of_their_cases(profile):
+    closed, (found, _, _) = profile.recommend().value, least_epsilon(profile)
+    assert found.lower <= closed.upper
+    assert closed.lower <= found.upper
+    assert float(found.upper) - float(found.lower) < 1e-6
+
+
 @pytest.mark.reference("Z-P6", "Z-D33", "Z-T54", "Z-P7", "Z-T47")
 @given(profile=profiles(), p=PRIORS, q=PRIORS)
 def test_a_recommendation_keeps_its_profile(profile, p, q):

@@ -181,7 +181,7 @@ def test_attacker_beside_a_mechanism(p, q):
 
 @pytest.mark.reference("Z-D5", "Z-D31")
 def test_the_worst_of_three_values():
-    """By hand: of three values, that in S against the one outside that is least likely; sure beliefs about the others are worst."""
+    """By hand: the value in S against the one outside that is least likely; sure beliefs about the others are worst."""
     colours = Attribute(name="colour", categories=("red", "green", "blue"))
     space = UnorderedRecords(attributes=(colours,), most=1)
     chances = {"red": Fraction(1, 2), "green": Fraction(1, 3), "blue": Fraction(1, 5)}

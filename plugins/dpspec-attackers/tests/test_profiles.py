@@ -334,8 +334,9 @@ def test_closed_forms_lie_in_the_certified_bracket(profile):
 
 @pytest.mark.reference("Z-P7", "Z-T12", "Z-T11", "Z-T48", "Z-T9")
 @pytest.mark.parametrize("profile", [
-    FixedQ(ratio=3, posterior="1/4", q="3/10"), FixedQ(ratio=3, posterior="1/4", q="1/4"), FixedQ(ratio=3, posterior="9/10", q="1/5"),
-    FixedQ(ratio=3, posterior="9/10", q="1/3"), FixedP(ratio=3, posterior="3/20", p="1/20"), FixedP(ratio=3, posterior="9/10", p="1/5"),
+    FixedQ(ratio=3, posterior="1/4", q="3/10"), FixedQ(ratio=3, posterior="1/4", q="1/4"),
+    FixedQ(ratio=3, posterior="9/10", q="1/5"), FixedQ(ratio=3, posterior="9/10", q="1/3"),
+    FixedP(ratio=3, posterior="3/20", p="1/20"), FixedP(ratio=3, posterior="9/10", p="1/5"),
     Box(ratio=3, p_low="1/10", p_high="1/2", q_low="3/10"), Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/4"),
     Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/5", q_high="1/2"),
 ])  # fmt: skip

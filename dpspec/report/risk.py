@@ -132,6 +132,8 @@ def in_words(relation: Relation, value: Bracket) -> str:
     """
     if value.lower.is_infinite:
         return "no bound" if relation is Relation.AT_MOST else "infinity"
+    if relation is Relation.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
+        return f"at most {value.upper.decimal()}"
     return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
 
 

@@ -46,7 +46,7 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
                 after=goal,
                 reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
                 citation="B-D4",
-                parameters={"conversion": name} if name else {},
+                parameters={"pairs": len(asked)} | ({"conversion": name} if name else {}),
             )
     return None
 
@@ -103,9 +103,10 @@ def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) ->
         yield "", None
         return
     for rule in rules:
-        if isinstance(rule, Conversion) and not isinstance(rule, KnownMechanism):
-            if rule.source == source.name and target in rule.targets(source, target):
-                yield rule.name, rule
+        if not isinstance(rule, Conversion) or isinstance(rule, KnownMechanism):
+            continue
+        if rule.source == source.name and target in rule.targets(source, target):
+            yield rule.name, rule
 
 
 def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:

@@ -53,7 +53,7 @@ def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
     if bound.is_infinite or bound == 0:
         return ()
     families = (_coin, _leak, _gaussian, partial(_above, STARTS[0]))
-    searched = [*(_strongest(divergence, bound, family) for family in families), _ladder(divergence, bound)]
+    searched = [*(_strongest(divergence, bound, family) for family in families), ladder(divergence, bound)]
     return tuple(answers for answers in searched if answers is not None)
 
 
@@ -131,7 +131,7 @@ def _above(start: Fraction, strength: Fraction) -> Answers:
     return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, {start} if not", most=1)
 
 
-def _ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
+def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
     """Yes for 0, 1 and 2, each more often than the one before: two steps may tell more than twice one of them."""
     rates = [STARTS[1]]
     for _ in range(2):

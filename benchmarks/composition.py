@@ -174,7 +174,7 @@ def best(run: Callable[[], Any], repeats: int) -> tuple[float, Any]:
     """The shortest of several runs with cold caches, and what it found."""
     seconds, found = math.inf, None
     for _ in range(repeats):
-        integers._log_normaliser.cache_clear()
+        integers._normaliser.cache_clear()
         integers._gaussian_tail.cache_clear()
         start = time.perf_counter()
         found = run()

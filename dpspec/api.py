@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import compare
 from dpspec.compare.comparison import Comparison
 from dpspec.compare.derivation import Derivation
+from dpspec.compare.order import Order, Progress, order
 from dpspec.compare.search import search
+from dpspec.errors import NoYardstickError
 from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
 from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
+from dpspec.risk import RiskReport, risk
+from dpspec.risk.settings import attacker_of
 from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
 from dpspec.verify.document import FileReport, verify_document, verify_function
-from dpspec.verify.exhaustive import Progress, verify
+from dpspec.verify.exhaustive import verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
+from dpspec.yardstick import Yardstick, common_space, found_blocks, yardsticks
 
 
 def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:
@@ -62,6 +68,23 @@ def verify_file(
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
 
 
+def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), registry: Registry | None = None) -> RiskReport:
+    """What a specification file means to a registered attacker: the worst case beside the law of the file's mechanism.
+
+    Args:
+        document: the specification file.
+        attacker: the name of the attacker model.
+        settings: its parameters as texts KEY=VALUE.
+        registry: where the name is looked up; without it, among all installed plugins.
+
+    Raises:
+        UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
+        AttackerMisfitError: when the attacker does not fit the specification.
+    """
+    asked = attacker_of(registry or installed().registry, attacker, settings)
+    return risk(document.spec, asked, document.mechanism)
+
+
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:
     """Compare two specifications: derived by the registered rules, separated, or unknown, in each direction.
 
@@ -80,6 +103,51 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
         return verdict.outcome.value, found
 
     return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)
+
+
+def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:
+    """Compare every two of many specifications: who implies whom, by their ids.
+
+    Raises:
+        ParameterError: for no specification, and for two with one id.
+    """
+    registry = registry or installed().registry
+    named = [(document.id, document.spec) for document in documents]
+    return order(named, lambda left, right: compare_specs(left, right, registry), progress)
+
+
+def find_yardsticks(
+    left: PrivacySpec,
+    right: PrivacySpec,
+    registry: Registry | None = None,
+    *,
+    largest_household: int | None = None,
+    at: Mapping[str, str] | None = None,
+    within: int | None = None,
+) -> tuple[Yardstick, ...]:
+    """What two specifications both imply, in blocks that are found from their own.
+
+    Args:
+        left, right: the two specifications.
+        registry: where rules and output divergences are looked up.
+        largest_household: hold them against each other on the datasets without a larger household only: an assumption about
+            the data, not a fact that a specification states.
+        at: parameters of a further output divergence to try, such as {"delta": "1e-10"}.
+        within: the largest distance of the neighbours that conversions need.
+
+    Raises:
+        NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
+    """
+    registry = registry or installed().registry
+    space = None
+    if largest_household is not None:
+        start = common_space(left, right)
+        space = start.with_most("person", "household", largest_household)
+        if space is None:
+            rule = "asks for persons in households, which this dataset space does not have"
+            raise NoYardstickError("largest household", rule, "leave it out", value=start.name)
+    blocks = found_blocks(left, right, registry=registry, space=space, at=at, within=within)
+    return yardsticks(left, right, blocks, rules_of(registry))
 
 
 def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:

@@ -115,6 +115,12 @@ class NoCompositionError(DpspecError, ValueError):
     code = "no-composition"
 
 
+class NoYardstickError(DpspecError, ValueError):
+    """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
+
+    code = "no-yardstick"
+
+
 class MixedLedgerError(DpspecError, ValueError):
     """Bounded and unbounded neighbours in one ledger: for some parts datasets of different size are compared, for others not."""
 
@@ -149,6 +155,27 @@ class ReleaseError(DpspecError):
     """A release was refused or could not be written."""
 
     code = "release"
+
+
+# --- risk ----------------------------------------------------------------------------------------
+
+
+class ProfileBelowOneError(DpspecError, ValueError):
+    """A risk profile tolerates less than what the attacker knows without any release: no budget keeps it."""
+
+    code = "profile-below-one"
+
+
+class ProfileNotMonotoneError(DpspecError, ValueError):
+    """A risk profile tolerates a larger relative risk for a larger prior, so that it cannot be bounded between two priors."""
+
+    code = "profile-not-monotone"
+
+
+class FailureProbabilityError(DpspecError, ValueError):
+    """A statement is to fail less often than the delta of the guarantee that it rests on."""
+
+    code = "failure-probability"
 
 
 # --- specification files -------------------------------------------------------------------------

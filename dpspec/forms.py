@@ -15,6 +15,8 @@ from flint import arb, ctx, fmpq, fmpz
 
 START_PRECISION = 64
 """The precision, in bits, at which a comparison starts."""
+MOST_DECIMALS = 10
+"""Fractions whose decimals go on for longer are no decimals to a reader."""
 
 Logs = tuple[tuple[Fraction, Fraction], ...]
 """Pairs (r_i, c_i)."""
@@ -108,3 +110,21 @@ def _multiplicity(value: int, factor: int) -> int:
         value //= factor
         count += 1
     return count
+
+
+def ending_decimal(value: Fraction) -> str | None:
+    """The decimal form of a fraction when it ends soon, thousands apart.
+
+    >>> ending_decimal(Fraction(13685, 5)), ending_decimal(Fraction(263, 100)), ending_decimal(Fraction(1, 3))
+    ('2,737', '2.63', None)
+    """
+    rest, places = value.denominator, 0
+    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
+        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
+        places += 1
+    if rest != 1 or places > MOST_DECIMALS:
+        return None
+    scaled = abs(value) * 10**places
+    whole, part = divmod(int(scaled), 10**places)
+    digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
+    return f"-{digits}" if value < 0 else digits

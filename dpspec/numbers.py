@@ -23,9 +23,11 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.errors import NumericalError, ParameterError
-from dpspec.forms import START_PRECISION, canonical, enclose, sign
+from dpspec.forms import START_PRECISION, canonical, enclose, ending_decimal, sign
 
 _LAST_PRECISION = 1 << 14
+LONGEST_EXACT = 32
+"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
 
 Scalar = int | Fraction
 
@@ -213,7 +215,20 @@ class Number:
         """
         if self.infinite:
             return "inf"
-        return f"{float(self):.{digits}g}"
+        size = float(self)
+        if math.isinf(size) or (size == 0 and self != 0):  # beyond the range of doubles
+            return str(self.enclose(64).str(digits, radius=False))
+        return f"{size:.{digits}g}"
+
+    def plain(self) -> str:
+        """As people write it: a decimal where that ends soon, else the exact form, where that is short.
+
+        >>> number("263/100").plain(), ln(3).plain(), number(Fraction(1, 3**70)).plain()
+        ('2.63', 'ln(3)', 'about 3.99496e-34')
+        """
+        exact = ending_decimal(self.rational_part) if self.is_rational else None
+        exact = exact or str(self)
+        return exact if len(exact) <= LONGEST_EXACT else f"about {self.decimal()}"
 
 
 INFINITY = Number(infinite=True)

@@ -116,6 +116,11 @@ class Households(Multisets):
     def most_within(self, inner: str, outer: str) -> int | None:
         return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
 
+    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
+        if (inner, outer) != ("person", "household"):
+            return None
+        return evolve(self, members=most if self.members is None else min(most, self.members))
+
     def includes(self, other: DatasetSpace) -> str | None:
         if self == other:
             return "the same dataset space"

@@ -82,6 +82,12 @@ class OutputDivergence(ABC):
             "implement largest_probability(q, bound) to judge samples",
         )
 
+    def largest_loss(self, bound: Number) -> Number | None:
+        """The largest |ln(P(S)/Q(S))| over all events and laws with d_Pr(P, Q) <= bound: by e to it the odds of P against Q may
+        change when S is seen, whatever they were before. None when there is no largest one, or none is known.
+        """
+        return None
+
     def composed(self, parts: Spent) -> Composed | None:
         """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
 

@@ -181,6 +181,10 @@ class DatasetSpace(ABC):
         """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
         return 1 if inner == outer and inner in self.units else None
 
+    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
+        """Its datasets in which no unit `outer` holds more than `most` units `inner`; None where that is no space."""
+        return None
+
     def most_changed(self, unit: str, per: str) -> int | None:
         """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
 
@@ -287,6 +291,10 @@ class DatasetSpace(ABC):
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
         """The order of datasets among those that are tried: `order`, unless another size tells more."""
         return self.order(dataset)
+
+    def extent(self) -> str:
+        """What is said behind its name about the sizes of its datasets, such as ", at least 1"; nothing by default."""
+        return ""
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
         """Two datasets for people; what is the same everywhere in both may be left out."""

@@ -68,11 +68,14 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
     except OSError as problem:
         raise DerivationFileError("file", f"cannot be read ({problem.strerror})", value=str(path)) from None
+    if len(text) > MOST_BYTES:
+        raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
+    try:
+        data = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
     return check_derivation(data, trust)
@@ -90,7 +93,7 @@ def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
     """
     if not isinstance(data, dict) or data.get("format") != "dpspec-derivation":
         raise DerivationFileError("format", "must be dpspec-derivation", "write it with: dpspec compare A B --derivation FILE")
-    if data.get("version") != VERSION:
+    if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise DerivationVersionError("version", f"this dpspec reads version {VERSION}", value=data.get("version"))
     rows = _typed(data, "steps", list)
     if len(rows) > MOST_STEPS:
@@ -266,15 +269,28 @@ def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -
     return "fewer datasets, the same records"
 
 
-def _input_domination(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _input_domination(before: Table, after: Table, parameters: Table, block: str, fixed: Collection[str] = ()) -> str:
     _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "input_divergence", block, ("budget",))
     constant = read(parameters["constant"])
-    known = input_constant(before["input_divergence"], after["input_divergence"], before["space"])
+    known = input_constant(before["input_divergence"], after["input_divergence"], before["space"], fixed)
     _need(known is not None, "no constant between the two input divergences is known here")
     _need(known is not None and at_most(known, constant), f"{constant} is below the constant {known}")
     _rescaled(before, after, constant)
     return f"d <= {known} d'"
+
+
+def _domination_inside_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
+    """As before, where the invariants determine how many records of a unit each dataset of a universe has."""
+    _need("type" not in before["multiverse"], "the universes are not those of invariants")
+    held, space = before["multiverse"]["invariants"], before["space"]
+    units = ("household", "person") if space["type"] == "households" else (space.get("unit", "person"),)
+    totals: dict[str, Table] = {unit: {"type": "marginal", "unit": unit, "attributes": []} for unit in units}
+    fixed = [unit for unit, total in totals.items() if determined(total, held, space)]
+    found = _input_domination(before, after, parameters, block, fixed)
+    anyway = input_constant(before["input_divergence"], after["input_divergence"], space)
+    _need(anyway is None or not at_most(anyway, read(parameters["constant"])), "it holds on the whole space: input-domination")
+    return f"{found} where the numbers of {', '.join(fixed)} records are fixed"
 
 
 def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: str) -> str:
@@ -345,7 +361,9 @@ def _conversion(rule: str) -> Check:
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
-        _need(before["input_divergence"]["type"] == "neighbour", "conversions need the distances of neighbours")
+        _need(
+            before["input_divergence"]["type"] in ("neighbour", "within-distance"), "conversions need the distances of neighbours"
+        )
         old, new = before["output_divergence"], after["output_divergence"]
         _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []
@@ -366,6 +384,7 @@ RULES: dict[str, Check] = {
     "listed-universes": _listed_universes,
     "smaller-space": _smaller_space,
     "input-domination": _input_domination,
+    "domination-inside-universes": _domination_inside_universes,
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,

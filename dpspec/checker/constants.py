@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from fractions import Fraction
 from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, exponential, rational, read, surely
+from dpspec.checker.numbers import Value, at_most, exponential, fraction, product, rational, read, surely
 
 Table = dict[str, Any]
 
@@ -19,13 +19,28 @@ _MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "di
 _PERSON = {"unit": "person"}
 
 
-def input_constant(smaller: Table, larger: Table, space: Table) -> Value | None:
-    """A constant c with d <= c d' on the space; None when none is known here."""
-    found = [c for c in _input_constants({**_PERSON, **smaller}, {**_PERSON, **larger}, space) if c is not None]
+def input_constant(smaller: Table, larger: Table, space: Table, fixed: Collection[str] = ()) -> Value | None:
+    """A constant c with d <= c d' on the space; None when none is known here.
+
+    Args:
+        smaller, larger, space: the tables of the two divergences and of the space.
+        fixed: the units of which all datasets that are compared have equally many, whatever the space allows.
+    """
+    if larger["type"] == "within-distance":
+        return _within_distance(smaller, larger, space, fixed)
+    found = [c for c in _input_constants({**_PERSON, **smaller}, {**_PERSON, **larger}, space, fixed) if c is not None]
     return next((c for c in found if all(at_most(c, other) for other in found)), None)
 
 
-def _input_constants(d: Table, e: Table, space: Table) -> Iterator[Value | None]:
+def _within_distance(d: Table, e: Table, space: Table, fixed: Collection[str]) -> Value | None:
+    """Against neighbours at most so far apart: as much as against the distance itself, times the largest one."""
+    cut = d["type"] == "within-distance"
+    known = input_constant(d["of"] if cut else d, e["of"], space, fixed)
+    reach = None if known is None else product(known, read(e["most"]))
+    return (read(1) if reach is not None and at_most(reach, read(d["most"])) else None) if cut else reach
+
+
+def _input_constants(d: Table, e: Table, space: Table, fixed: Collection[str]) -> Iterator[Value | None]:
     if d == e:
         yield read(1)
     kinds = d["type"], e["type"]
@@ -34,15 +49,15 @@ def _input_constants(d: Table, e: Table, space: Table) -> Iterator[Value | None]
             yield read(1) if _included(e["relation"], d["relation"]) else None
         measure = _measure(e)
         if measure is not None and kinds[0] != "neighbour":
-            yield input_constant(d, measure, space)
+            yield input_constant(d, measure, space, fixed)
         return
     if kinds[0] == "path" and _measure(d) is not None:
         if _is_measure(d, space):
-            yield input_constant(_measure(d) or {}, e, space)
+            yield input_constant(_measure(d) or {}, e, space, fixed)
         elif kinds[1] == "hamming-ordered" and d["relation"] == {**e, "type": "replace-one"}:
             yield read(1)
     if set(kinds) <= _COUNTING:
-        yield _counting(d, e, space)
+        yield _counting(d, e, space, fixed)
     elif "personal-weights" in kinds:
         yield _weights(d, e)
     elif "window-events" in kinds:
@@ -74,7 +89,7 @@ def _is_measure(d: Table, space: Table) -> bool:
 _COUNTING = {"hamming", "symmetric-difference", "hamming-ordered"}
 
 
-def _counting(d: Table, e: Table, space: Table) -> Value | None:
+def _counting(d: Table, e: Table, space: Table, fixed: Collection[str] = ()) -> Value | None:
     (mine, unit), (theirs, per) = (d["type"], d["unit"]), (e["type"], e["unit"])
     most = most_changed(space, unit, per)
     halved = theirs == "symmetric-difference"
@@ -86,7 +101,7 @@ def _counting(d: Table, e: Table, space: Table) -> Value | None:
         return None
     if unit == per and theirs == "hamming-ordered":
         return read(1)
-    if not fixes_size(space, unit) or most is None:
+    if not (unit in fixed or fixes_size(space, unit)) or most is None:
         return None
     return Value(Fraction(most, 2 if halved else 1))
 
@@ -230,8 +245,8 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
 def knots_of(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     if "curve" in divergence:
-        return [(read(level).plain, read(error).plain) for level, error in divergence["curve"]]
-    ratio, top = exponential(read(divergence["epsilon"])), 1 - read(divergence.get("delta", 0)).plain
+        return [(fraction(level), fraction(error)) for level, error in divergence["curve"]]
+    ratio, top = exponential(read(divergence["epsilon"])), 1 - fraction(divergence.get("delta", 0))
     if ratio is None:
         return None
     ends = [(top, Fraction(0)), (Fraction(1), Fraction(0))]

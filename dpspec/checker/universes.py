@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from flint import fmpz_mat
 
-from dpspec.checker.numbers import Value, at_most, linear, product, read
+from dpspec.checker.numbers import Value, at_most, fraction, linear, product, read
 
 Table = dict[str, Any]
 Records = tuple[tuple[str, ...], ...]
@@ -42,7 +42,7 @@ def _amounts(budget: Table, space: Table) -> Iterator[Value]:
         values = next(a["categories"] for a in space["attributes"] if a["name"] == budget["attribute"])
         yield from (_by_value(budget, value) for value in values)
     elif kind == "swapping" and "largest_stratum" in budget:
-        yield _swapping(read(budget["swap_rate"]).plain, budget["largest_stratum"], budget.get("form", "s23-full"))
+        yield _swapping(fraction(budget["swap_rate"]), budget["largest_stratum"], budget.get("form", "s23-full"))
     else:
         raise ValueError(f"a budget of type {kind} is not known here")
 
@@ -70,7 +70,7 @@ def fewer_strata(budget: Table, other: Table) -> bool:
     Its full form takes the largest stratum b with two different records, the others the largest of all; ln o and ln((b+1)/o) do
     not fall in b, and where p <= 1/2 the larger of them is the second, as the short form has it.
     """
-    if not budget.get("type") == other.get("type") == "swapping" or not 0 < read(budget["swap_rate"]).plain < 1:
+    if not budget.get("type") == other.get("type") == "swapping" or not 0 < fraction(budget["swap_rate"]) < 1:
         return False
     same = {**budget, "form": "", "unit": budget.get("unit", "household"), "swap_rate": read(budget["swap_rate"])}
     others = {**other, "form": "", "unit": other.get("unit", "household"), "swap_rate": read(other["swap_rate"])}
@@ -148,10 +148,15 @@ def _coarser(fine: Table, wanted: Table, space: Table) -> bool:
     """Whether one table is a coarser one of the other: nothing is left out that it counts, and all that it looks at is seen."""
     if fine.get("unit", "person") != wanted.get("unit", "person") and "members" not in fine["attributes"]:
         return False
-    ours, theirs = fine.get("where", {}), wanted.get("where", {})
+    ours, theirs = _where(fine), _where(wanted)
     narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
     needed = {*wanted["attributes"], *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
     return narrower and needed <= _seen(fine, space)
+
+
+def _where(marginal: Table) -> dict[str, list[str]]:
+    """The condition of a marginal, which is written as a table or as pairs."""
+    return dict(marginal.get("where", {}))
 
 
 def _seen(marginal: Table, space: Table) -> set[str]:
@@ -168,10 +173,10 @@ def _seen(marginal: Table, space: Table) -> set[str]:
 
 def _in_parts(wanted: Table, marginals: list[Table], space: Table) -> bool:
     """Whether it is the sum of tables with disjoint conditions on one attribute, each of which is determined."""
-    where = wanted.get("where", {})
+    where = _where(wanted)
     tables = {a["name"]: a for key in ("attributes", "household", "person") for a in space.get(key, [])}
-    for name in {a for other in marginals for a in other.get("where", {})} & set(tables):
-        groups = {frozenset(other["where"][name]) for other in marginals if name in other.get("where", {})}
+    for name in {a for other in marginals for a in _where(other)} & set(tables):
+        groups = {frozenset(_where(other)[name]) for other in marginals if name in _where(other)}
         whole = frozenset(where.get(name) or _categories(tables[name]))
         for count in range(2, len(groups) + 1):
             for chosen in itertools.combinations(groups, count):

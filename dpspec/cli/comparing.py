@@ -2,35 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from dpspec.cli.face import formatted
 
+if TYPE_CHECKING:
+    from dpspec.specfile.document import SpecDocument
+
 
 @click.command(short_help="Does one specification imply the other?")
-@click.argument("left", metavar="A", type=click.Path())
-@click.argument("right", metavar="B", type=click.Path())
+@click.argument("paths", metavar="A B | FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
 @click.option("--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, else of B => A, as JSON.")
+@click.option("--yardstick", is_flag=True, help="Of A and B: the strongest specifications that both imply, with both budgets.")
+@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="... assuming that no household is larger.")
+@click.option("--delta", metavar="P", help="... also in approximate privacy at this delta, in (0, 1).")
+@click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.")
+@click.option("--picture", metavar="FILE", type=click.Path(), help="Of many: draw the Hasse diagram as SVG into FILE.")
+@click.option("--explain", nargs=2, metavar="A B", help="Of many: the comparison of these two, by id or file.")
 @formatted
-def compare(left: str, right: str, derivation: str | None, as_json: bool) -> int:
-    """Compare two specifications: does one imply the other, and what separates them?
+def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Compare specifications: does one imply the other, and what separates them?
 
-    Exits with 0 when both directions were answered, with 3 when one stayed unknown.
+    Two files are compared in detail. More, or a directory, give the order of all: a matrix, and what implies what.
+    Exits with 0 when every direction was answered, with 3 when one stayed unknown, or when there is no yardstick.
 
     \b
-    Example:
+    Examples:
       dpspec compare specs/topdown-2020-pl.dpspec.toml \\
                      specs/swapping-2020-county-tract.dpspec.toml
+      dpspec compare specs --picture order.svg
+      dpspec compare specs/topdown-2020-pl-dhc.dpspec.toml \\
+                     specs/swapping-2020-county-tract.dpspec.toml \\
+                     --yardstick --largest-household 10 --delta 1e-10
     """
+    given = {name: value for name, value in options.items() if value not in (None, False, ())}
+    many = len(paths) != 2 or any(Path(path).is_dir() for path in paths)
+    _fits(paths, many, given)
+    if many:
+        return _order(paths, given, as_json)
+    return _yardsticks(paths, given, as_json) if "yardstick" in given else _pair(paths, given.get("derivation"), as_json)
+
+
+_OF_YARDSTICK = ("largest_household", "delta", "within")
+
+
+def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
+    """Refuse what does not go together."""
+    if len(paths) == 1 and not Path(paths[0]).is_dir():
+        raise click.UsageError("one file has nothing to be compared with: give another, or a directory")
+    wrong = ("derivation", "yardstick", *_OF_YARDSTICK) if many else ("picture", "explain")
+    for name in wrong:
+        if name in given:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} is of two files" if many else f"{option} is of many files, or of a directory")
+    for name in (name for name in _OF_YARDSTICK if name in given and "yardstick" not in given):
+        raise click.UsageError(f"--{name.replace('_', '-')} belongs to --yardstick: add it, or leave this out")
+    if "yardstick" in given and "derivation" in given:
+        raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
+
+
+def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     from dpspec.api import compare_specs, write_derivation
     from dpspec.extension import installed
-    from dpspec.params import collect
     from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
-    from dpspec.specfile.reader import read
 
     registry = installed().registry
-    first, second = collect([lambda: read(left, registry), lambda: read(right, registry)])
+    first, second = _read(paths)
     with Work("comparing"):
         found = compare_specs(first.spec, second.spec, registry)
     code = json.comparison_exit_code(found)
@@ -40,6 +83,56 @@ def compare(left: str, right: str, derivation: str | None, as_json: bool) -> int
         click.echo(json.document("compare", code, json.comparison(found, (first.id, second.id))))
     else:
         click.echo(comparison.text(found, first, second))
+    return code
+
+
+def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
+    from dpspec.api import read_spec
+    from dpspec.params import collect
+
+    return collect([partial(read_spec, path) for path in paths])
+
+
+def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
+    from dpspec.api import find_yardsticks
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.report import yardstick as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    first, second = _read(paths)
+    at = {"delta": given["delta"]} if "delta" in given else {}
+    with Work("looking for yardsticks"):
+        found = find_yardsticks(
+            first.spec, second.spec, registry, at=at,
+            largest_household=given.get("largest_household"), within=given.get("within"),
+        )  # fmt: skip
+    code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
+    click.echo(json.document("compare", code, words.data(found, names, registry)) if as_json else words.text(found, names))
+    return code
+
+
+def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
+    from dpspec.api import order_specs
+    from dpspec.extension import installed
+    from dpspec.files import write_whole
+    from dpspec.ledger.files import documents_of
+    from dpspec.report import json
+    from dpspec.report import order as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    documents = documents_of(paths, registry)
+    if "explain" in given:
+        return _pair([words.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
+    with Work("comparing") as work:
+        found = order_specs(documents, registry, progress=work)
+    if "picture" in given:
+        write_whole(Path(given["picture"]), words.picture(found, documents))
+        click.echo(f"wrote {given['picture']}", err=True)
+    code = words.exit_code(found)
+    click.echo(json.document("compare", code, words.data(found, documents)) if as_json else words.text(found, documents))
     return code
 
 

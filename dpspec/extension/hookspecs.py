@@ -81,6 +81,11 @@ def dpspec_register_attackers(register: Register) -> None:
 
 
 @hookspec
+def dpspec_register_tolerances(register: Register) -> None:
+    """Register subclasses of `Tolerance`: tolerated risks, from each of which a budget follows."""
+
+
+@hookspec
 def dpspec_register_routes(register: Register) -> None:
     """Register subclasses of `Route`: named formulas that recompute printed numbers."""
 

@@ -36,6 +36,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.route import Route
 from dpspec.rule import Rule
+from dpspec.tolerance import Tolerance
 
 BASES: dict[str, type] = {
     "spaces": DatasetSpace,
@@ -48,6 +49,7 @@ BASES: dict[str, type] = {
     "mechanisms": Mechanism,
     "flavours": Flavour,
     "attackers": AttackerModel,
+    "tolerances": Tolerance,
     "routes": Route,
     "tables": TableBuilder,
     "rules": Rule,

@@ -1,5 +1,5 @@
-"""The plugin that ships with the core: the structural spaces, multiverses, invariants and budgets, and the mechanism
-that publishes invariants.
+"""The plugin that ships with the core: the structural spaces, multiverses, invariants, neighbours and budgets, and
+the mechanism that publishes invariants.
 
 They come in by the same door as a stranger's.
 """
@@ -12,6 +12,7 @@ from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.blocks.within_distance import WithinDistance
 from dpspec.extension.hookspecs import Register, hookimpl
 from dpspec.mechanism import ReleaseInvariants
 from dpspec.rules.budgets import LargerBudget, LargerBudgets
@@ -39,6 +40,11 @@ def dpspec_register_multiverses(register: Register) -> None:
 def dpspec_register_invariants(register: Register) -> None:
     register(Marginal)
     register(LinearMap)
+
+
+@hookimpl
+def dpspec_register_input_divergences(register: Register) -> None:
+    register(WithinDistance)
 
 
 @hookimpl

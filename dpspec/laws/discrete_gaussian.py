@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import attrs
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from dpspec.exact import Bracket, Number, ball, dyadic, number
 from dpspec.laws.balls import Cells
@@ -18,6 +18,8 @@ from dpspec.laws.tails import LocationSandwich
 _WALK = 64
 _FEW = 8
 _NEAR = 1 / 16
+_LARGEST = 700
+"""Where e^epsilon leaves the range of doubles."""
 _ROOT_TWO = math.sqrt(2)
 
 
@@ -69,15 +71,19 @@ class DiscreteGaussianShift(Dichotomy):
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
-        working, m = precision + 64, self._guess(float(delta))
+        working, shift = precision + 64, abs(self.shift)
+        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), shift)
         with ctx.workprec(working):
+            rate = self._rate_ball()
             spent = ball(delta) * gaussian_normaliser(self.variance, working)
+            p, q = self._below(m, working)
             for _ in range(_WALK):
-                p, q = self._below(m, working)
                 epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
-                if not epsilon > self._loss(m + 1):
+                if not epsilon > rate * (shift * (2 * m + 2 - shift)):
                     m += 1
-                elif not epsilon < self._loss(m):
+                    p, q = p + (rate * (m * m)).exp(), q + (rate * (m - shift) ** 2).exp()
+                elif not epsilon < rate * (shift * (2 * m - shift)):
+                    p, q = p - (rate * (m * m)).exp(), q - (rate * (m - shift) ** 2).exp()
                     m -= 1
                 else:
                     return Bracket.around(epsilon, least=0)
@@ -89,26 +95,30 @@ class DiscreteGaussianShift(Dichotomy):
         far = gaussian_sums(self.variance, shift - m, precision)
         if shift > _FEW:
             return gaussian_sums(self.variance, -m, precision), far
-        rate = ball(-1 / (2 * self.variance))
+        rate = self._rate_ball()
         return sum(((rate * (k * k)).exp() for k in range(-m, shift - m)), far), far
 
-    def _loss(self, k: int) -> arb:
-        return ball(abs(self.shift) * (abs(self.shift) - 2 * k) / (2 * self.variance))
+    def _rate_ball(self) -> arb:
+        """-1/(2 variance): the loss at k is this times shift (2 k - shift)."""
+        return arb(fmpq(-self.variance.denominator, 2 * self.variance.numerator))
 
-    def _guess(self, delta: float) -> int:
-        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right."""
-        root = abs(self.shift) / math.sqrt(self.variance)
-        epsilon = root * root / 2 + root * math.sqrt(-2 * math.log(delta))
+    def _guess(self, log_delta: float, shift: int) -> int:
+        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right, in doubles."""
+        variance = float(self.variance)
+        root = shift / math.sqrt(variance)
+        epsilon = root * root / 2 + root * math.sqrt(-2 * log_delta)
         for _ in range(_WALK):
+            if epsilon > _LARGEST:
+                break
             near = math.erfc((epsilon / root - root / 2) / _ROOT_TWO) / 2
             far = math.exp(epsilon) * math.erfc((epsilon / root + root / 2) / _ROOT_TWO) / 2
             if not 0 < far < near:
                 break
-            step = math.log((near - far) / delta) * (near - far) / far
+            step = (math.log(near - far) - log_delta) * (near - far) / far
             epsilon += step
-            if abs(step) * self.variance < _NEAR * abs(self.shift):
+            if abs(step) * variance < _NEAR * shift:
                 break
-        return math.floor(abs(self.shift) / 2 - epsilon * self.variance / abs(self.shift))
+        return math.floor(shift / 2 - epsilon * variance / shift)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         offset = (order - 1) * self.shift

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import attrs
-from flint import arb, ctx
+from flint import arb, ctx, fmpq
 
 from dpspec.errors import NoRouteError
 from dpspec.exact import Number, NumberLike, ball, ln, number, rational
@@ -28,6 +28,7 @@ from dpspec.params import Exact, Integer, Rational
 
 _MOST_POINTS = 4096
 _DIRECT_VARIANCE = 256
+_CENTERED = Fraction(0)
 
 
 class IntegerLaw(LocationLaw, AtomicLaw):
@@ -203,13 +204,13 @@ class DiscreteGaussian(IntegerLaw):
         return number(0)
 
     def log_peak(self, precision: int) -> arb:
-        return -_log_normaliser(self.variance, Fraction(0), precision)
+        return -_log_normaliser(self.variance, _CENTERED, precision)
 
     def reach(self, precision: int) -> int:
         return math.ceil(math.sqrt(2 * math.log(2) * (precision + 4) * self.variance)) + 1
 
     def upper_tail(self, distance: int, precision: int) -> arb:
-        return _gaussian_tail(self.variance, distance, precision) / _log_normaliser(self.variance, Fraction(0), precision).exp()
+        return _gaussian_tail(self.variance, distance, precision) / gaussian_normaliser(self.variance, precision)
 
     def closed_against(self, other: Law) -> Dichotomy | None:
         from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
@@ -220,8 +221,8 @@ class DiscreteGaussian(IntegerLaw):
 
 
 @lru_cache(maxsize=512)
-def _log_normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb:
-    """ln of the sum over all integers k of exp(-(k - offset)^2 / (2 variance)).
+def _normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb:
+    """The sum over all integers k of exp(-(k - offset)^2 / (2 variance)).
 
     For a variance of at least 1 by Poisson summation, sqrt(2 pi variance) (1 + 2 sum_j exp(-2 pi^2 variance j^2)
     cos(2 pi j offset)), whose terms fall fast; else directly. What is left out of a sum is at most its first term that is
@@ -229,16 +230,21 @@ def _log_normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb
     """
     with ctx.workprec(precision + 16):
         if variance >= 1:
-            rate, scale = 2 * arb.pi() ** 2 * ball(variance), (2 * arb.pi() * ball(variance)).sqrt()
-            total, j = arb(1), 1
-            while (term := 2 * (-rate * j * j).exp()) > arb(2) ** (-precision - 16):
-                total += term * (2 * j * ball(offset)).cos_pi()
+            pi, size, place = arb.pi(), ball(variance), 2 * ball(offset)
+            rate, scale = 2 * pi * pi * size, (2 * pi * size).sqrt()
+            total, j, negligible = arb(1), 1, arb(2) ** (-precision - 16)
+            while (term := 2 * (-rate * (j * j)).exp()) > negligible:
+                total += term * (place * j).cos_pi() if offset else term
                 j += 1
             rest = term / (1 - (-rate).exp())
-            return (scale * (total + hull(-rest, rest))).log()
+            return scale * (total + hull(-rest, rest))
         base = round(offset)
-        total = _half_sum(variance, base - offset, precision) + _half_sum(variance, offset - base + 1, precision)
-        return total.log()
+        return _half_sum(variance, base - offset, precision) + _half_sum(variance, offset - base + 1, precision)
+
+
+def _log_normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb:
+    with ctx.workprec(precision + 16):
+        return _normaliser(variance, offset, precision).log()
 
 
 def gaussian_sums(variance: Fraction, least: int, precision: int) -> arb:
@@ -250,7 +256,7 @@ def gaussian_sums(variance: Fraction, least: int, precision: int) -> arb:
 
 def gaussian_normaliser(variance: Fraction, precision: int) -> arb:
     """The sum over all integers k of exp(-k^2 / (2 variance))."""
-    return _log_normaliser(variance, Fraction(0), precision).exp()
+    return _normaliser(variance, _CENTERED, precision)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -291,7 +297,7 @@ def _half_sum(variance: Fraction, start: Fraction, precision: int) -> arb:
     Terms are products: their ratios fall by the factor exp(-1/variance) each time.
     """
     with ctx.workprec(ctx.prec + 32):
-        rate, point = ball(-1 / (2 * variance)), ball(start)
+        rate, point = arb(fmpq(-variance.denominator, 2 * variance.numerator)), ball(start)
         term, ratio, fall = (rate * point * point).exp(), (rate * (2 * point + 1)).exp(), (2 * rate).exp()
         total, negligible = arb(0), term * arb(2) ** (-precision - 16)
         while term > negligible or not ratio < 1:
@@ -304,4 +310,4 @@ def _half_sum(variance: Fraction, start: Fraction, precision: int) -> arb:
 def theta_log_ratio(variance: Fraction, offset: Fraction, precision: int) -> arb:
     """ln of sum_k exp(-(k - offset)^2 / (2 variance)) over the same sum with offset 0; at most 0."""
     reduced = rational(offset) - math.floor(offset)
-    return _log_normaliser(variance, reduced, precision) - _log_normaliser(variance, Fraction(0), precision)
+    return _log_normaliser(variance, reduced, precision) - _log_normaliser(variance, _CENTERED, precision)

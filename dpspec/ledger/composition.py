@@ -188,9 +188,14 @@ def _losses(found: Composition) -> Iterator[str]:
                 field = step.block.replace(" ", "_")
                 exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
                 how = f"at a constant of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
-                yield f"{line.part.id}: {exchanged}, {how}: {step.before.budget} becomes {step.after.budget} ({step.reason})"
+                yield f"{line.part.id}: {exchanged}, {how}: {_said(step.before)} becomes {_said(step.after)} ({step.reason})"
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
         units = {str(line.part.spec.input_divergence) for line in found.lines}
         why = f"they count {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
-        yield f"the numbers as stated add up to {plain}, which is no budget of the whole: {why}"
+        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+
+
+def _said(spec: PrivacySpec) -> str:
+    value = spec.budget.uniform()
+    return str(spec.budget) if value is None else f"{spec.budget.parameter} = {value.plain()}"

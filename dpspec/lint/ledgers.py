@@ -18,10 +18,12 @@ def part_differs(file: Linted, context: Context) -> Iterator[Seen]:
         if other is None or ledger is None:
             continue
         stated = other.document.spec.budget
-        if stated.parameter != ledger.parameter or stated.uniform() != part.amount:
+        value = stated.uniform()
+        if stated.parameter != ledger.parameter or value != part.amount:
+            said = stated if value is None else f"{stated.parameter} = {value.plain()}"
             yield Seen(
                 path=f"ledger.parts[{place}]",
-                message=f"{part.id} has {ledger.parameter} = {part.amount} here, and {stated} in its own file",
+                message=f"{part.id} has {ledger.parameter} = {part.amount.plain()} here, and {said} in its own file",
                 advice="state one number; dpspec ledger says what a part spends in the common blocks",
             )
 

@@ -20,7 +20,7 @@ class Box:
 
     Args:
         key: what arrows call it.
-        title: its name.
+        title: its name; in smaller letters where it is long.
         text: one line below the name; cut where it is too long, and whole as a tooltip.
     """
 
@@ -64,8 +64,9 @@ def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]],
 def _box(box: Box, x: int, y: int, fill: str) -> Iterator[str]:
     short = box.text if len(box.text) <= LETTERS else box.text[: LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
     yield f'<g><title>{escape(box.text or box.title)}</title><rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" '
-    yield f'fill="{fill}" stroke="#999"/><text x="{x + 10}" y="{y + 22}" font-size="14" font-weight="bold">{escape(box.title)}'
-    yield f'</text><text x="{x + 10}" y="{y + 41}" font-size="11" fill="#444">{escape(short)}</text></g>'
+    yield f'fill="{fill}" stroke="#999"/><text x="{x + 10}" y="{y + 22}" font-weight="bold" '
+    yield f'font-size="{max(6, min(14, 400 // max(1, len(box.title))))}">{escape(box.title)}</text>'
+    yield f'<text x="{x + 10}" y="{y + 41}" font-size="11" fill="#444">{escape(short)}</text></g>'
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:

@@ -9,13 +9,11 @@ from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.exact import Bracket, Number
+from dpspec.forms import ending_decimal
+from dpspec.numbers import LONGEST_EXACT
 from dpspec.params import parameters
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
-
-LONGEST_EXACT = 32
-"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
-_MOST_DECIMALS = 10
 
 
 def number_in_words(value: Number | Fraction | int) -> str:
@@ -30,26 +28,12 @@ def number_in_words(value: Number | Fraction | int) -> str:
     if value.is_infinite:
         return "infinity"
     if value.is_rational:
-        short = _terminating(value.as_fraction())
-        if short is not None:
+        short = ending_decimal(value.as_fraction())
+        if short is not None and len(short) <= LONGEST_EXACT:
             return short
     exact = str(value)
     approximate = f"about {value.decimal()}"
     return f"{exact} ({approximate})" if len(exact) <= LONGEST_EXACT else approximate
-
-
-def _terminating(value: Fraction) -> str | None:
-    """The decimal form of a fraction when it ends soon."""
-    rest, places = value.denominator, 0
-    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
-        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
-        places += 1
-    if rest != 1 or places > _MOST_DECIMALS:
-        return None
-    scaled = abs(value) * 10**places
-    whole, part = divmod(int(scaled), 10**places)
-    digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
-    return f"-{digits}" if value < 0 else digits
 
 
 def bracket_in_words(value: Bracket) -> str:
@@ -107,7 +91,7 @@ def attribute_in_words(attribute: Attribute) -> str:
 
 def space_in_words(space: DatasetSpace) -> list[str]:
     """A dataset space: its kind, its size, and the attributes of its units."""
-    lines = [space.name.replace("-", " ") + _sizes(space)]
+    lines = [space.name.replace("-", " ") + space.extent()]
     seen: set[str] = set()
     for unit in reversed(space.units) if len(space.units) > 1 else space.units:
         attributes = space.own_attributes(unit)
@@ -115,19 +99,6 @@ def space_in_words(space: DatasetSpace) -> list[str]:
             seen.add(unit)
             lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
     return lines
-
-
-def _sizes(space: DatasetSpace) -> str:
-    for field in ("length", "least"):
-        if not hasattr(space, field):
-            continue
-        if field == "length":
-            return f" of length {space.length}"  # type: ignore[attr-defined]
-        least, most = getattr(space, "least", 0), getattr(space, "most", None)
-        if most is None:
-            return f", at least {least:,}" if least else ", any number"
-        return f", exactly {most:,}" if least == most else f", {least:,} to {most:,}"
-    return ""
 
 
 def multiverse_in_words(multiverse: Multiverse) -> list[str]:

@@ -186,6 +186,20 @@ def other_parameters(given: Data) -> Iterator[Any]:
             yield {"constant": text}
 
 
+ONLY_GROW = ("larger-budget", "larger-budgets", "listed-universes")
+"""The rules that allow any budget above a bound; after every other one the budget is what the step has to leave."""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_budget_that_is_a_thousandth_too_small_is_rejected(name: str) -> None:
+    """Each step alone, so that no link of the chain is broken."""
+    for step in ALL[name]["steps"]:
+        if step["rule"] not in ONLY_GROW and step["block"] not in ("space", "multiverse"):
+            less = {**step, "after": with_budget(step["after"], "999/1000")}
+            alone = {**ALL[name], "premise": step["before"], "conclusion": less["after"], "steps": [less]}
+            assert not accepted(alone), step["rule"]
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
@@ -215,6 +229,32 @@ def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, va
                 assert not check_derivation(short.data(REGISTRY)).accepted, (source, target)
 
 
+@pytest.mark.parametrize(("rule", "key", "texts"), [
+    ("approximate-to-approximate", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("approximate-to-pbdp", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("renyi-to-approximate", "order", ("inf", "1", "1/2", "sqrt(5)", "0")),
+    ("renyi-to-chi-squared", "order", ("1/2", "1")),
+])  # fmt: skip
+def test_a_premise_with_a_number_that_no_specification_may_have(rule: str, key: str, texts: tuple[str, ...]) -> None:
+    """The same step from a delta that is infinite, or from an order of at most 1."""
+    (arrow,) = (found for found in CONVERSIONS if found.name == rule)
+    tried = 0
+    for source, target in itertools.product(DIVERGENCES[arrow.source], DIVERGENCES[arrow.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, outputs, value="1/2") for outputs in (source, target))
+        for step in arrow.propose(premise, goal):
+            good = Derivation(premise=premise, steps=(step,)).data(REGISTRY)
+            assert check_derivation(good).accepted
+            for text in texts:
+                head, block = good["premise"].split("[output_divergence]")
+                other = re.sub(rf"^{key} = .*$", f'{key} = "{text}"', block, count=1, flags=re.MULTILINE)
+                given = f"{head}[output_divergence]{other}"
+                assert given != good["premise"]
+                tried += 1
+                assert not accepted({**good, "premise": given, "steps": [{**good["steps"][0], "before": given}]}), text
+    assert tried
+
+
 # --- bad input -----------------------------------------------------------------------------------
 
 GOOD = next(iter(STORED.values()))
@@ -226,6 +266,7 @@ GOOD = next(iter(STORED.values()))
         ([], DerivationFileError, "format: must be dpspec-derivation"),
         ({}, DerivationFileError, "format: must be dpspec-derivation"),
         ({**GOOD, "version": 2}, DerivationVersionError, "version=2: this dpspec reads version 1"),
+        ({**GOOD, "version": True}, DerivationVersionError, "version=True: this dpspec reads version 1"),
         ({**GOOD, "steps": {}}, DerivationFileError, "steps: is missing, or no list"),
         ({**GOOD, "steps": [3]}, DerivationFileError, "must be a table"),
         ({**GOOD, "steps": [{}] * 10**6}, DerivationTooLongError, f"must not be more than {MOST_STEPS}"),
@@ -250,6 +291,14 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
         check_file(path)
     with pytest.raises(DerivationFileError, match="cannot be read"):
         check_file(tmp_path / "none.json")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpspec.checker.check.MOST_BYTES", 100)
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(GOOD))
+    with pytest.raises(DerivationTooLongError, match="is larger than 100 bytes"):
+        check_file(path)
 
 
 def test_an_unknown_rule_is_unchecked_and_trusted_by_name_only() -> None:

@@ -80,6 +80,15 @@ def test_other_questions(given, to, at, number_):
     assert ask(given, to, at=at).paths[0].value.upper.decimal() == number_
 
 
+@pytest.mark.parametrize("rho", ["1/1000", "1/2", "100", "300", "1e400"])
+def test_a_delta_and_a_budget_beyond_the_range_of_doubles(rho):
+    """At 1e-400 the formula rho + 2 sqrt(rho ln(1/delta)) is above the best one, and both are numbers."""
+    found = {path.names: path.value.upper for path in ask(f"rho={rho}", "epsilon", at="delta=1e-400").paths}
+    simple = found["zcdp-to-approximate",]
+    assert simple.decimal() == {"1/1000": "1.92041", "1/2": "43.4193", "100": "706.971", "300": "1351.3"}.get(rho, "1.00000e+400")
+    assert all(value <= simple for names, value in found.items() if names[-1] == "zcdp-to-approximate-discrete-gaussian")
+
+
 # --- bad input -----------------------------------------------------------------------------------
 
 
@@ -88,6 +97,7 @@ def test_other_questions(given, to, at, number_):
     ("rho=2.63", "epsilon", "delta=2", ParameterError, "delta"),
     ("rho=2.63", "epsilon", "delta=0", ParameterError, "leave it out"),
     ("rho=2.63", "epsilon", "delta=-1", ParameterError, "delta"),
+    ("rho=2.63", "epsilon", "delta=1", ParameterError, "delta"),
     ("rho=2.63", "epsilon", "delta=x", ParameterError, "delta"),
     ("rho=-1", "epsilon", "delta=1e-10", ParameterError, "at least 0"),
     ("rho=inf", "epsilon", "delta=1e-10", ParameterError, "finite"),

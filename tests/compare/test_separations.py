@@ -84,7 +84,7 @@ def test_three_answers_stay_within_the_bound_without_a_triangle_inequality(name,
     bound = premise.output_divergence.lipschitz(parameter, number(value))
     answers = ladder(premise.output_divergence, bound)
     assert answers is None or verify(Answered(value=sum, answers=answers), premise).outcome is Outcome.VERIFIED
-    assert answers is not None or name == "mult-delta"
+    assert answers is not None or name not in ("mult", "d-nor", "total-variation", "gaussian-trade-off")
 
 
 @pytest.mark.parametrize(

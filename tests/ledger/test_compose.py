@@ -212,7 +212,7 @@ def test_conversions_lead_where_no_constant_does():
     assert simple.spec.output_divergence == better.spec.output_divergence == MultDelta(delta="2e-6")
     assert simple.spec.budget.uniform().decimal() == "6.75652"  # 1 + 1/2 + 2 sqrt(ln(10^6)/2)
     assert better.spec.budget.uniform() < simple.spec.budget.uniform()
-    assert "by zcdp-to-approximate: rho = 1/2 becomes" in simple.losses()[0]
+    assert "by zcdp-to-approximate: rho = 0.5 becomes epsilon = about 5.75652" in simple.losses()[0]
 
 
 def test_at_a_distance_no_conversion_is_used():

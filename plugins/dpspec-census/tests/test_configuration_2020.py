@@ -148,7 +148,7 @@ def test_leaving_out_two_entries_of_the_nation_explains_four_of_the_six():
     assert {letter for letter in SHORT if rounds_to(SCENARIOS[letter].rho - left_out, digits[letter])} == {"C", "E", "G", "H"}
 
 
-@pytest.mark.reference("Z-N2.2", "Z-X4")
+@pytest.mark.reference("Z-N2.2", "Z-O2", "Z-X4")
 def test_the_shares_of_the_full_histogram():
     """As another source prints them, to four digits; the block group's stands there as 0.246 and as 0.247."""
     histogram = BY_NAME["hhgq-x-votingage-x-hispanic-x-cenrace"]

@@ -73,6 +73,9 @@ class Mult(Named):
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, Fraction(0))
 
+    def largest_loss(self, bound: Number) -> Number | None:
+        return bound
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"

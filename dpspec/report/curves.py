@@ -1,0 +1,117 @@
+"""Small charts as SVG text: curves over a number, or bars side by side. Points are floats and only illustrate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+
+import attrs
+
+WIDTH, HEIGHT, MARGIN, LEGEND = 520, 300, 56, 18
+"""Pixels: a panel's plot, the space around it, and one line of the legend."""
+COLOURS = ("#1f4e9c", "#b3541e", "#2f7d4f", "#7b3f8c", "#8a6d1a", "#3b7f8a", "#a02c4b", "#555555")
+_TICKS = 5
+
+Place = Callable[[float, float], tuple[float, float]]
+"""From a point to its pixels."""
+
+
+@attrs.frozen(kw_only=True)
+class Line:
+    """A named series of points (x, y), from left to right."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    dashed: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Panel:
+    """One chart.
+
+    Args:
+        title: what is on the vertical axis.
+        axis: what is on the horizontal one; "" where the places only have labels, and bars are drawn.
+        lines: the series.
+        labels: the label of place 0, 1, ... for bars.
+    """
+
+    title: str
+    axis: str
+    lines: tuple[Line, ...]
+    labels: tuple[str, ...] = ()
+
+
+def svg(title: str, panels: Sequence[Panel]) -> str:
+    """A picture of panels below each other.
+
+    >>> line = Line(name="power", points=((0.1, 0.2), (0.5, 0.6)))
+    >>> picture = svg("Risk", [Panel(title="power", axis="level", lines=(line,))])
+    >>> picture.startswith("<svg"), picture.count("<polyline")
+    (True, 1)
+    """
+    heights = [HEIGHT + 2 * MARGIN + LEGEND * len(panel.lines) for panel in panels]
+    width, height = WIDTH + 2 * MARGIN + 40, sum(heights) + MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        'font-family="sans-serif">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="{MARGIN}" y="{MARGIN // 2 + 4}" font-size="15" font-weight="bold">{escape(title)}</text>',
+    ]
+    top = MARGIN // 2
+    for panel, size in zip(panels, heights, strict=True):
+        lines += [f'<g transform="translate({MARGIN},{top + MARGIN})">', *_panel(panel), "</g>"]
+        top += size
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _panel(panel: Panel) -> Iterator[str]:
+    points = [point for line in panel.lines for point in line.points]
+    yield f'<text x="0" y="-10" font-size="13" font-weight="bold">{escape(panel.title)}</text>'
+    yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#999"/>'
+    if not points:
+        yield f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" font-size="12" text-anchor="middle">no finite number</text>'
+        return
+    top = max(1e-300, *(y for _, y in points))
+    high = 1.0 if top <= 1 else top * 1.05
+    left, right = (
+        (min(x for x, _ in points), max(x for x, _ in points)) if panel.axis else (-0.5, max(len(panel.labels), 1) - 0.5)
+    )
+    right = right if right > left else left + 1
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return round((x - left) / (right - left) * WIDTH, 2), round(HEIGHT - y / high * HEIGHT, 2)
+
+    for step in range(_TICKS + 1):
+        y = high * step / _TICKS
+        yield f'<text x="-6" y="{place(left, y)[1] + 4}" font-size="10" text-anchor="end" fill="#444">{y:.3g}</text>'
+        if panel.axis:
+            x = left + (right - left) * step / _TICKS
+            at = place(x, 0)[0]
+            yield f'<text x="{at}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle" fill="#444">{x:.3g}</text>'
+    if panel.axis:
+        yield f'<text x="{WIDTH // 2}" y="{HEIGHT + 30}" font-size="11" text-anchor="middle">{escape(panel.axis)}</text>'
+    for spot, label in enumerate(panel.labels):
+        yield f'<text x="{place(spot, 0)[0]}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle">{escape(label)}</text>'
+    for number, line in enumerate(panel.lines):
+        colour = COLOURS[number % len(COLOURS)]
+        yield from _series(panel, line, number, colour, place)
+        y = HEIGHT + 48 + LEGEND * number
+        yield f'<rect x="0" y="{y - 9}" width="16" height="9" fill="{colour}" fill-opacity="{0.45 if line.dashed else 1}"/>'
+        yield f'<text x="22" y="{y}" font-size="11">{escape(line.name)}</text>'
+
+
+def _series(panel: Panel, line: Line, number: int, colour: str, place: Place) -> Iterator[str]:
+    spots = [place(x, y) for x, y in line.points]
+    if panel.axis:
+        drawn = " ".join(f"{x},{y}" for x, y in spots)
+        dash = ' stroke-dasharray="6 4"' if line.dashed else ""
+        yield f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+        for x, y in spots:
+            yield f'<circle cx="{x}" cy="{y}" r="2.5" fill="{colour}"/>'
+        return
+    wide = WIDTH / max(len(panel.labels), 1) / (len(panel.lines) + 1)
+    for x, y in spots:
+        start = x + (number - len(panel.lines) / 2) * wide
+        yield f'<rect x="{start:.2f}" y="{y}" width="{wide:.2f}" height="{HEIGHT - y:.2f}" fill="{colour}"/>'

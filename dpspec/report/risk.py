@@ -1,0 +1,185 @@
+"""A risk report as text, as data, and as a picture: the worst case beside a mechanism's own law."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.attacker import Relation, RiskStatement
+from dpspec.exact import Bracket, number
+from dpspec.params import parameters
+from dpspec.report.curves import Line, Panel, svg
+from dpspec.report.json import bracket
+from dpspec.report.terminal import BAD, FAINT, OPEN, drawn
+from dpspec.report.words import bracket_in_words, budget_in_words, thing_in_words, value_in_words
+from dpspec.risk import RiskReport, RiskRow
+from dpspec.specfile.document import SpecDocument
+
+Data = dict[str, Any]
+Reasons = dict[tuple[str, str], int]
+"""The number of each pair (theorem, assumption)."""
+
+_WORDS = {Relation.EQUALS: "", Relation.AT_MOST: "at most ", Relation.AT_LEAST: "at least "}
+_WORST, _OWN = "any mechanism", "this mechanism"
+
+
+def data(report: RiskReport, found: SpecDocument) -> Data:
+    """The report with exact numbers."""
+    attacker = report.attacker
+    return {
+        "id": found.id,
+        "title": found.title,
+        "attacker": {
+            "name": attacker.name,
+            "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
+            **{part: getattr(attacker, part) for part in ("title", "knowledge", "target", "observation", "assumption", "source")},
+        },
+        "mechanism": None if report.mechanism is None else thing_in_words(report.mechanism),
+        "rows": [
+            {
+                "quantity": row.quantity,
+                "at": [{"name": name, "value": value} for name, value in row.at],
+                "worst_case": [_said(statement) for statement in row.worst],
+                "own_law": [_said(statement) for statement in row.own],
+                "exceeded": row.is_exceeded,
+            }
+            for row in report.rows
+        ],
+        "unknown": [{"side": side, "reason": reason} for side, reason in report.unknown],
+    }
+
+
+def _given(value: Any) -> str:
+    return "" if value is None else value_in_words(value)
+
+
+def _said(statement: RiskStatement) -> Data:
+    return {
+        "relation": statement.relation.value,
+        "value": bracket(statement.value),
+        "theorem": statement.theorem,
+        "assumption": statement.assumption,
+    }
+
+
+def text(report: RiskReport, found: SpecDocument) -> str:
+    """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
+    attacker = report.attacker
+    who = Table.grid(padding=(0, 2, 0, 0))
+    who.add_column(no_wrap=True, style=FAINT)
+    who.add_column(overflow="fold")
+    for label, said in (
+        ("knows", attacker.knowledge), ("wants", attacker.target), ("sees", attacker.observation),
+        ("assumes", attacker.assumption),
+    ):  # fmt: skip
+        who.add_row(label, said)
+    who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
+    if report.mechanism is not None:
+        who.add_row("mechanism", thing_in_words(report.mechanism))
+    reasons: Reasons = {}
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
+    parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]
+    for (theorem, assumption), place in reasons.items():
+        parts.append(Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT))
+    for side, reason in report.unknown:
+        parts.append(Text(f"{side} open: {reason}", OPEN))
+    if report.exceeded:
+        beyond = (
+            "The mechanism is beyond the worst case: it does not satisfy the specification, or a statement or assumption fails."
+        )
+        parts += ["", Text(beyond, BAD)]
+    return drawn(*parts).rstrip()
+
+
+def _table(report: RiskReport, reasons: Reasons) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3 if report.mechanism is not None else 2):
+        table.add_column(overflow="fold")
+    heads = ["", _WORST] + ([_OWN] if report.mechanism is not None else [])
+    table.add_row(*(Text(head, FAINT) for head in heads))
+    before = None
+    for row in report.rows:
+        if row.quantity != before:
+            table.add_row(Text(row.quantity, "bold"))
+            before = row.quantity
+        cells = [_cell(row.worst, reasons), _cell(row.own, reasons)][: len(heads) - 1]
+        table.add_row(f"  {_at(row)}", *(Text(cell, BAD if row.is_exceeded else "") for cell in cells))
+    return table
+
+
+def _at(row: RiskRow) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.at)
+
+
+def _cell(statements: Sequence[RiskStatement], reasons: Reasons) -> str:
+    return "; ".join(f"{in_words(said.relation, said.value)} ({_reason(said, reasons)})" for said in statements)
+
+
+def _reason(statement: RiskStatement, reasons: Reasons) -> int:
+    return reasons.setdefault((statement.theorem, statement.assumption), len(reasons) + 1)
+
+
+def in_words(relation: Relation, value: Bracket) -> str:
+    """A statement's number in words.
+
+    >>> in_words(Relation.AT_MOST, Bracket.exactly("1/4"))
+    'at most 0.25'
+    """
+    if value.lower.is_infinite:
+        return "no bound" if relation is Relation.AT_MOST else "infinity"
+    if relation is Relation.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
+        return f"at most {value.upper.decimal()}"
+    return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
+
+
+# --- the picture -----------------------------------------------------------------------------------
+
+
+def picture(report: RiskReport, found: SpecDocument) -> str:
+    """One panel for each quantity: curves over the numbers at which it is measured, bars where there are none."""
+    quantities = dict.fromkeys(row.quantity for row in report.rows)
+    panels = [_panel(quantity, [row for row in report.rows if row.quantity == quantity]) for quantity in quantities]
+    return svg(f"{found.id}, {report.attacker.name}: {report.attacker.title}", panels)
+
+
+def _panel(quantity: str, rows: Sequence[RiskRow]) -> Panel:
+    axis = _axis(rows)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for place, row in enumerate(rows):
+        rest = ", ".join(f"{name} {value}" for name, value in row.at if name != axis and _varies(rows, name))
+        where = float(place) if axis is None else float(number(dict(row.at)[axis]).decimal(9))
+        for side, said in ((_WORST, row.worst), (_OWN, row.own)):
+            for statement in said:
+                if not statement.value.upper.is_infinite:
+                    name = ", ".join(part for part in (_WORDS[statement.relation] + side, rest) if part)
+                    lines.setdefault(name, []).append((where, float(statement.value.upper.decimal(9))))
+    labels = () if axis is not None else tuple(_at(row) for row in rows)
+    made = tuple(Line(name=name, points=tuple(sorted(points)), dashed=_OWN in name) for name, points in lines.items())
+    return Panel(title=quantity, axis=axis or "", lines=made, labels=labels)
+
+
+def _varies(rows: Sequence[RiskRow], name: str) -> bool:
+    return len({dict(row.at).get(name) for row in rows}) > 1
+
+
+def _axis(rows: Sequence[RiskRow]) -> str | None:
+    """The first name whose values are numbers and differ."""
+    return next(
+        (name for name in _names(rows) if _varies(rows, name) and all(_is_number(dict(row.at).get(name)) for row in rows)), None
+    )
+
+
+def _names(rows: Sequence[RiskRow]) -> Iterator[str]:
+    return iter(dict.fromkeys(name for row in rows for name, _ in row.at))
+
+
+def _is_number(value: str | None) -> bool:
+    try:
+        return value is not None and Fraction(value) == Fraction(value)
+    except ValueError:
+        return False

@@ -1,0 +1,85 @@
+"""What the attacker models on counts share: the quantities that they state for every prior."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Annotated
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import Bracket, Number, largest
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.params import Exact, Items, Rational, define
+from dpspec.spec import PrivacySpec
+from dpspec_attackers.counts.belief import expected_posterior, right_on_average
+from dpspec_attackers.counts.worst import worst_bet, worst_posterior
+
+Place = tuple[tuple[str, str], ...]
+Settings = tuple[tuple[Place, OutputDivergence, Number], ...]
+"""Where statements are made: a place with the divergence and the bound that hold there."""
+
+PRIORS = ("1/2", "1/5", "1/10", "1/50")
+
+
+@define
+class CountAttacker(AttackerModel):
+    """What the attackers on counts share: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
+
+    priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = PRIORS  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
+
+    @abstractmethod
+    def settings(self, spec: PrivacySpec) -> Settings:
+        """The places in the order in which they are shown."""
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return tuple(
+            said
+            for place, divergence, bound in self.settings(spec)
+            for said in self.statements(
+                place,
+                Relation.AT_MOST,
+                f"mean over the least private pair of laws that {divergence.name} allows (Blackwell); {self.source}",
+                partial(worst_posterior, divergence, bound),
+                partial(worst_bet, divergence, bound),
+            )
+        )
+
+    def of_pairs(self, place: Place, relation: Relation, theorem: str, pairs: Sequence[Dichotomy]) -> tuple[RiskStatement, ...]:
+        """The statements about given pairs of laws: the largest value of each quantity."""
+        return self.statements(
+            place,
+            relation,
+            theorem,
+            lambda p: largest(expected_posterior(pair, p) for pair in pairs),
+            lambda p: largest(right_on_average(pair, p) for pair in pairs),
+        )
+
+    def statements(
+        self,
+        place: Place,
+        relation: Relation,
+        theorem: str,
+        posterior: Callable[[Fraction], Bracket],
+        bet: Callable[[Fraction], Bracket],
+    ) -> tuple[RiskStatement, ...]:
+        """One statement for every prior and quantity."""
+        made = []
+        for p in self.priors:
+            mean = posterior(p)
+            values = {
+                "mean posterior of the truth": mean,
+                "mean posterior by prior": mean.scaled(1 / p),
+                "right bets": bet(p),
+            }
+            for quantity, value in values.items():
+                at = (("prior", str(p)), *place, ("distance", str(self.distance)))
+                made.append(
+                    RiskStatement(
+                        quantity=quantity, at=at, relation=relation, value=value, theorem=theorem, assumption=self.assumption
+                    )
+                )
+        return tuple(made)

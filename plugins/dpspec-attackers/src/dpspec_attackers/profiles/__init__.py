@@ -1,0 +1,27 @@
+"""From tolerated risk to budget, for attackers whose other records are independent of the target (thesis, chapter 3)."""
+
+from dpspec_attackers.profiles.bayes import absolute_bound, epsilon_at, naive_epsilon, risk_bound
+from dpspec_attackers.profiles.function import FromFunction
+from dpspec_attackers.profiles.named import (
+    PROFILES,
+    Box,
+    Constant,
+    Difference,
+    FixedP,
+    FixedQ,
+    OneMissing,
+    Point,
+    TwoDimensional,
+)
+from dpspec_attackers.profiles.others import lee_clifton, sensitivities, wood_bound
+from dpspec_attackers.profiles.profile import Region, RiskProfile
+from dpspec_attackers.profiles.recommend import curve, recommend_epsilon, surface, utility_table
+from dpspec_attackers.profiles.search import least_epsilon
+from dpspec_attackers.profiles.utility import exact_probability, flip_probability, standard_deviation, variance
+
+__all__ = [
+    "PROFILES", "Box", "Constant", "Difference", "FixedP", "FixedQ", "FromFunction", "OneMissing", "Point", "Region",
+    "RiskProfile", "TwoDimensional", "absolute_bound", "curve", "epsilon_at", "exact_probability", "flip_probability",
+    "least_epsilon", "lee_clifton", "naive_epsilon", "recommend_epsilon", "risk_bound", "sensitivities", "standard_deviation",
+    "surface", "utility_table", "variance", "wood_bound",
+]  # fmt: skip

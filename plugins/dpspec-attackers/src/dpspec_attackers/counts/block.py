@@ -18,7 +18,8 @@ from dpspec.exact import Bracket, NumberLike, ball, ln, number
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.params import Rational
-from dpspec_attackers.counts.belief import as_probability, believed, expected_posterior, expected_risk, read_prior
+from dpspec_attackers.counts.belief import as_probability, believed, read_prior
+from dpspec_attackers.counts.sums import mean_posteriors
 
 EQUIVALENT = {
     "attributes": "the prior probability that the target has the attributes that are true of it",
@@ -81,12 +82,13 @@ def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 6
     >>> marginal_posterior("0.0992", "1/2").lower.decimal(3)
     '0.524'
     """
-    return expected_posterior(pair(rho), prior, precision=precision)
+    return mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
 
 
 def marginal_risk(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
     """R = Pi / p (Z-D17, 2.6); not monotone in rho for a small p (Z-X20)."""
-    return expected_risk(pair(rho), prior, precision=precision)
+    p = read_prior(prior)
+    return marginal_posterior(rho, p, precision=precision).scaled(1 / p)
 
 
 def threshold(rho: NumberLike, prior: NumberLike) -> int:

@@ -1,0 +1,212 @@
+"""What an attacker learns: block risk tables, the hierarchical posterior and its sampler, each beside a plain-Python loop.
+
+The loops do the same in floats, term by term, as the definitions are written; `ratio` is their time over ours, in one run. Lines
+that say "enclosed" give what the loops do not, an error bound with every number, and are slower for it.
+
+    python benchmarks/risk.py --write benchmarks/risk.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import random
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from dpspec_attackers.counts import block
+from dpspec_attackers.counts.chains import gibbs
+from dpspec_attackers.counts.hierarchy import Released, TwoLevels
+from dpspec_attackers.counts.success import success
+from dpspec_attackers.counts.sums import mean_posteriors, realised_risks, risk_curve
+from dpspec_census.block_risk import PRIORS, detailed_rho
+
+RHO, GROUP = detailed_rho("block"), detailed_rho("block-group")
+FRACTIONS = tuple(map(Fraction, PRIORS))
+RHOS = np.geomspace(1e-2, 10, 300)
+ATTACK = TwoLevels(rho_block=RHO, rho_group=GROUP, others=27, prior="1/2")
+RELEASED = Released(block=2, group=1, others=-1)
+SWEEPS = 10_000
+COUNTS = np.round(np.random.default_rng(0).normal(1, math.sqrt(1 / (2 * float(RHO))), 100_000))
+"""Released counts of as many cells, as differences from the known count."""
+
+
+class Case(NamedTuple):
+    """One line: ours, the loop, how far the results may be apart, and a limit in seconds where one is set."""
+
+    name: str
+    ours: Callable[[], list[float]]
+    loop: Callable[[], list[float]]
+    tolerance: float
+    limit: float | None = None
+
+
+def looped_risk(rho: float, prior: float) -> float:
+    """The marginal risk by the definition (Z-A1): a grid of outcomes, their masses, posteriors and sums."""
+    reach = math.ceil(10 / math.sqrt(2 * rho))
+    whole = total = 0.0
+    for x in range(1 - reach, 2 + reach):
+        mass = math.exp(-rho * (x - 1) ** 2)
+        odds = (1 - prior) / prior * math.exp(min(-rho * (2 * x - 1), 700))
+        whole += mass
+        total += mass / (1 + odds)
+    return total / whole / prior
+
+
+def looped_table() -> list[float]:
+    """Posteriors of the released values 1 to 5 and marginal risks, for every prior."""
+    rho, found = float(RHO), []
+    for prior in map(float, FRACTIONS):
+        for x in range(1, 6):
+            one, other = prior * math.exp(-rho * (x - 1) ** 2), (1 - prior) * math.exp(-rho * x * x)
+            found.append(one / (one + other))
+    return found + [looped_risk(rho, float(prior)) for prior in FRACTIONS]
+
+
+def enclosed_table() -> list[float]:
+    """The same, enclosed."""
+    posteriors = [block.posterior(x, RHO, prior) for prior in FRACTIONS for x in range(1, 6)]
+    risks = [mean.scaled(1 / prior) for mean, prior in zip(mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
+    return [float(value.lower) for value in (*posteriors, *risks)]
+
+
+def looped_risks() -> list[float]:
+    """R' of every released count and prior, summed over the counts."""
+    rho, found = float(RHO), []
+    for prior in map(float, FRACTIONS):
+        total = 0.0
+        for x in COUNTS.tolist():
+            one, other = prior * math.exp(-rho * (x - 1) ** 2), (1 - prior) * math.exp(-rho * x * x)
+            total += one / (one + other) / prior
+        found.append(total / len(COUNTS))
+    return found
+
+
+def exact_posterior() -> list[float]:
+    return [float(ATTACK.posterior(RELEASED).lower)]
+
+
+def looped_posterior() -> list[float]:
+    """The two-level posterior by a double loop over the counts of the block and of the group."""
+    rho, group, weights = float(RHO), float(GROUP), []
+    for k1 in (0, 1):
+        total = 0.0
+        for k2 in range(k1, 61):
+            gap = RELEASED.others - (k2 - k1)
+            total += math.exp(-rho * (RELEASED.block - k1) ** 2 - group * (RELEASED.group - k2) ** 2 - rho / 27 * gap**2)
+        weights.append(total / 2)
+    return [weights[1] / sum(weights)]
+
+
+def looped_gibbs() -> list[float]:
+    """The sampler as it is usually written: both conditionals computed anew in every sweep."""
+    source, rho, group, d = random.Random(1), float(RHO), float(GROUP), 27
+    k1, ones = 0, 0
+    rate = group + rho / d
+    for _ in range(SWEEPS):
+        centre = (group * RELEASED.group + rho / d * (RELEASED.others + k1)) / rate
+        counts = range(k1, k1 + 25)
+        k2 = source.choices(counts, [math.exp(-rate * (k - centre) ** 2) for k in counts])[0]
+        middle = (d * RELEASED.block + (k2 - RELEASED.others)) / (d + 1)
+        one = math.exp(-(d + 1) / d * rho * (1 - middle) ** 2) if k2 >= 1 else 0.0
+        k1 = int(source.random() * (one + math.exp(-(d + 1) / d * rho * middle**2)) < one)
+        ones += k1
+    return [ones / SWEEPS]
+
+
+def looped_success() -> list[float]:
+    """The success over all releases: a triple loop, with the evidence of every (x2*, y1*) summed once."""
+    rho, group = float(RHO), float(GROUP)
+    blocks = {x: math.exp(-rho * (x - 1) ** 2) for x in range(-21, 24)}
+    groups = {x: math.exp(-group * (x - 1) ** 2) for x in range(-13, 16)}
+    others = {y: math.exp(-rho / 27 * y * y) for y in range(-107, 108)}
+    whole = sum(blocks.values()) * sum(groups.values()) * sum(others.values())
+    total = 0.0
+    for x2, b in groups.items():
+        for y, c in others.items():
+            evidence = [
+                sum(math.exp(-group * (x2 - k2) ** 2 - rho / 27 * (y - (k2 - k1)) ** 2) for k2 in range(k1, 40)) for k1 in (0, 1)
+            ]
+            between = math.log(evidence[1] / evidence[0]) if min(evidence) > 0 else 0.0
+            total += sum(a * b * c for x, a in blocks.items() if rho * (2 * x - 1) + between > 0)
+    return [total / whole]
+
+
+CASES = (
+    Case("block table, enclosed", enclosed_table, looped_table, 1e-9),
+    Case(
+        f"risks of {len(COUNTS):,} released counts, floats",
+        lambda: [float(realised_risks(COUNTS, float(RHO), float(prior)).mean()) for prior in FRACTIONS],
+        looped_risks,
+        1e-9,
+    ),
+    Case(
+        "risk curves, floats",
+        lambda: [float(risk) for prior in FRACTIONS for risk in risk_curve(RHOS, float(prior))],
+        lambda: [looped_risk(float(rho), float(prior)) for prior in FRACTIONS for rho in RHOS],
+        1e-9,
+    ),
+    Case("hierarchical posterior, d = 27, enclosed", exact_posterior, looped_posterior, 1e-9, 0.1),
+    Case("Gibbs, 10,000 sweeps", lambda: [gibbs(ATTACK, RELEASED, sweeps=SWEEPS, seed=1).posterior], looped_gibbs, 0.03, 2),
+    Case("success over all releases, floats", lambda: [success(ATTACK, (1, 1)).right], looped_success, 1e-4),
+)
+
+
+def best(run: Callable[[], list[float]], repeats: int) -> tuple[float, list[float]]:
+    """The shortest of several runs, and what it found."""
+    seconds, found = math.inf, []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = run()
+        seconds = min(seconds, time.perf_counter() - start)
+    return seconds, found
+
+
+def row(case: Case, repeats: int) -> dict[str, Any]:
+    """One line of the results."""
+    seconds, found = best(case.ours, repeats)
+    looped, other = best(case.loop, max(1, repeats // 2))
+    return {
+        "case": case.name,
+        "seconds": round(seconds, 7),
+        "loop_seconds": round(looped, 7),
+        "ratio": round(looped / seconds, 2),
+        "limit": case.limit,
+        "numbers": len(found),
+        "apart": max(abs(a - b) for a, b in zip(found, other, strict=True)),
+        "reached": (case.limit is None or seconds <= case.limit)
+        and all(abs(a - b) <= case.tolerance for a, b in zip(found, other, strict=True)),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="where to write the results as JSON")
+    parser.add_argument("--repeats", type=int, default=5, help="how often each line runs; the shortest time counts")
+    arguments = parser.parse_args()
+    rows = []
+    for case in CASES:
+        rows.append(row(case, arguments.repeats))
+        line = rows[-1]
+        limit = f"   limit {line['limit']:g} s" if line["limit"] else ""
+        times = f"{line['seconds'] * 1000:9.3f} ms   loop {line['loop_seconds'] * 1000:10.3f} ms   x{line['ratio']:<8g}"
+        print(f"{line['case']:42} {times} apart {line['apart']:.1e}{limit}", flush=True)
+    if arguments.write is not None:
+        names = ("dpspec", "dpspec-attackers", "dpspec-census", "python-flint", "numpy", "scipy")
+        machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
+        results = {"versions": {name: version(name) for name in names}, "machine": machine, "cases": rows}
+        arguments.write.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(line["reached"] for line in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -209,7 +209,10 @@ class Items(Domain):
     def strategy(self) -> SearchStrategy[Any]:
         from hypothesis import strategies as st
 
-        return st.lists(self.item.strategy(), min_size=self.least, max_size=self.least + 3).map(tuple)
+        item = self.item.strategy()
+        if item.is_empty:  # objects, which a domain cannot draw
+            return st.nothing() if self.least else st.just(())
+        return st.lists(item, min_size=self.least, max_size=self.least + 3).map(tuple)
 
 
 @attrs.frozen

@@ -145,9 +145,10 @@ def _guarded(mechanism: Mechanism, table: Table, document: SpecDocument, source:
 def _held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism: Mechanism) -> Held:
     """Compare the counts of a marginal before and after; other invariants cannot be asked of a table."""
     known = {a.name for a in before.attributes} & {a.name for a in after.attributes}
-    if not isinstance(invariant, Marginal) or invariant.unit != unit or not invariant.mentions().keys() <= known:
+    counted = invariant.as_marginal()
+    if counted is None or counted.unit != unit or not counted.mentions().keys() <= known:
         return Held(invariant=str(invariant), cells=None)
-    first, second = marginal(invariant, before), marginal(invariant, after)
+    first, second = marginal(counted, before), marginal(counted, after)
     if first != second:
         broken = sum(first[cell] != second[cell] for cell in {*first, *second})
         raise PluginContractError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import ClassVar
 
 import attrs
 
 from dpspec.attacker import RiskStatement
-from dpspec.exact import Bracket
+from dpspec.exact import Bracket, Number, dyadic
 
 
 @attrs.frozen(kw_only=True)
@@ -40,6 +41,24 @@ class Recommendation:
     assumption: str
     not_covered: tuple[str, ...] = ()
     consequences: tuple[RiskStatement, ...] = ()
+
+    @property
+    def stated(self) -> str:
+        """The budget as a short decimal that is not above it: rounded up, it would break the tolerance (Z-S17)."""
+        return rounded_down(self.value.lower)
+
+
+def rounded_down(value: Number, digits: int = 4) -> str:
+    """A decimal of so many digits that is not above the value.
+
+    >>> from dpspec.exact import number
+    >>> rounded_down(number("ln(11/3)"))
+    '1.299'
+    """
+    if value.is_infinite:
+        return "inf"
+    low = value.as_fraction() if value.is_rational else dyadic(value.enclose().lower())
+    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))
 
 
 class Tolerance(ABC):

@@ -29,6 +29,10 @@ class Budget(ABC):
         """The budget when it is one number for all universes, else None."""
         return None
 
+    def by_label(self) -> tuple[tuple[Hashable, Number], ...] | None:
+        """The budgets by the labels of their universes when they are listed so, else None."""
+        return None
+
     def within(self, other: Budget) -> str | None:
         """A reason why this budget is at most the other one in every universe of every space; None when none is known."""
         return "the same budget" if self == other else None
@@ -80,6 +84,9 @@ class BudgetTable(Budget):
             if label == universe.label:
                 return value
         raise NotInUniverseError("budget", "has no entry for this universe", "add one", value=universe.label)
+
+    def by_label(self) -> tuple[tuple[Hashable, Number], ...]:
+        return self.values
 
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} universes"

@@ -37,6 +37,10 @@ class Invariant(ABC):
         """The attributes the invariant looks at, each with the categories that it singles out."""
         return {}
 
+    def as_marginal(self) -> Marginal | None:
+        """The table of counts that this invariant is, under whatever name; None when it is none."""
+        return None
+
     def margin(self, space: DatasetSpace) -> frozenset[str] | None:
         """The attributes of the largest unit on whose counts alone the value depends; None when it depends on more."""
         return None
@@ -110,6 +114,9 @@ class Marginal(Invariant):
         for attribute, categories in self.where:
             for category in categories:
                 known[attribute].index(category)
+
+    def as_marginal(self) -> Marginal:
+        return self
 
     def mentions(self) -> Mapping[str, frozenset[str]]:
         singled = {attribute: frozenset(categories) for attribute, categories in self.where}

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.lattice import Vector, kernel_basis
 from dpspec.blocks.space import Attribute, DatasetSpace
 
@@ -81,6 +81,7 @@ def exchange_groups(
     lies within. So the groups are the connected components of the hypergraph with edges a - agreed; () when some
     invariant is no marginal of the space's records.
 
+    >>> from dpspec.blocks.invariant import Marginal
     >>> from dpspec.blocks.records import UnorderedRecords
     >>> space = UnorderedRecords(attributes=[{"name": name, "count": 2} for name in "jlk"])
     >>> held = Marginal(attributes=("j", "l")), Marginal(attributes=("j", "k"))
@@ -134,9 +135,10 @@ def exchanges_connect(invariants: Sequence[Invariant], space: DatasetSpace) -> s
     if not invariants or not space.cells_are_records:
         return None
     unit = space.units[0]
-    plain = all(isinstance(i, Marginal) and i.unit == unit and not i.where for i in invariants)
+    tables = [table for invariant in invariants if (table := invariant.as_marginal()) is not None]
+    plain = len(tables) == len(invariants) and all(table.unit == unit and not table.where for table in tables)
     attributes = space.attributes_of(unit)
-    edges = [_closed(frozenset(invariant.mentions()), attributes) for invariant in invariants]
+    edges = [_closed(frozenset(table.attributes), attributes) for table in tables]
     if not plain or {a.name for a in attributes} != frozenset().union(*edges) or not _is_acyclic(edges):
         return None
     return "the margins are those of a decomposable model (Dobra 2003)"

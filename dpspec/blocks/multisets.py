@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.blocks.wording import pair_of_records
+from dpspec.blocks.wording import pair_of_records, range_in_words
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 
 CELLS_LISTED = 4096
@@ -116,6 +116,9 @@ class Multisets(DatasetSpace):
 
     def total_range(self) -> tuple[int, int | None]:
         return self.least, self.most
+
+    def extent(self) -> str:
+        return range_in_words(self.least, self.most)
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
         unit = self.units[0]

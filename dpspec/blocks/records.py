@@ -20,7 +20,7 @@ from dpspec.blocks.choice import Choice, Mentioned
 from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes, repeated
 from dpspec.blocks.palettes import combined, palette_of, renamed_records
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.wording import pair_of_records
+from dpspec.blocks.wording import pair_of_records, range_in_words
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Nested, Text, define, evolve
 
@@ -57,6 +57,9 @@ class Records(DatasetSpace):
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
         return (cast("Record", cell),)
+
+    def extent(self) -> str:
+        return range_in_words(self.least, self.most)
 
     def fixes_size(self, unit: str) -> bool:
         return unit == self.unit and self.least == self.most

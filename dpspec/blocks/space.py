@@ -292,6 +292,10 @@ class DatasetSpace(ABC):
         """The order of datasets among those that are tried: `order`, unless another size tells more."""
         return self.order(dataset)
 
+    def extent(self) -> str:
+        """What is said behind its name about the sizes of its datasets, such as ", at least 1"; nothing by default."""
+        return ""
+
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
         """Two datasets for people; what is the same everywhere in both may be left out."""
         return value_text(left), value_text(right)

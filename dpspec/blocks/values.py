@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.patterns import lists_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.wording import range_in_words
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Domain, Integer, Text, Truth, define
 
@@ -108,6 +109,9 @@ class ValueLists(DatasetSpace):
             if self.most is not None and size > self.most:
                 return
             yield from choose(size)
+
+    def extent(self) -> str:
+        return range_in_words(self.least, self.most)
 
     def cardinality(self) -> int | None:
         if self.most is None:

@@ -59,6 +59,9 @@ class BitVectors(DatasetSpace):
         zeros = (chosen for ones in range(self.length + 1) for chosen in itertools.combinations(places, self.length - ones))
         return (tuple(int(place not in chosen) for place in places) for chosen in map(frozenset, zeros))
 
+    def extent(self) -> str:
+        return f" of length {self.length}"
+
     def cardinality(self) -> int:
         return int(2**self.length)
 
@@ -167,6 +170,9 @@ class IntegerCounts(DatasetSpace):
         for first in range(span + 1):
             for rest in self._at_distance(total - first, length - 1):
                 yield (first, *rest)
+
+    def extent(self) -> str:
+        return f" of length {self.length}"
 
     def cardinality(self) -> int | None:
         return None if self.high is None else int((self.high - self.low + 1) ** self.length)

@@ -41,3 +41,14 @@ def records_in_words(
     if ordered:
         return "[" + ", ".join(texts) + "]"
     return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())
+
+
+def range_in_words(least: int, most: int | None) -> str:
+    """The sizes that datasets may have, behind the name of their space.
+
+    >>> range_in_words(0, None), range_in_words(2, 2), range_in_words(0, 3)
+    (', any number', ', exactly 2', ', 0 to 3')
+    """
+    if most is None:
+        return f", at least {least:,}" if least else ", any number"
+    return f", exactly {most:,}" if least == most else f", {least:,} to {most:,}"

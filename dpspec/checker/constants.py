@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, exponential, product, rational, read, surely
+from dpspec.checker.numbers import Value, at_most, exponential, fraction, product, rational, read, surely
 
 Table = dict[str, Any]
 
@@ -245,8 +245,8 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
 def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     if "curve" in divergence:
-        return [(read(level).plain, read(error).plain) for level, error in divergence["curve"]]
-    ratio, top = exponential(read(divergence["epsilon"])), 1 - read(divergence.get("delta", 0)).plain
+        return [(fraction(level), fraction(error)) for level, error in divergence["curve"]]
+    ratio, top = exponential(read(divergence["epsilon"])), 1 - fraction(divergence.get("delta", 0))
     if ratio is None:
         return None
     ends = [(top, Fraction(0)), (Fraction(1), Fraction(0))]

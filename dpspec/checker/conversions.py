@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, exponential, rational, read, surely, within_numbers
+from dpspec.checker.numbers import Value, at_most, exponential, fraction, rational, read, surely, within_numbers
 
 Table = dict[str, Any]
 Formula = Callable[[Value, Table, Value, Table], bool]
@@ -19,14 +19,21 @@ def _above(formula: Callable[[arb, Table, Table], arb]) -> Formula:
     """Above the formula in ball arithmetic, and by no more than rounding: else another formula was meant."""
 
     def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
-        above = surely(lambda: formula(old.ball(), source, target) < new.ball())
+        above = surely(lambda: formula(old.ball(), source, target) <= new.ball())
         return above and surely(lambda: new.ball() < formula(old.ball(), source, target) * (1 + arb(2) ** -20))
 
     return holds
 
 
 def _log(text: Any) -> arb:
-    return read(text).ball().log()
+    return rational(fraction(text)).log()
+
+
+def _order(renyi: Table) -> Fraction:
+    order = fraction(renyi["order"])
+    if order <= 1:
+        raise ValueError("the order of a Renyi divergence is above 1")
+    return order
 
 
 def _simple(rho: arb, _source: Table, target: Table) -> arb:
@@ -58,12 +65,16 @@ def _renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
     return at_most(read(target["order"]), read(source["order"])) and at_most(old, new)
 
 
+def _no_smaller(old: Value, source: Table, new: Value, target: Table) -> bool:
+    return at_most(read(source["delta"]), read(target["delta"])) and at_most(old, new)
+
+
 def _from_renyi(gamma: arb, source: Table, target: Table) -> arb:
-    return gamma - _log(target["delta"]) / (read(source["order"]).ball() - 1)
+    return gamma - _log(target["delta"]) / (rational(_order(source)) - 1)
 
 
 def _from_renyi_cks(gamma: arb, source: Table, target: Table) -> arb:
-    return _by_order(gamma, read(source["order"]).ball(), target["delta"])
+    return _by_order(gamma, rational(_order(source)), target["delta"])
 
 
 def _bun_steinke(old: Value, _source: Table, new: Value, target: Table) -> bool:
@@ -79,6 +90,31 @@ def _bun_steinke(old: Value, _source: Table, new: Value, target: Table) -> bool:
     return beyond and surely(lambda: excess(1 - Fraction(1, 2**20)) > 0)
 
 
+# --- entropies: D_1 <= x, and D_2 <= y -----------------------------------------------------------
+
+_ENTROPIES: dict[str, Callable[[arb], arb]] = {
+    "chi-squared": lambda y: y.expm1(),
+    "hellinger": lambda x: -(-x / 2).expm1(),
+    "total-variation": lambda x: (x / 2).sqrt().min((-(-x).expm1()).sqrt()),
+}
+
+
+def _entropic(generator: str) -> Formula:
+    """From rho, with x = rho and y = 2 rho, or from a Renyi divergence, which is x, and y from the order 2 on."""
+
+    def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
+        squares = generator == "chi-squared"
+        low_order = squares and source["type"] == "renyi" and not at_most(read(2), read(source["order"]))
+        if low_order or target.get("generator", generator) != generator:
+            return False
+        if generator == "kl":
+            return at_most(old, new)
+        twice = 2 if squares and source["type"] == "d-nor" else 1
+        return _above(lambda x, _source, _target: _ENTROPIES[generator](twice * x))(old, source, new, target)
+
+    return holds
+
+
 # --- worst pairs: randomised response that gives everything away with probability delta ----------
 
 
@@ -86,7 +122,7 @@ def _odds(amount: Value, source: Table) -> tuple[Value, Value]:
     """The epsilon and the delta of the worst pair that a budget allows."""
     kind = source["type"]
     if kind in ("mult", "mult-delta"):
-        return amount, read(source.get("delta", 0))
+        return amount, Value(fraction(source.get("delta", 0)))
     return read(source.get("epsilon", 0)), amount if at_most(amount, read(1)) else read(1)
 
 
@@ -115,7 +151,7 @@ def _to_approximate(old: Value, source: Table, new: Value, target: Table) -> boo
 
 def _pure_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
     """ln(h^a t^(1-a) + t^a h^(1-a))/(a - 1) for heads h and tails t; in exact form where odds and order are whole enough."""
-    odds, order = exponential(old), read(target["order"]).plain
+    odds, order = exponential(old), _order(target)
     if odds is not None and order.denominator == 1:
         heads, power = odds / (1 + odds), int(order)
         moment = heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)
@@ -136,6 +172,21 @@ def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     return _above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
 
 
+def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
+    """ln(d/a) for the least level a of the power d on max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
+    (epsilon, delta), power = _odds(old, source), fraction(target["delta"])
+    ratio = exponential(epsilon)
+    if ratio is not None and not delta.logs and not delta.root:
+        level = max((power - delta.plain) / ratio, 1 - delta.plain - ratio * (1 - power))
+        return level > 0 and at_most(read(f"ln({power / level})"), new)
+
+    def level_ball() -> arb:
+        odds, rest = epsilon.ball().exp(), 1 - delta.ball()
+        return ((rational(power) - delta.ball()) / odds).max(rest - odds * rational(1 - power))
+
+    return surely(lambda: level_ball() * new.ball().exp() > rational(power))
+
+
 # --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
 
 
@@ -153,6 +204,11 @@ def _gaussian_to_approximate(old: Value, _source: Table, new: Value, target: Tab
 
 def _gaussian_to_stick(mu: arb, _source: Table, target: Table) -> arb:
     return _gaussian_stick(mu, read(target.get("epsilon", 0)).ball())
+
+
+def _gaussian_to_pbdp(mu: arb, _source: Table, target: Table) -> arb:
+    power = read(target["delta"]).ball()
+    return power.log() - _normal(arb(2).sqrt() * (2 * power - 1).erfinv() - mu).log()
 
 
 def grown_at_most(delta: Value, limit: Value, epsilon: Value, steps: int) -> bool:
@@ -182,6 +238,16 @@ CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "renyi-to-renyi": ("renyi", "renyi", _renyi),
     "renyi-to-approximate": ("renyi", "mult-delta", _above(_from_renyi)),
     "renyi-to-approximate-cks": ("renyi", "mult-delta", _above(_from_renyi_cks)),
+    **{
+        f"{name}-to-{generator}": (kind, generator if generator == "total-variation" else "f-divergence", _entropic(generator))
+        for name, kind in (("zcdp", "d-nor"), ("renyi", "renyi"))
+        for generator in ("kl", *_ENTROPIES)
+    },
+    "zcdp-to-pbdp": ("d-nor", "pbdp", _above(_simple)),
+    "renyi-to-pbdp": ("renyi", "pbdp", _above(_from_renyi)),
+    "pbdp-to-approximate": ("pbdp", "mult-delta", _no_smaller),
+    "gaussian-to-pbdp": ("gaussian-trade-off", "pbdp", _above(_gaussian_to_pbdp)),
+    **{f"{name}-to-pbdp": (kind, "pbdp", _to_pbdp) for name, kind in _FAILING.items()},
     "gaussian-to-zcdp": ("gaussian-trade-off", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
     "gaussian-to-renyi": (
         "gaussian-trade-off",

@@ -129,6 +129,14 @@ def read(text: Any) -> Value:
     return value
 
 
+def fraction(text: Any) -> Fraction:
+    """A number that has to be rational."""
+    value = read(text)
+    if value.logs or value.root or value.infinite:
+        raise ValueError(f"{text!r} is no rational number")
+    return value.plain
+
+
 def _read(text: Any) -> Value:
     if isinstance(text, bool) or not isinstance(text, (int, Decimal, str)):
         raise ValueError(f"{text!r} is no number")

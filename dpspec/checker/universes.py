@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from flint import fmpz_mat
 
-from dpspec.checker.numbers import Value, at_most, linear, product, read
+from dpspec.checker.numbers import Value, at_most, fraction, linear, product, read
 
 Table = dict[str, Any]
 Records = tuple[tuple[str, ...], ...]
@@ -42,7 +42,7 @@ def _amounts(budget: Table, space: Table) -> Iterator[Value]:
         values = next(a["categories"] for a in space["attributes"] if a["name"] == budget["attribute"])
         yield from (_by_value(budget, value) for value in values)
     elif kind == "swapping" and "largest_stratum" in budget:
-        yield _swapping(read(budget["swap_rate"]).plain, budget["largest_stratum"], budget.get("form", "s23-full"))
+        yield _swapping(fraction(budget["swap_rate"]), budget["largest_stratum"], budget.get("form", "s23-full"))
     else:
         raise ValueError(f"a budget of type {kind} is not known here")
 
@@ -70,7 +70,7 @@ def fewer_strata(budget: Table, other: Table) -> bool:
     Its full form takes the largest stratum b with two different records, the others the largest of all; ln o and ln((b+1)/o) do
     not fall in b, and where p <= 1/2 the larger of them is the second, as the short form has it.
     """
-    if not budget.get("type") == other.get("type") == "swapping" or not 0 < read(budget["swap_rate"]).plain < 1:
+    if not budget.get("type") == other.get("type") == "swapping" or not 0 < fraction(budget["swap_rate"]) < 1:
         return False
     same = {**budget, "form": "", "unit": budget.get("unit", "household"), "swap_rate": read(budget["swap_rate"])}
     others = {**other, "form": "", "unit": other.get("unit", "household"), "swap_rate": read(other["swap_rate"])}

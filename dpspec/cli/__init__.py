@@ -15,6 +15,7 @@ from dpspec.cli.face import Face
 from dpspec.cli.judging import check, verify
 from dpspec.cli.plugins import check_plugin
 from dpspec.cli.plugins import plugins as list_plugins
+from dpspec.cli.recommending import recommend
 from dpspec.cli.releasing import ledger, release
 from dpspec.cli.risk import risk
 
@@ -33,8 +34,8 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, compare, check_derivation, ledger, convert, risk, lint, list_plugins, check_plugin, release, explain, new,
-    schema,
+    check, verify, compare, check_derivation, ledger, convert, risk, recommend, lint, list_plugins, check_plugin, release,
+    explain, new, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

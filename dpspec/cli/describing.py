@@ -43,11 +43,13 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 @click.command(short_help="Say what a name, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE")
 @click.option("--picture", metavar="FILE", type=click.Path(), help="With flavours: also draw the family as SVG into FILE.")
+@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE: tell its promise to these people.")
 @formatted
-def explain(name: str, picture: str | None, as_json: bool) -> int:
+def explain(name: str, picture: str | None, audience: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
+    With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
 
     \b
     Examples:
@@ -55,15 +57,25 @@ def explain(name: str, picture: str | None, as_json: bool) -> int:
       dpspec explain flavours --picture flavours.svg
       dpspec explain unknown-key
       dpspec explain specs/randomised-response.dpspec.toml
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
     """
     from pathlib import Path
 
     from dpspec.api import read_spec
     from dpspec.extension import installed
     from dpspec.files import write_whole
+    from dpspec.report import audience as told
     from dpspec.report import explain as words
     from dpspec.report import family, json
 
+    is_file = Path(name).is_file() or name.endswith(".toml")
+    if audience is not None:
+        if not is_file:
+            raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
+        found_file = read_spec(name)
+        data = told.data(found_file, audience)
+        click.echo(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
+        return 0
     if name == "flavours":
         data = family.family(installed().registry)
         if picture is not None:
@@ -72,7 +84,7 @@ def explain(name: str, picture: str | None, as_json: bool) -> int:
         return 0
     if picture is not None:
         raise click.UsageError(f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture}")
-    if Path(name).is_file() or name.endswith(".toml"):
+    if is_file:
         data = words.document(read_spec(name), installed().registry)
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
         return 0

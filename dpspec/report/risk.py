@@ -89,7 +89,10 @@ def text(report: RiskReport, found: SpecDocument) -> str:
     for side, reason in report.unknown:
         parts.append(Text(f"{side} open: {reason}", OPEN))
     if report.exceeded:
-        parts += ["", Text("The mechanism is beyond what the specification allows: it does not satisfy it.", BAD)]
+        beyond = (
+            "The mechanism is beyond the worst case: it does not satisfy the specification, or a statement or assumption fails."
+        )
+        parts += ["", Text(beyond, BAD)]
     return drawn(*parts).rstrip()
 
 
@@ -129,6 +132,8 @@ def in_words(relation: Relation, value: Bracket) -> str:
     """
     if value.lower.is_infinite:
         return "no bound" if relation is Relation.AT_MOST else "infinity"
+    if relation is Relation.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
+        return f"at most {value.upper.decimal()}"
     return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
 
 

@@ -91,7 +91,7 @@ def attribute_in_words(attribute: Attribute) -> str:
 
 def space_in_words(space: DatasetSpace) -> list[str]:
     """A dataset space: its kind, its size, and the attributes of its units."""
-    lines = [space.name.replace("-", " ") + _sizes(space)]
+    lines = [space.name.replace("-", " ") + space.extent()]
     seen: set[str] = set()
     for unit in reversed(space.units) if len(space.units) > 1 else space.units:
         attributes = space.own_attributes(unit)
@@ -99,19 +99,6 @@ def space_in_words(space: DatasetSpace) -> list[str]:
             seen.add(unit)
             lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
     return lines
-
-
-def _sizes(space: DatasetSpace) -> str:
-    for field in ("length", "least"):
-        if not hasattr(space, field):
-            continue
-        if field == "length":
-            return f" of length {space.length}"  # type: ignore[attr-defined]
-        least, most = getattr(space, "least", 0), getattr(space, "most", None)
-        if most is None:
-            return f", at least {least:,}" if least else ", any number"
-        return f", exactly {most:,}" if least == most else f", {least:,} to {most:,}"
-    return ""
 
 
 def multiverse_in_words(multiverse: Multiverse) -> list[str]:

@@ -35,7 +35,7 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
     at = rational(level, "level")
     if not 0 <= at <= 1:
         raise ParameterError("level", "must lie in [0, 1]", "it is a probability", value=level)
-    if at == 1 or bound == 0:
+    if at == 1:
         return Bracket.exactly(at)
     if bound.is_infinite:
         return Bracket.exactly(1)
@@ -84,3 +84,43 @@ def _within(divergence: OutputDivergence, power: Fraction, level: Fraction, boun
     if all(value.upper <= bound for value in values):
         return True
     return False if any(value.lower > bound for value in values) else None
+
+
+def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket) -> Bracket:
+    """The largest P(S) over all laws with d_Pr(P, Q) <= bound and all events S with P(S) >= F Q(S), for a factor F > 1.
+
+    How often the release speaks F-fold for P when P is true, processed in the worst way: the delta of pbdp at epsilon = ln F
+    (K-D12). Thinning an event keeps its ratio, so that what is allowed is an interval from 0 on, and halving finds its end.
+    Divided by F it is the largest Q(S).
+
+    Args:
+        divergence: d_Pr, which processing of the output never raises.
+        bound: in units of `lipschitz`.
+        factor: F, in a bracket.
+
+    Raises:
+        ParameterError: for a factor that is not certainly above 1.
+    """
+    if not factor.lower > 1 or factor.upper.is_infinite:
+        raise ParameterError("factor", "must be finite and above 1", "a factor of 1 is no growth", value=str(factor))
+    near, far = _rational_ends(factor)
+    low, high = Fraction(0), Fraction(1)
+    while high - low > Fraction(1, 1 << BITS):
+        middle = (low + high) / 2
+        if _within(divergence, middle, middle / far, bound) is True:
+            low = middle
+        elif _within(divergence, middle, middle / near, bound) is False:
+            high = middle
+        else:
+            break
+    if high == 1 and _within(divergence, high, high / far, bound) is True:
+        low = high
+    return Bracket(lower=Bracket.exactly(low).lower, upper=Bracket.exactly(high).upper)
+
+
+def _rational_ends(factor: Bracket) -> tuple[Fraction, Fraction]:
+    """Rationals just below and above the factor; itself where it is one."""
+    if factor.is_exact and factor.lower.is_rational:
+        return factor.lower.as_fraction(), factor.lower.as_fraction()
+    precision = 2 * BITS
+    return dyadic(factor.lower.enclose(precision).lower()), dyadic(factor.upper.enclose(precision).upper())

@@ -10,6 +10,7 @@ from dpspec.attacker import AttackerModel
 from dpspec.errors import ParameterError
 from dpspec.extension.registry import Registry
 from dpspec.params import build
+from dpspec.tolerance import Tolerance
 
 
 def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
@@ -25,6 +26,16 @@ def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> 
         ParameterError, UnknownKeyError, MissingKeyError: for parameters that the attacker does not take.
     """
     return cast("AttackerModel", build(registry.get("attackers", name), parsed(settings), name))
+
+
+def tolerance_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> Tolerance:
+    """The tolerated risk of a name with its parameters, as texts KEY=VALUE.
+
+    Raises:
+        UnknownNameError: for a name that nothing registers.
+        ParameterError, UnknownKeyError, MissingKeyError: for parameters that it does not take.
+    """
+    return cast("Tolerance", build(registry.get("tolerances", name), parsed(settings), name))
 
 
 def parsed(settings: Iterable[str]) -> dict[str, Any]:

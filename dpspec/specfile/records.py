@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from dpspec.blocks.budget import Budget, UniformBudget
+from dpspec.blocks.budget import Budget
 from dpspec.errors import DuplicateIdError, EmptyLedgerError, LedgerError, MissingKeyError, NegativePartError, WrongShapeError
+from dpspec.exact import Number
 from dpspec.params import Exact, Rational, Text
 from dpspec.specfile.blocks import BlockReader
 from dpspec.specfile.document import QUANTITIES, VERDICTS, Expectation, Explanation, Ledger, LedgerPart, RecordedClaim
@@ -78,7 +79,8 @@ class RecordReader:
         rows = blocks.rows(table, "parts", "ledger")
         if not rows and self.log.found == before:
             self.log.add(EmptyLedgerError("ledger.parts", "holds no part", 'write parts = [{ id = "...", <number> }]'), "ledger")
-        if not isinstance(budget, UniformBudget):
+        total = None if budget is None else budget.uniform()
+        if budget is None or total is None:
             if budget is not None:
                 self.log.add(LedgerError("ledger", "needs a budget that is one number", "state it in [budget]"), "ledger")
             return None
@@ -87,7 +89,7 @@ class RecordReader:
         if self.log.found > before:
             return None
         ledger = Ledger(parameter=budget.parameter, parts=tuple(part for part in parts if part is not None))
-        self._check_sum(ledger, budget)
+        self._check_sum(ledger, total)
         return ledger
 
     def _part(self, row: Mapping[str, Any], path: str, parameter: str) -> LedgerPart | None:
@@ -115,11 +117,11 @@ class RecordReader:
             elif isinstance(identity, str):
                 seen.add(identity)
 
-    def _check_sum(self, ledger: Ledger, budget: UniformBudget) -> None:
+    def _check_sum(self, ledger: Ledger, budget: Number) -> None:
         def add_up() -> None:
             total = sum((part.amount for part in ledger.parts[1:]), start=ledger.parts[0].amount)
-            if total != budget.value:
-                rule = f"the parts add up to {ledger.parameter} = {total.plain()}, the budget is {budget.value.plain()}"
+            if total != budget:
+                rule = f"the parts add up to {ledger.parameter} = {total.plain()}, the budget is {budget.plain()}"
                 raise LedgerError("ledger", rule, "state the parts and the total as published, or no ledger")
 
         self.log.attempt("ledger", add_up)

@@ -72,29 +72,38 @@ class _Writer:
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
     ) -> Iterator[str]:
         """The block tables; for a miniature only those that differ from the document's."""
+        short: dict[str, Callable[[Any, str], Iterator[str]]] = {"multiverse": self.multiverse, "budget": self.budget}
         for block in BLOCK_KINDS:
             value = getattr(spec, block)
-            if inherited is not None and block != "space" and value == getattr(inherited.spec, block):
-                continue
-            if isinstance(value, BudgetTable):
-                yield from self.budget_table(value, f"{prefix}{block}.universe")
-            else:
-                yield from _table(prefix + block, self.block(value))
+            if inherited is None or block == "space" or value != getattr(inherited.spec, block):
+                yield from short.get(block, self.typed)(value, prefix + block)
         if mechanism is not None and (inherited is None or mechanism != inherited.mechanism):
             yield from _table(f"{prefix}mechanism", self.fields(mechanism))
 
-    def block(self, value: Any) -> dict[str, str]:
-        if isinstance(value, UniformBudget):
-            return {value.parameter: _number(value.value)}
-        if isinstance(value, (Trivial, LevelSets)):
-            return {"invariants": self.plain(value.invariants)}
-        if not isinstance(value, (Multiverse, Budget)) and not attrs.has(type(value)):
+    def typed(self, value: Any, path: str) -> Iterator[str]:
+        """A block by the name of its class."""
+        if not attrs.has(type(value)):
             raise _unwritable(value)
-        return self.fields(value)
+        yield from _table(path, self.fields(value))
 
-    def budget_table(self, budget: BudgetTable, path: str) -> Iterator[str]:
-        for label, amount in budget.values:
-            yield from _table(path, {"label": self.plain(label), budget.parameter: _number(amount)}, array=True)
+    def multiverse(self, value: Multiverse, path: str) -> Iterator[str]:
+        """``invariants = [...]`` where that reads back as the same."""
+        held = value.invariants
+        if held is not None and value == (LevelSets(invariants=held) if held else Trivial()):
+            yield from _table(path, {"invariants": self.plain(held)})
+        else:
+            yield from self.typed(value, path)
+
+    def budget(self, value: Budget, path: str) -> Iterator[str]:
+        """``epsilon = ...``, or one for each universe, where that reads back as the same."""
+        name, amount, rows = value.parameter, value.uniform(), value.by_label()
+        if rows is not None and value == BudgetTable(parameter=name, values=rows):
+            for label, entry in rows:
+                yield from _table(f"{path}.universe", {"label": self.plain(label), name: _number(entry)}, array=True)
+        elif amount is not None and value == UniformBudget(parameter=name, value=amount):
+            yield from _table(path, {name: _number(amount)})
+        else:
+            yield from self.typed(value, path)
 
     def miniature(self, miniature: Miniature, document: SpecDocument) -> Iterator[str]:
         if miniature.mechanism is None and document.mechanism is not None:

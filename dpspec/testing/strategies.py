@@ -8,11 +8,10 @@ from_params(cls)        objects of a declared class, parameters inside their dom
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import attrs
-from hypothesis import HealthCheck, find, settings
+from hypothesis import HealthCheck, find, reject, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
@@ -24,6 +23,7 @@ from dpspec.extension.loader import installed
 from dpspec.mechanism import Mechanism
 from dpspec.params import Nested, parameters
 from dpspec.spec import PrivacySpec
+from dpspec.testing.examples import example_objects
 from dpspec.testing.reduction import reduced
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
 from dpspec.verify.exhaustive import verify
@@ -31,6 +31,9 @@ from dpspec.verify.verdict import Outcome, Witness
 
 DRAWN = LISTED
 """A space that is larger is not listed; datasets and pairs are drawn cell by cell."""
+
+_DRAWN_AGAIN = 3
+"""How often parameters are drawn that may not go together, before the whole example is given up."""
 
 
 def datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
@@ -54,7 +57,8 @@ def from_params(cls: type) -> st.SearchStrategy[Any]:
     """Objects of a class made by `dpspec.define`, each declared parameter drawn inside its domain.
 
     An object that is a parameter itself is drawn the same way: an attribute with distinct categories, a registered object of a
-    class that is installed. Parameters that do not go together are drawn again.
+    class that is installed. Parameters that do not go together are drawn again. A class where they hardly ever do, such as two
+    lists of one length, gives objects of its own with a class method ``examples()``; then these are drawn, and these changed.
 
     >>> from dpspec.blocks.space import Attribute
     >>> from hypothesis import given
@@ -67,6 +71,31 @@ def _objects(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
     """Objects of a class that is a parameter of other classes; none of them is drawn inside itself."""
     if cls is Attribute:
         return _attributes()
+    own = example_objects(cls)
+    return _variations(cls, own) if own else _combinations(cls, within)
+
+
+def _variations(cls: type, own: list[Any]) -> st.SearchStrategy[Any]:
+    """The objects that a class gives of itself, and these with one plain parameter drawn, where it goes with the others."""
+    columns = {p.name: p.domain.strategy() for p in parameters(cls)}
+    plain = [name for name, column in columns.items() if not column.is_empty]
+
+    def variation(draw: st.DrawFn) -> Any:
+        thing = draw(st.sampled_from(own))
+        name = draw(st.sampled_from([None, *plain]))
+        if name is None:
+            return thing
+        try:
+            return attrs.evolve(thing, **{name: draw(columns[name])})
+        except DpspecError:
+            return thing
+
+    variation.__name__ = cls.__name__
+    return st.composite(variation)()
+
+
+def _combinations(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
+    """Objects made of values of their parameters, of the required ones and one more."""
     declared = parameters(cls)
     columns = {p.name: _values(p.domain, (*within, cls)) for p in declared}
     required = {p.name: columns[p.name] for p in declared if p.required}
@@ -74,14 +103,17 @@ def _objects(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
     if any(column.is_empty for column in required.values()):
         return st.nothing()
     given = st.one_of([st.fixed_dictionaries({**required, **optional}) for optional in ({}, *one_more)])
-    return given.map(partial(_built, cls)).filter(lambda thing: thing is not None)
 
+    def combination(draw: st.DrawFn) -> Any:
+        for _ in range(_DRAWN_AGAIN):
+            try:
+                return cls(**draw(given))
+            except DpspecError:  # the parameters do not go together
+                continue
+        return reject()
 
-def _built(cls: type, given: dict[str, Any]) -> Any:
-    try:
-        return cls(**given)
-    except DpspecError:  # the parameters do not go together
-        return None
+    combination.__name__ = cls.__name__  # Hypothesis prints it in place of all that it is made of
+    return st.composite(combination)()
 
 
 def _attributes() -> st.SearchStrategy[Attribute]:

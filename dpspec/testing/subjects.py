@@ -7,7 +7,7 @@ A class may say itself what it wants to be checked with: ``examples()``, a class
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -23,6 +23,7 @@ from dpspec.errors import DpspecError
 from dpspec.extension.registry import Entry, Registry
 from dpspec.params import Nested, Parameter, parameters
 from dpspec.testing.check import PlacedSubject, ValueSubject
+from dpspec.testing.examples import example_objects, examples
 
 MOST_DATASETS = 40
 MOST_VALUES = 3
@@ -57,7 +58,7 @@ class Subjects:
 
     def spaces(self) -> tuple[DatasetSpace, ...]:
         """The small spaces, and the examples that registered spaces give of themselves."""
-        own = [space for entry in self._of("spaces") for space in _examples(entry.cls) if isinstance(space, DatasetSpace)]
+        own = [space for entry in self._of("spaces") for space in examples(entry.cls) if isinstance(space, DatasetSpace)]
         return tuple(dict.fromkeys([*small_spaces(), *(space for space in own if _is_small(space))]))
 
     def values(self, kind: str) -> tuple[Any, ...]:
@@ -70,8 +71,7 @@ class Subjects:
 
     def objects(self, entry: Entry) -> tuple[Any, ...]:
         """Objects of one registered class, on no particular space."""
-        given = [example[0] if isinstance(example, tuple) else example for example in _examples(entry.cls)]
-        built = given or [thing for space in (None, *small_spaces()) for thing in self.on(entry.cls, space)]
+        built = example_objects(entry.cls) or [thing for space in (None, *small_spaces()) for thing in self.on(entry.cls, space)]
         return tuple(dict.fromkeys(_hashable(built)))[: 2 * MOST_VALUES]
 
     def value_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
@@ -82,7 +82,7 @@ class Subjects:
         for space in self.spaces():
             for thing in self.on(entry.cls, space):
                 yield PlacedSubject(thing=thing, space=space, datasets=_datasets(space))
-        for example in _examples(entry.cls):
+        for example in examples(entry.cls):
             if isinstance(example, tuple):
                 yield PlacedSubject(thing=example[0], space=example[1], datasets=_datasets(example[1]))
 
@@ -91,7 +91,7 @@ class Subjects:
         key = cls, space
         if key not in self._built:
             self._built[key] = ()  # a class that is a parameter of itself ends here
-            given = [example for example in _examples(cls) if not isinstance(example, tuple)]
+            given = [example for example in examples(cls) if not isinstance(example, tuple)]
             made = given or self._combined(cls, space)
             fitting = (thing for thing in made if space is None or _fits(thing, space))
             self._built[key] = tuple(itertools.islice(fitting, MOST_VALUES))
@@ -143,11 +143,6 @@ class Subjects:
 
     def _of(self, kind: str) -> list[Entry]:
         return [entry for entry in self.registry if entry.kind == kind]
-
-
-def _examples(cls: type) -> list[Any]:
-    examples: Callable[[], Iterable[Any]] | None = getattr(cls, "examples", None)
-    return [] if examples is None else list(examples())
 
 
 def _hashable(things: Iterable[Any]) -> Iterator[Any]:

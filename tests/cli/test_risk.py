@@ -27,7 +27,7 @@ def test_risk_as_json(run, specs):
 def test_a_mechanism_beyond_its_specification_exits_with_1(run, response):
     ran = run("risk", response(epsilon="ln(2)"), "--attacker", "tester")
     assert ran.code == 1
-    assert "does not satisfy it" in ran.out
+    assert "beyond the worst case" in ran.out
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
@@ -60,3 +60,29 @@ def test_an_attacker_that_can_be_asked_about_nothing(run, specs):
     ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester")
     assert ran.code == 0
     assert "mechanism open: space households" in ran.out
+
+
+# --- explain --audience ------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("Z-A22")
+def test_a_specification_told_to_two_audiences(run, specs):
+    public = run("explain", specs / "topdown-2020-pl.dpspec.toml", "--audience", "public")
+    technical = run("explain", specs / "topdown-2020-pl.dpspec.toml", "--audience", "technical")
+    assert public.code == technical.code == 0
+    for word in ("95 of 100 cases", "yours", "Some facts are published exactly"):
+        assert word in " ".join(public.out.split())
+    for jargon in ("divergence", "likelihood", "epsilon", "prior", "rho"):
+        assert jargon not in public.out
+    for word in ("posterior", "at most 0.946584", "universe", "post-processing"):
+        assert word in technical.out
+
+
+def test_an_audience_as_json(run, response):
+    data = run("explain", response(), "--audience", "public", "--format", "json").json("explain")["audience"]
+    assert data["audience"] == "public"
+    assert [row["what"] for row in data["numbers"]][1] == "power of the best test at level 1/20"
+
+
+def test_only_a_file_has_an_audience(run):
+    assert run("explain", "hamming", "--audience", "public").code == 2

@@ -186,6 +186,20 @@ def other_parameters(given: Data) -> Iterator[Any]:
             yield {"constant": text}
 
 
+ONLY_GROW = ("larger-budget", "larger-budgets", "listed-universes")
+"""The rules that allow any budget above a bound; after every other one the budget is what the step has to leave."""
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_budget_that_is_a_thousandth_too_small_is_rejected(name: str) -> None:
+    """Each step alone, so that no link of the chain is broken."""
+    for step in ALL[name]["steps"]:
+        if step["rule"] not in ONLY_GROW and step["block"] not in ("space", "multiverse"):
+            less = {**step, "after": with_budget(step["after"], "999/1000")}
+            alone = {**ALL[name], "premise": step["before"], "conclusion": less["after"], "steps": [less]}
+            assert not accepted(alone), step["rule"]
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
@@ -213,6 +227,32 @@ def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, va
                 less = step.after.replace(budget=budget(step.after.output_divergence, reached * Fraction(999, 1000)))
                 short = Derivation(premise=premise, steps=(attrs.evolve(step, after=less),))
                 assert not check_derivation(short.data(REGISTRY)).accepted, (source, target)
+
+
+@pytest.mark.parametrize(("rule", "key", "texts"), [
+    ("approximate-to-approximate", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("approximate-to-pbdp", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("renyi-to-approximate", "order", ("inf", "1", "1/2", "sqrt(5)", "0")),
+    ("renyi-to-chi-squared", "order", ("1/2", "1")),
+])  # fmt: skip
+def test_a_premise_with_a_number_that_no_specification_may_have(rule: str, key: str, texts: tuple[str, ...]) -> None:
+    """The same step from a delta that is infinite, or from an order of at most 1."""
+    (arrow,) = (found for found in CONVERSIONS if found.name == rule)
+    tried = 0
+    for source, target in itertools.product(DIVERGENCES[arrow.source], DIVERGENCES[arrow.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, outputs, value="1/2") for outputs in (source, target))
+        for step in arrow.propose(premise, goal):
+            good = Derivation(premise=premise, steps=(step,)).data(REGISTRY)
+            assert check_derivation(good).accepted
+            for text in texts:
+                head, block = good["premise"].split("[output_divergence]")
+                other = re.sub(rf"^{key} = .*$", f'{key} = "{text}"', block, count=1, flags=re.MULTILINE)
+                given = f"{head}[output_divergence]{other}"
+                assert given != good["premise"]
+                tried += 1
+                assert not accepted({**good, "premise": given, "steps": [{**good["steps"][0], "before": given}]}), text
+    assert tried
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,8 +12,9 @@ from dpspec.blocks.households import Households
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.errors import ParameterError
 from dpspec.extension import installed
-from dpspec.params import Nested, parameters
+from dpspec.params import Integer, Nested, define, parameters
 from dpspec.testing.strategies import from_params
 
 QUIET = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
@@ -82,3 +85,33 @@ def test_nested_objects_of_other_classes_are_drawn_too():
         entry.cls for entry in CLASSES for p in parameters(entry.cls) if isinstance(getattr(p.domain, "item", p.domain), Nested)
     ]
     assert len([cls for cls in nested if not from_params(cls).is_empty]) > 2
+
+
+def test_a_class_with_examples_is_drawn_as_they_are_and_with_one_parameter_changed():
+    """Two parameters that must agree hardly ever do; no draw is given up, and what can change does change."""
+
+    @define
+    class Twice:
+        one: Annotated[int, Integer(0, 10**9)]
+        same: Annotated[int, Integer(0, 10**9)]
+        free: Annotated[int, Integer(0, 9)] = 0
+
+        def __attrs_post_init__(self) -> None:
+            if self.one != self.same:
+                raise ParameterError("same", "differs")
+
+        @classmethod
+        def examples(cls):
+            yield cls(one=5, same=5)
+            yield cls(one=7, same=7), "a space"
+
+    seen = set()
+
+    @settings(max_examples=60, deadline=None)
+    @given(from_params(Twice))
+    def check(thing):
+        seen.add((thing.one, thing.free))
+
+    check()
+    assert {one for one, _ in seen} == {5, 7}
+    assert len({free for _, free in seen}) > 2

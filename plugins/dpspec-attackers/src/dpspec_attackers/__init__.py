@@ -3,14 +3,30 @@
 from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
 from dpspec.tolerance import Tolerance
+from dpspec_attackers.arbitrary import ArbitraryPrior
+from dpspec_attackers.chamber import InformationChamber
+from dpspec_attackers.compound import CompoundTester
 from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
-from dpspec_attackers.profiles import PROFILES
+from dpspec_attackers.membership import TARGETS, StrongMembership
+from dpspec_attackers.profiles import PROFILES, FromFunction
+from dpspec_attackers.restricted import AttributeRestricted
+from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider
+from dpspec_attackers.strongest import StrongestAttacker
 from dpspec_attackers.tester import FrequentistTester
 
 DPSPEC_API = 1
 
 ATTACKERS: tuple[type[AttackerModel], ...] = (
     FrequentistTester,
+    CompoundTester,
+    StrongestAttacker,
+    ArbitraryPrior,
+    InformationChamber,
+    Outsider,
+    NosyNeighbour,
+    Journalist,
+    AttributeRestricted,
+    StrongMembership,
     BlockKnowledge,
     Hierarchical,
     Uniqueness,
@@ -23,7 +39,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES,)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, FromFunction, *TARGETS)
 
 
 @hookimpl

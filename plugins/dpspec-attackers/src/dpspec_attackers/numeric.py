@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from flint import ctx, fmpq
 
-from dpspec.exact import Bracket, Number, NumberLike, dyadic, number
+from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
 from dpspec.laws.numeric import rational_exponential
 
 WORKING = 160
@@ -53,13 +52,48 @@ def _one_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> 
         return Bracket.around(formula((-fmpq_of(part) * epsilon.enclose(WORKING)).exp()))
 
 
-def rounded_down(value: Number, digits: int = 4) -> str:
-    """A decimal of at most the value: a recommended budget is never rounded up (Z-S17).
+def minus_log(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
+    """-ln f(e^(-part epsilon)) for a formula that rises on [0, 1] from f(0) >= 0; infinite where f is 0.
 
-    >>> rounded_down(number("ln(11/3)"))
-    '1.299'
+    >>> str(minus_log("ln(3)", lambda y: y / (2 - y)))
+    'ln(5)'
     """
-    if value.is_infinite:
-        return "inf"
-    low = dyadic(value.enclose(WORKING).lower())
-    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))
+    ends = as_bracket(epsilon)
+    lower, upper = (_log_end(end, formula, part) for end in (ends.lower, ends.upper))
+    return Bracket(lower=min(lower.lower, upper.lower), upper=max(lower.upper, upper.upper))
+
+
+def _log_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> Bracket:
+    decay = _one_end(epsilon, formula, part)
+    if decay.lower <= 0:
+        return Bracket(lower=_log(decay.upper).lower if decay.upper > 0 else INFINITY, upper=INFINITY)
+    return Bracket(lower=_log(decay.upper).lower, upper=_log(decay.lower).upper)
+
+
+def _log(value: Number) -> Bracket:
+    """-ln of a positive rational, which is exact; of a long dyadic one, a ball around it."""
+    fraction_of = value.as_fraction()
+    if fraction_of.denominator.bit_length() < WORKING // 2:
+        return Bracket.exactly(-ln(fraction_of))
+    with ctx.workprec(WORKING):
+        return Bracket.around(-ball(fraction_of).log())
+
+
+def largest_where(holds: Callable[[Fraction], bool], high: Fraction, *, bits: int = 48) -> Bracket:
+    """The largest x in [0, high] up to which something holds that holds at 0; each end was asked about.
+
+    Args:
+        holds: asked with dyadic fractions; true only where it is certain.
+        high: where the search begins from above.
+        bits: the width of the bracket, in relation to `high`.
+
+    >>> float(largest_where(lambda x: x * x <= 2, Fraction(4)).lower)
+    1.4142135623730923
+    """
+    if holds(high):
+        return Bracket.exactly(high)
+    low, top = Fraction(0), high
+    for _ in range(bits):
+        middle = (low + top) / 2
+        low, top = (middle, top) if holds(middle) else (low, middle)
+    return Bracket(lower=number(low), upper=number(top))

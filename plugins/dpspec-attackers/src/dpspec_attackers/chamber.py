@@ -1,0 +1,140 @@
+"""The minimal information chamber (B-D27, B-T9): how many records tell about one, and what that does to a Bayesian bound.
+
+As printed, the chamber of record i is a Markov boundary C of X_i with X_i itself, c = |C| + 1, and epsilon-privacy is said to
+hold exactly when every posterior is within e^(-c epsilon) and e^(c epsilon) of its prior. That is false: of n equal records each
+other one is a Markov boundary by itself, so that c = 2, while the ratio approaches e^(n epsilon) (B-X9). What is true: take c as
+the size of the *family* of i, the smallest set of records with i in it that is independent of all others. Given X_i, the law of
+the output averages over the family and over the others apart, and changing X_i changes c records at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.errors import AttackerMisfitError
+from dpspec.mechanism import Mechanism
+from dpspec.params import Integer, Text, define
+from dpspec.risk.pairs import bound_within
+from dpspec.spec import PrivacySpec
+from dpspec_attackers.priors import Prior, Weighted, check_uncertain, prior_on
+from dpspec_attackers.semantics import exponential, pure_bound, said
+from dpspec_attackers.worlds import World
+
+Joint = Mapping[tuple[Any, ...], Fraction]
+MOST, LEAST = "posterior by prior, largest", "posterior by prior, smallest"
+
+
+@define
+class InformationChamber(AttackerModel):
+    """An attacker whose prior ties the target's record to some others, and who learns through all of them.
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1; condition it on what is public.
+        position: which record is the target's, from 0.
+        chamber: family, the corrected number of records; or printed, the Markov boundary with the record, which is refuted.
+    """
+
+    name: ClassVar[str] = "information-chamber"
+    title: ClassVar[str] = "has a prior that ties the record to some others"
+    knowledge: ClassVar[str] = (
+        "a prior over whole datasets, conditioned on what is public; the mechanism, but not its random bits"
+    )
+    target: ClassVar[str] = "the target's record, in any way"
+    observation: ClassVar[str] = "the whole release"
+    assumption: ClassVar[str] = "the prior as given"
+    source: ClassVar[str] = "B-D27, B-T9, B-X9"
+
+    prior: Annotated[Prior, Weighted()]
+    position: Annotated[int, Integer(0)] = 0
+    chamber: Annotated[str, Text(("family", "printed"))] = "family"
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        joint = _joint(prior_on(spec, self.prior))
+        pure = pure_bound(spec.output_divergence, bound_within(spec))
+        if pure.is_infinite:
+            rule = "bounds no likelihood ratio, so that no posterior is bounded by its prior"
+            raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
+        printed = self.chamber == "printed"
+        size = (markov_boundary(joint, self.position) + 1) if printed else len(family(joint, self.position))
+        theorem = f"B-T9 as printed, refuted by B-X9, c = {size}" if printed else f"B-T9 corrected, c = {size}"
+        known = f"the prior as given, in which the record belongs to {size} that tell about each other"
+        return (
+            said(MOST, (), Relation.AT_MOST, exponential(pure * size), theorem, known),
+            said(LEAST, (), Relation.AT_LEAST, exponential(-(pure * size)), theorem, known),
+        )
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        world = World.of(mechanism, spec, self.prior, self.position)
+        for record in world.records:
+            check_uncertain(world.belief(record), f"the target's record {record}")
+        ratios = [value for record in world.records for value in world.posterior_to_prior(record).values()]
+        return (
+            said(MOST, (), Relation.EQUALS, max(ratios), "exact Bayes", self.assumption),
+            said(LEAST, (), Relation.EQUALS, min(ratios), "exact Bayes", self.assumption),
+        )
+
+
+def family(prior: Joint, position: int) -> frozenset[int]:
+    """The smallest set of positions with this one that is independent of all others.
+
+    >>> half = Fraction(1, 2)
+    >>> sorted(family({(0, 0, 0): half, (1, 1, 1): half}, 0)), markov_boundary({(0, 0, 0): half, (1, 1, 1): half}, 0)
+    ([0, 1, 2], 1)
+    """
+    length = len(next(iter(prior)))
+    rest = [place for place in range(length) if place != position]
+    for size in range(length):
+        for others in itertools.combinations(rest, size):
+            held = frozenset({position, *others})
+            if _independent(prior, held, frozenset(range(length)) - held):
+                return held
+    raise AssertionError("all records together are independent of none")
+
+
+def markov_boundary(prior: Joint, position: int) -> int:
+    """The size of a smallest set C of other positions with P(X_i | all others) = P(X_i | X_C)."""
+    rest = [place for place in range(len(next(iter(prior)))) if place != position]
+    for size in range(len(rest) + 1):
+        for chosen in itertools.combinations(rest, size):
+            if _screens(prior, position, chosen, rest):
+                return size
+    raise AssertionError("all other records together screen the target")
+
+
+def _screens(prior: Joint, position: int, chosen: Iterable[int], rest: Iterable[int]) -> bool:
+    """Whether P(x_i, x_rest) P(x_chosen) = P(x_i, x_chosen) P(x_rest) for every value of the target that occurs."""
+    chosen, rest = tuple(chosen), tuple(rest)
+    whole, part = _marginal(prior, (position, *rest)), _marginal(prior, (position, *chosen))
+    all_rest, all_chosen = _marginal(prior, rest), _marginal(prior, chosen)
+    places = [rest.index(place) for place in chosen]
+    values = {key[0] for key in whole}
+    return all(
+        whole.get((value, *others), 0) * all_chosen[seen] == part.get((value, *seen), 0) * mass
+        for others, mass in all_rest.items()
+        for value in values
+        for seen in [tuple(others[place] for place in places)]
+    )
+
+
+def _independent(prior: Joint, held: frozenset[int], others: frozenset[int]) -> bool:
+    left, right = tuple(sorted(held)), tuple(sorted(others))
+    one, two, both = _marginal(prior, left), _marginal(prior, right), _marginal(prior, (*left, *right))
+    return all(both.get((*a, *b), 0) == p * q for a, p in one.items() for b, q in two.items())
+
+
+def _marginal(prior: Joint, places: tuple[int, ...]) -> dict[tuple[Any, ...], Fraction]:
+    found: dict[tuple[Any, ...], Fraction] = {}
+    for dataset, mass in prior.items():
+        key = tuple(dataset[place] for place in places)
+        found[key] = found.get(key, Fraction(0)) + mass
+    return found
+
+
+def _joint(prior: Mapping[Hashable, Fraction]) -> Joint:
+    if not all(isinstance(dataset, tuple) for dataset in prior) or len({len(d) for d in prior}) != 1:  # type: ignore[arg-type]
+        raise AttackerMisfitError("prior", "must be on datasets of ordered records, all of one size", "name their positions")
+    return prior  # type: ignore[return-value]

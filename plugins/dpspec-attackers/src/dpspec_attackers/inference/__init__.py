@@ -1,0 +1,1 @@
+"""Bayesian inference from a noisy mean and variance of bounded data (thesis, chapter 4)."""

@@ -1,0 +1,247 @@
+"""Tolerated membership risk, and the budget of each of k releases that keeps it (Z-A20); how many releases a budget allows
+(Z-A19).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from dpspec.errors import CertainTargetError, FailureProbabilityError, ProfileBelowOneError
+from dpspec.exact import Bracket, NumberLike, number, rational
+from dpspec.params import Integer, Rational, Text, define
+from dpspec.tolerance import Recommendation, Tolerance
+from dpspec_attackers.membership.composition import METHODS, Releases, largest_epsilon, total
+from dpspec_attackers.membership.losses import approximate_of_loss, loss_of_approximate, loss_of_zcdp, loss_of_zcdp_tail
+from dpspec_attackers.membership.posterior import loss_of_difference, loss_of_posterior, loss_of_ratio
+from dpspec_attackers.numeric import largest_where
+from dpspec_attackers.profiles.utility import consequences
+
+KNOWS_THE_OTHERS = (
+    "the attacker knows every other record, and the target's own; only whether it is included is open (Z-D47). All releases are "
+    "of the same data, and neighbours are datasets with one record added or removed"
+)
+ZCDP = {"zcdp": loss_of_zcdp, "zcdp-tail": loss_of_zcdp_tail}
+"""How zCDP releases are read: through (epsilon, delta) as printed (Z-A18), or from the tail of the loss itself."""
+
+
+class MembershipTolerance(Tolerance):
+    """A bound on what an attacker who knows all other records may learn about membership.
+
+    The parameters of every such tolerance are those of the releases: how many, by which composition, with which deltas, and with
+    which probability the bound may fail.
+    """
+
+    releases: int
+    method: str
+    delta_each: Fraction
+    delta: Fraction
+    failure: Fraction
+
+    @abstractmethod
+    def loss(self) -> Bracket:
+        """The privacy loss up to which the bound holds, exactly."""
+
+    def bound(self) -> str:
+        """The bound in words."""
+        return self.title
+
+    def recommend(self) -> Recommendation:
+        """The largest epsilon of each release (or rho, for the methods zcdp and zcdp-tail).
+
+        Raises:
+            FailureProbabilityError: when a bound is to fail less often than the delta it rests on.
+        """
+        if self.method in ZCDP:
+            return self._concentrated()
+        allowed = approximate_of_loss(self.loss(), self.delta, self.failure)
+        value = largest_epsilon(allowed.lower, self.releases, self.delta_each, self.delta, self.method)
+        closed = self.method == "basic" or self.releases == 1
+        theorem = "Z-T32 to Z-T34" if not self.delta else "Z-T35 to Z-T38"
+        if self.releases == 1 and self.delta_each == self.delta:
+            value = allowed
+        elif self.releases > 1:
+            theorem += ", Z-T25"
+        deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
+        return self._told("epsilon", value, theorem, closed, tuple((n, str(v)) for n, v in deltas if v))
+
+    def _concentrated(self) -> Recommendation:
+        if not self.failure:
+            rule = "must be above 0 under concentrated privacy, where no bound holds always"
+            raise FailureProbabilityError("failure", rule, "write one such as 1/100", value="0")
+        loss, reach = self.loss().lower, ZCDP[self.method]
+        high = Fraction(float(loss)).limit_denominator(1 << 20) + 1
+        value = largest_where(lambda rho: rho == 0 or reach(number(rho), self.failure).upper <= loss, high)
+        each = Bracket(lower=value.lower / self.releases, upper=value.upper / self.releases)
+        theorem = "Z-T26, Z-T24, Z-T35 with the best delta (Z-A18)" if self.method == "zcdp" else "Z-T26, K-T13"
+        return self._told("rho", each, theorem, False, (("failure", str(self.failure)),))
+
+    def _told(
+        self, parameter: str, value: Bracket, theorem: str, closed: bool, given: tuple[tuple[str, str], ...]
+    ) -> Recommendation:
+        failing = f"with probability at least {1 - self.failure}" if self.failure else "always"
+        return Recommendation(
+            parameter=parameter,
+            value=value,
+            given=(("releases", str(self.releases)), ("composition", self.method), *given),
+            at=(),
+            binding=f"{self.bound()}, {failing}, after all releases",
+            method="closed form" if closed else "bisection",
+            theorem=theorem,
+            assumption=KNOWS_THE_OTHERS,
+            consequences=consequences(value) if parameter == "epsilon" and value.lower > 0 else (),
+        )
+
+
+Times = Annotated[int, Integer(1)]
+Method = Annotated[str, Text((*METHODS, *ZCDP))]
+Share = Annotated[Fraction, Rational(0, 1, open_high=True)]
+Inside = Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
+
+
+@define
+class MembershipDifference(MembershipTolerance):
+    """|posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one pure release (Z-T34).
+
+    >>> str(MembershipDifference(difference="1/5").recommend().value)
+    '2*ln(3/2)'
+    """
+
+    name: ClassVar[str] = "membership-difference"
+    title: ClassVar[str] = "the belief that somebody is in the data changes by at most so much, whatever it was"
+    source: ClassVar[str] = "Z-D47 to Z-D49, Z-T31, Z-T34, Z-A20"
+
+    difference: Inside
+    releases: Times = 1
+    method: Method = "optimal"
+    delta_each: Share = Fraction(0)
+    delta: Share = Fraction(0)
+    failure: Share = Fraction(0)
+
+    def loss(self) -> Bracket:
+        return loss_of_difference(self.difference)
+
+    def bound(self) -> str:
+        return f"posterior and prior of membership differ by at most {self.difference}, for every prior"
+
+
+@define
+class MembershipPosterior(MembershipTolerance):
+    """posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Z-T32).
+
+    >>> str(MembershipPosterior(posterior="3/4", prior="1/2").recommend().value)
+    'ln(3)'
+    """
+
+    name: ClassVar[str] = "membership-posterior"
+    title: ClassVar[str] = "the belief that somebody is in the data stays below a bound, from one prior"
+    source: ClassVar[str] = "Z-D47, Z-T28, Z-T32, Z-A20"
+
+    posterior: Inside
+    prior: Annotated[Fraction, Rational(0, 1)] = Fraction(1, 2)
+    releases: Times = 1
+    method: Method = "optimal"
+    delta_each: Share = Fraction(0)
+    delta: Share = Fraction(0)
+    failure: Share = Fraction(0)
+
+    def __attrs_post_init__(self) -> None:
+        if self.prior in (0, 1):
+            raise CertainTargetError("prior", "leaves nothing to learn: it is certain before the release", value=str(self.prior))
+        if self.posterior <= self.prior:
+            rule = f"must be above the prior {self.prior}: some outcome always raises the belief"
+            raise ProfileBelowOneError(
+                "posterior", rule, "tolerate more, or ask about a smaller prior", value=str(self.posterior)
+            )
+
+    def loss(self) -> Bracket:
+        return loss_of_posterior(self.posterior, self.prior)
+
+    def bound(self) -> str:
+        return f"the posterior of membership is at most {self.posterior} where the prior is {self.prior}"
+
+
+@define
+class MembershipRatio(MembershipTolerance):
+    """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Z-T33).
+
+    >>> str(MembershipRatio(ratio=3).recommend().value)
+    'ln(3)'
+    """
+
+    name: ClassVar[str] = "membership-ratio"
+    title: ClassVar[str] = "the belief that somebody is in the data grows or falls at most by a factor"
+    source: ClassVar[str] = "Z-D47, Z-T29, Z-T33, Z-A20"
+
+    ratio: Annotated[Fraction, Rational(1, open_low=True)]
+    releases: Times = 1
+    method: Method = "optimal"
+    delta_each: Share = Fraction(0)
+    delta: Share = Fraction(0)
+    failure: Share = Fraction(0)
+
+    def loss(self) -> Bracket:
+        return loss_of_ratio(self.ratio)
+
+    def bound(self) -> str:
+        return f"posterior by prior of membership lies between {1 / self.ratio} and {self.ratio}, for every prior"
+
+
+TARGETS: tuple[type[MembershipTolerance], ...] = (MembershipDifference, MembershipPosterior, MembershipRatio)
+
+MOST_RELEASES = 4096
+
+
+def spent_loss(releases: Releases, method: str, failure: NumberLike = 0) -> Bracket:
+    """The privacy loss of k releases together, but for the probability `failure`: compose first, convert last (Z-S34).
+
+    For the methods zcdp and zcdp-tail the budget of `releases` is rho.
+
+    >>> spent_loss(Releases(times=7, epsilon="1/100"), "zcdp", "1/100").upper.decimal(6)
+    '1.58414'
+    """
+    if method in ZCDP:
+        return ZCDP[method](releases.epsilon * releases.times, failure)
+    delta = Fraction(0) if method == "basic" and not releases.delta_each else releases.delta
+    return loss_of_approximate(total(releases, method), delta, failure)
+
+
+def max_queries(
+    tolerated: Bracket,
+    budget: NumberLike,
+    method: str,
+    *,
+    delta_each: NumberLike = 0,
+    delta: NumberLike = 0,
+    failure: NumberLike = 0,
+) -> int:
+    """The largest k such that 1, 2, ..., k releases keep a tolerated loss; at most 4,096 are tried (Z-A19).
+
+    Args:
+        tolerated: the loss, from `loss_of_posterior`, `loss_of_difference` or `loss_of_ratio`.
+        budget: the epsilon (or rho) of each release.
+        method: a composition: basic, advanced, advanced-dwork, optimal-lattice, optimal, zcdp, zcdp-tail.
+        delta_each, delta, failure: of each release, of all together, and of the statement.
+
+    >>> max_queries(loss_of_posterior("4/5", "1/2"), "1/20", "basic")
+    27
+    """
+    each = rational(delta_each, "delta_each")
+
+    def keeps(times: int) -> bool:
+        share = max(rational(delta, "delta"), times * each)
+        return (
+            spent_loss(Releases(times=times, epsilon=budget, delta_each=each, delta=share), method, failure).upper
+            <= tolerated.lower
+        )
+
+    return _last(keeps)
+
+
+def _last(keeps: Callable[[int], bool]) -> int:
+    found = 0
+    while found < MOST_RELEASES and keeps(found + 1):
+        found += 1
+    return found

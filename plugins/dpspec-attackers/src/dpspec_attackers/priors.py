@@ -1,0 +1,104 @@
+"""Priors over datasets as they are written: pairs of a dataset and its probability, which sum to exactly one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dpspec.blocks.space import Dataset
+from dpspec.errors import AttackerMisfitError, CertainTargetError, NotEnumerableError, PriorError
+from dpspec.exact import rational
+from dpspec.params import Data, Domain
+from dpspec.risk.pairs import MOST_LISTED
+from dpspec.spec import PrivacySpec
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Prior = tuple[tuple[Any, Fraction], ...]
+"""Datasets with their probabilities; empty for the uniform prior over all datasets."""
+
+
+@attrs.frozen
+class Weighted(Domain):
+    """A list of pairs [dataset, probability] whose probabilities are exact, not negative, and sum to one."""
+
+    def read(self, value: Any, subject: str) -> Prior:
+        if (isinstance(value, str) and value == "uniform") or (isinstance(value, tuple) and not value):
+            return ()
+        pairs = list(value.items()) if isinstance(value, Mapping) else value
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise PriorError(subject, f"must be a {self.describe()}", "or write uniform", value=value)
+        held: dict[Any, Fraction] = {}
+        for pair in pairs:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise PriorError(subject, "must consist of pairs [dataset, probability]", value=pair)
+            dataset, mass = Data().read(pair[0], subject), rational(pair[1], subject)
+            if mass < 0:
+                raise PriorError(f"{subject} of {dataset}", "must not be negative", "it is a probability", value=str(mass))
+            if dataset in held:
+                raise PriorError(f"{subject} of {dataset}", "is given twice", "write the sum")
+            held[dataset] = mass
+        if sum(held.values()) != 1:
+            rule = "must sum to exactly 1"
+            raise PriorError(subject, rule, 'write exact ratios such as "1/3"', value=str(sum(held.values(), Fraction(0))))
+        return tuple((dataset, mass) for dataset, mass in held.items() if mass)
+
+    def describe(self) -> str:
+        return "list of pairs [dataset, probability] that sum to 1"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["array", "string"]}
+
+    def strategy(self) -> SearchStrategy[Any]:
+        from hypothesis import strategies as st
+
+        return st.just(())
+
+
+def prior_on(spec: PrivacySpec, prior: Prior) -> dict[Dataset, Fraction]:
+    """The prior over canonical datasets of the space; the uniform one where none is given.
+
+    Raises:
+        PriorError: for what is no dataset of the space, or in different universes, where nothing is promised.
+        NotEnumerableError: when there are too many datasets for a uniform prior.
+    """
+    if prior:
+        return {spec.space.dataset(dataset): mass for dataset, mass in prior}
+    size = spec.space.cardinality()
+    if size is None or size > MOST_LISTED:
+        rule = "has too many datasets for a uniform prior"
+        raise NotEnumerableError(f"space {spec.space.name}", rule, "give a prior: pairs [dataset, probability]")
+    return {dataset: Fraction(1, size) for dataset in spec.space.datasets()}
+
+
+Split = tuple[Hashable, Hashable]
+"""The other records, and the record of the target."""
+
+
+def split(spec: PrivacySpec, dataset: Dataset, position: int) -> Split:
+    """A dataset as the other records and the target's.
+
+    Raises:
+        AttackerMisfitError: when the space has no order, so that no position is a person, or no such position.
+    """
+    if not spec.space.is_ordered or not isinstance(dataset, tuple):
+        rule = "has no positions, so that no record is the target's"
+        raise AttackerMisfitError(f"space {spec.space.name}", rule, "use a space of ordered records")
+    if not 0 <= position < len(dataset):
+        raise AttackerMisfitError("position", f"must be from 0 to {len(dataset) - 1}", value=position)
+    return (*dataset[:position], None, *dataset[position + 1 :]), dataset[position]
+
+
+def joined(others: Hashable, record: Hashable) -> tuple[Any, ...]:
+    """The dataset of other records (None at the target's place) and the target's record."""
+    return tuple(record if entry is None else entry for entry in others)  # type: ignore[attr-defined]
+
+
+def check_uncertain(mass: Fraction, what: str) -> None:
+    """Raise CertainTargetError for a prior of 0 or 1 on what the attacker wants to know."""
+    if mass in (0, 1):
+        raise CertainTargetError(f"prior of {what}", "is certain, so that nothing is left to learn", value=str(mass))

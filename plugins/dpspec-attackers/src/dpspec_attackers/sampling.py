@@ -1,0 +1,229 @@
+"""Attackers on the release of a secret sample: the outsider, the nosy neighbour and the journalist (B-D28, B-T21).
+
+Of n people a share f is drawn at random without replacement, and a mechanism with epsilon-privacy sees the sample alone. Who does
+not know who was drawn meets epsilon' = ln(1 + f (e^epsilon - 1)) only. The nosy neighbour knows that a certain person was drawn,
+and the journalist takes somebody who was: against both it is epsilon, and so it is against everybody if the sample is no secret.
+
+The sample has to come in random order, or the mechanism must not look at the order: the argument replaces one person of a sample
+by another, and where the order of the population is kept that moves everybody between them too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+from flint import ctx
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.errors import AttackerMisfitError, NotEnumerableError
+from dpspec.exact import Bracket, Number, ball, largest, ln
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.numeric import rational_exponential
+from dpspec.mechanism import Mechanism
+from dpspec.params import Integer, Rational, define
+from dpspec.risk.pairs import bound_within
+from dpspec.spec import PrivacySpec
+from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
+
+ODDS = "posterior odds by prior odds"
+LOSS = "privacy loss that it can meet"
+MOST_WORLDS = 4096
+
+
+def amplified(epsilon: Number, share: Fraction) -> Bracket:
+    """ln(1 + f (e^epsilon - 1)): the budget of a mechanism on a secret sample (B-T21, the exact form).
+
+    >>> from dpspec.exact import number
+    >>> str(amplified(ln(3), Fraction(1, 2))), amplified(number(1), Fraction(1, 10)).upper.decimal()
+    ('ln(2)', '0.158565')
+    """
+    ratio = rational_exponential(epsilon)
+    if ratio is not None:
+        return Bracket.exactly(ln(1 + share * (ratio - 1)))
+    with ctx.workprec(BITS):
+        return Bracket.around((1 + ball(share) * epsilon.enclose(BITS).expm1()).log(), least=0)
+
+
+class _Sampled(AttackerModel):
+    """What the three attackers share."""
+
+    target: ClassVar[str] = "the record of one person"
+    observation: ClassVar[str] = "the release made from the sample, and not the sample"
+    source: ClassVar[str] = "B-D28, B-T4, B-T21"
+
+    share: Fraction | None
+    population: int | None
+
+    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
+        """The largest privacy loss against the attacker."""
+        raise NotImplementedError
+
+    def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+        """The pairs of laws that the attacker tells apart, for small populations."""
+        raise NotImplementedError
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        epsilon = pure_bound(spec.output_divergence, bound_within(spec))
+        if epsilon.is_infinite:
+            rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
+            raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
+        loss = self.loss(epsilon, self._share(spec))
+        odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
+        return (
+            said(LOSS, (), Relation.AT_MOST, loss, "B-T21, exact form", self.assumption),
+            said(ODDS, (), Relation.AT_MOST, odds, "B-T4, B-T21", self.assumption),
+        )
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        loss = largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
+        odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
+        theorem = f"all samples from every population of {self.population}"
+        return (
+            said(LOSS, (), Relation.EQUALS, loss, theorem, self.assumption),
+            said(ODDS, (), Relation.EQUALS, odds, theorem, self.assumption),
+        )
+
+    def _share(self, spec: PrivacySpec) -> Fraction:
+        if self.share is not None:
+            return self.share
+        if self.population is None:
+            raise AttackerMisfitError("share", "is not known", 'give share = "1/10", or the population')
+        drawn = len(next(_datasets(spec)))
+        if drawn > self.population:
+            raise AttackerMisfitError("population", f"is smaller than the sample of {drawn}", value=self.population)
+        return Fraction(drawn, self.population)
+
+    def _populations(self, spec: PrivacySpec) -> tuple[tuple[Hashable, ...], list[tuple[Hashable, ...]], int]:
+        """The records that occur, every population but for its first record, and the size of the sample."""
+        if self.population is None:
+            raise AttackerMisfitError("population", "is not known, so that no sample can be drawn from it", "give population = 3")
+        held = list(_datasets(spec))
+        records = tuple(dict.fromkeys(record for dataset in held for record in dataset))
+        if len(records) ** self.population > MOST_WORLDS:
+            rule = f"has more than {MOST_WORLDS:,} datasets"
+            raise NotEnumerableError("population", rule, "ask about fewer people or records", value=self.population)
+        return records, list(itertools.product(records, repeat=self.population - 1)), len(held[0])
+
+
+@define
+class Outsider(_Sampled):
+    """Who knows every record of the population, but not who was drawn into the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1].
+        population: its size, from which the share follows; needed for the mechanism's own law.
+    """
+
+    name: ClassVar[str] = "sampling-outsider"
+    title: ClassVar[str] = "does not know who is in the sample"
+    knowledge: ClassVar[str] = "all records of the population but one; not who was drawn"
+    assumption: ClassVar[str] = "the sample is drawn at random without replacement, in random order, and stays secret (B-S17)"
+
+    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
+    population: Annotated[int, Integer(1)] | None = None
+
+    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
+        return amplified(epsilon, share)
+
+    def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+        records, others, size = self._populations(spec)
+        for rest in others:
+            known = [sampled(mechanism, spec, (record, *rest), size) for record in records]
+            yield from itertools.permutations(known, 2)
+
+
+class _Insider(_Sampled):
+    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
+        return Bracket.exactly(epsilon)
+
+    def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+        """The first person is in the sample; who else is, is not known."""
+        records, others, size = self._populations(spec)
+        for rest in others:
+            known = [sampled(mechanism, spec, (record, *rest), size, first=True) for record in records]
+            yield from itertools.permutations(known, 2)
+
+
+@define
+class NosyNeighbour(_Insider):
+    """Who knows that a certain person was drawn into the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1].
+        population: its size, from which the share follows; needed for the mechanism's own law.
+    """
+
+    name: ClassVar[str] = "nosy-neighbour"
+    title: ClassVar[str] = "knows that the target is in the sample"
+    knowledge: ClassVar[str] = "all records of the population but one, and that this one was drawn"
+    assumption: ClassVar[str] = "the target is known to be in the sample: sampling does not help"
+
+    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
+    population: Annotated[int, Integer(1)] | None = None
+
+
+@define
+class Journalist(_Insider):
+    """Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1].
+        population: its size, from which the share follows; needed for the mechanism's own law.
+    """
+
+    name: ClassVar[str] = "journalist"
+    title: ClassVar[str] = "takes anybody who is in the sample"
+    knowledge: ClassVar[str] = "all records of the population but one of somebody who was drawn"
+    assumption: ClassVar[str] = "the target is chosen among those in the sample: sampling does not help"
+
+    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
+    population: Annotated[int, Integer(1)] | None = None
+
+
+def sampled(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    people: Sequence[Hashable],
+    size: int,
+    *,
+    first: bool = False,
+    shuffled: bool = True,
+) -> FiniteLaw:
+    """The law of the mechanism on a random sample.
+
+    Args:
+        mechanism, spec: what is released from a sample.
+        people: the records of the population.
+        size: how many are drawn.
+        first: only samples that hold the first person.
+        shuffled: whether the sample is in random order; else in that of the population, for which B-T21 fails.
+    """
+    draw = itertools.permutations if shuffled else itertools.combinations
+    chosen = [places for places in draw(range(len(people)), size) if 0 in places or not first]
+    laws = [_finite(mechanism, spec, tuple(people[place] for place in places)) for places in chosen]
+    return FiniteLaw.mixture([Fraction(1, len(laws))] * len(laws), laws)
+
+
+def _finite(mechanism: Mechanism, spec: PrivacySpec, dataset: tuple[Hashable, ...]) -> FiniteLaw:
+    law = mechanism.law(spec.space.dataset(dataset), spec.space)
+    if not isinstance(law, FiniteLaw):
+        raise NotEnumerableError(f"law {type(law).__name__}", "has no finite list of outcomes to average over samples")
+    return law
+
+
+def _datasets(spec: PrivacySpec) -> Iterator[Any]:
+    """The samples, all of one size and in an order."""
+    space = spec.space
+    if not space.is_ordered or not all(space.fixes_size(unit) for unit in space.units):
+        rule = "holds no samples of one known size in an order"
+        raise AttackerMisfitError(
+            f"space {space.name}", rule, "describe the sample by bit-vectors or ordered-records of one size"
+        )
+    size = space.cardinality()
+    if size is None or size > MOST_WORLDS:
+        yield from itertools.islice(space.datasets(), 1)
+        return
+    yield from space.datasets()

@@ -1,0 +1,104 @@
+"""What the attackers share: the pure budget behind a specification, beliefs after a likelihood ratio, and making statements."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import singledispatch
+
+from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Renyi, TotalVariation, TradeOffSteps
+from flint import arb, ctx
+
+from dpspec.attacker import Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln
+from dpspec.laws.numeric import rational_exponential
+from dpspec.risk.allowed import allowed_excess
+
+BITS = 128
+FACTORS = ("2", "5", "10")
+PRIORS = ("1/100", "1/10", "1/2")
+NO_BOUND = Bracket.exactly(INFINITY)
+NOTHING = Bracket.exactly(0)
+
+
+def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
+    """The largest log-ratio of two laws that the divergence allows; infinity when it bounds none."""
+    known = Mult().bounded_by(divergence) or divergence.bounds(Mult())
+    return INFINITY if known is None or bound.is_infinite else known[0] * bound
+
+
+def exponential(exponent: Number) -> Bracket:
+    """e^x, exactly where it is rational.
+
+    >>> str(exponential(ln(3))), str(exponential(ln(1)))
+    ('3', '1')
+    """
+    if exponent.is_infinite:
+        return NO_BOUND
+    exact = Fraction(1) if exponent == 0 else rational_exponential(exponent)
+    if exact is not None:
+        return Bracket.exactly(exact)
+    with ctx.workprec(BITS):
+        return Bracket.around(exponent.enclose(BITS).exp(), least=0)
+
+
+def posterior(ratio: Bracket, prior: Fraction) -> Bracket:
+    """prior ratio / (prior ratio + 1 - prior): the belief after a likelihood ratio (B-D26), growing with it.
+
+    >>> str(posterior(Bracket.exactly(3), Fraction(1, 4)))
+    '1/2'
+    """
+    if ratio.lower.is_infinite:
+        return Bracket.exactly(1)
+    if ratio.is_exact and ratio.lower.is_rational:
+        odds = ratio.lower.as_fraction() * prior
+        return Bracket.exactly(odds / (odds + 1 - prior))
+    with ctx.workprec(BITS):
+        ends = [_belief(end, prior) for end in (ratio.lower, ratio.upper)]
+        return Bracket.around(ends[0].union(ends[1]), least=0)
+
+
+def _belief(ratio: Number, prior: Fraction) -> arb:
+    if ratio.is_infinite:
+        return arb(1)
+    odds = ratio.enclose(BITS) * ball(prior)
+    return odds / (odds + ball(1 - prior))
+
+
+def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bracket:
+    """The largest probability, under the true data, that the release speaks `factor`-fold for them; 0 where none does."""
+    pure = pure_bound(divergence, bound)
+    if not pure.is_infinite and ln(factor) > pure:
+        return NOTHING
+    return allowed_excess(divergence, bound, Bracket.exactly(factor))
+
+
+@singledispatch
+def keeps_mixtures(divergence: OutputDivergence) -> bool:  # noqa: ARG001 - for divergences that do not say
+    """Whether d(sum w P_i, sum w Q_i) <= max d(P_i, Q_i): no worse when the others are uncertain (K-T21, K-T22).
+
+    False where it is not known. Probabilistically bounded privacy at one delta does not (K-T8).
+    """
+    return False
+
+
+for _kind in (Mult, MultDelta, DNor, Renyi, TotalVariation, HockeyStick, GaussianTradeOff, TradeOffSteps):
+    keeps_mixtures.register(_kind, lambda _: True)
+
+
+def at(**places: object) -> tuple[tuple[str, str], ...]:
+    """Places by name; an underscore stands for a blank."""
+    return tuple((name.replace("_", " "), str(value)) for name, value in places.items())
+
+
+def said(  # noqa: PLR0917 - a statement has six parts
+    quantity: str,
+    places: tuple[tuple[str, str], ...],
+    relation: Relation,
+    value: Bracket | NumberLike,
+    theorem: str,
+    assumption: str,
+) -> RiskStatement:
+    """A statement."""
+    found = value if isinstance(value, Bracket) else Bracket.exactly(value)
+    return RiskStatement(quantity=quantity, at=places, relation=relation, value=found, theorem=theorem, assumption=assumption)

@@ -1,0 +1,179 @@
+"""Exact Bayes in small worlds: what is believed with the target's record in the release, and without it (K-D24, K-D25, K-A10).
+
+With prior masses P(d, r) of the other records d and the target's record r, and laws M(d, r) of the output,
+
+    N_act(r) = sum_d P(d, r) M(d, r),    N_cf(r) = sum_d P(d, r) M'(d),    ratio(r) = (N_act(r)/Z_act) / (N_cf(r)/Z_cf),
+
+M'(d) the law of the world without the target's record: `Counterfactual` says which one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from enum import Enum
+from fractions import Fraction
+from typing import cast
+
+import attrs
+
+from dpspec.errors import AttackerMisfitError, CounterfactualError, NoRouteError, NotInSpaceError
+from dpspec.laws.finite import FiniteLaw
+from dpspec.mechanism import Mechanism
+from dpspec.spec import PrivacySpec
+from dpspec_attackers.priors import Prior, Split, joined, prior_on, split
+
+Masses = dict[Hashable, Fraction]
+
+
+class Counterfactual(Enum):
+    """The three worlds without the target's record (K-D24)."""
+
+    DROPPED = "dropped"
+    """Option 1: the record is left out, and the dataset is smaller."""
+    DEFAULT = "default"
+    """Option 2: it is replaced by one fixed record."""
+    SAMPLED = "sampled"
+    """Option 3, the one adopted: it is replaced by a draw from what the others let one expect, P(r | d)."""
+
+
+@attrs.frozen(kw_only=True)
+class World:
+    """A finite world.
+
+    Args:
+        prior: the masses P(d, r), all positive.
+        laws: the law of the output for every (d, r), and for (d, None), the record left out, where that is defined.
+    """
+
+    prior: Mapping[Split, Fraction]
+    laws: Mapping[Split, FiniteLaw]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, spec: PrivacySpec, prior: Prior, position: int) -> World:
+        """The world of a mechanism on ordered records, the target at a position.
+
+        Raises:
+            NoRouteError: when a law is not finite.
+        """
+        held = prior_on(spec, prior)
+        masses = {split(spec, dataset, position): mass for dataset, mass in held.items() if mass}
+        if len({len(d) for d, _ in masses}) > 1:  # type: ignore[arg-type]
+            rule = "holds datasets of several sizes: where a record is replaced, the size has to stay (K-S4)"
+            raise CounterfactualError("prior", rule, "condition it on one size")
+        datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
+        datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
+        return cls(prior=masses, laws={pair: _law(mechanism, spec, dataset) for pair, dataset in datasets.items()})
+
+    @property
+    def records(self) -> tuple[Hashable, ...]:
+        """The records of positive prior probability."""
+        return tuple(dict.fromkeys(record for _, record in self.prior))
+
+    def belief(self, record: Hashable) -> Fraction:
+        """P(r), before the release."""
+        return sum((mass for (_, r), mass in self.prior.items() if r == record), Fraction(0))
+
+    def given_others(self, others: Hashable) -> dict[Hashable, Fraction]:
+        """P(r | d)."""
+        held = {r: mass for (d, r), mass in self.prior.items() if d == others}
+        total = sum(held.values())
+        return {r: mass / total for r, mass in held.items()}
+
+    def actual(self, record: Hashable) -> Masses:
+        """N_act(r), by outcome."""
+        total: Masses = {}
+        for (d, r), mass in self.prior.items():
+            if r == record:
+                _add(total, dict(self.laws[d, r].probabilities()), mass)
+        return total
+
+    def counterfactual(self, record: Hashable, way: Counterfactual, default: Hashable = None) -> Masses:
+        """N_cf(r), by outcome.
+
+        Raises:
+            CounterfactualError: when the world without the record is not defined.
+        """
+        total: Masses = {}
+        for (d, r), mass in self.prior.items():
+            if r == record:
+                _add(total, self._without(d, way, default), mass)
+        return total
+
+    def _without(self, others: Hashable, way: Counterfactual, default: Hashable) -> Masses:
+        if way is Counterfactual.SAMPLED:
+            replaced: Masses = {}
+            for r, mass in self.given_others(others).items():
+                _add(replaced, dict(self.laws[others, r].probabilities()), mass)
+            return replaced
+        chosen = default if way is Counterfactual.DEFAULT else None
+        if (others, chosen) not in self.laws:
+            rule = f"has no {way.value} record: the mechanism has no law there"
+            advice = "name the default record" if way is Counterfactual.DEFAULT else "a fixed size cannot lose a record (K-S4)"
+            raise CounterfactualError("counterfactual", rule, advice)
+        return dict(self.laws[others, chosen].probabilities())
+
+    def marginal(self, way: Counterfactual | None = None, default: Hashable = None) -> Masses:
+        """The law of the output, in the actual world (None) or in one without the record."""
+        total: Masses = {}
+        for record in self.records:
+            _add(total, self.actual(record) if way is None else self.counterfactual(record, way, default), Fraction(1))
+        return total
+
+    def ratios(
+        self, record: Hashable, way: Counterfactual = Counterfactual.SAMPLED, default: Hashable = None
+    ) -> dict[Hashable, Fraction | None]:
+        """The posterior in the actual world by that in the counterfactual one, for every possible outcome; None for infinity."""
+        here, z_here = self.actual(record), self.marginal()
+        there, z_there = self.counterfactual(record, way, default), self.marginal(way, default)
+        zero = Fraction(0)
+        return {
+            outcome: (here.get(outcome, zero) / z) / (there[outcome] / z_there[outcome]) if there.get(outcome) else None
+            for outcome, z in z_here.items()
+            if here.get(outcome) or there.get(outcome)
+        }
+
+    def posterior_to_prior(self, record: Hashable) -> dict[Hashable, Fraction]:
+        """P(r | outcome) / P(r), for every possible outcome."""
+        here, before = self.actual(record), self.belief(record)
+        return {outcome: here.get(outcome, Fraction(0)) / z / before for outcome, z in self.marginal().items()}
+
+    def given_record(self, record: Hashable) -> Masses:
+        """The law of the output when the record is the true one, the others drawn from P(d | r)."""
+        before = self.belief(record)
+        return {outcome: mass / before for outcome, mass in self.actual(record).items()}
+
+
+def _add(total: Masses, part: Mapping[Hashable, Fraction], factor: Fraction) -> None:
+    for outcome, mass in part.items():
+        total[outcome] = total.get(outcome, Fraction(0)) + factor * mass
+
+
+def _dropped(spec: PrivacySpec, others: Hashable) -> tuple[object, ...] | None:
+    """The dataset without the target; None where the space has no such dataset."""
+    try:
+        return cast("tuple[object, ...]", spec.space.dataset(tuple(entry for entry in others if entry is not None)))  # type: ignore[attr-defined]
+    except NotInSpaceError:
+        return None
+
+
+def _law(mechanism: Mechanism, spec: PrivacySpec, dataset: tuple[object, ...]) -> FiniteLaw:
+    law = mechanism.law(spec.space.dataset(dataset), spec.space)
+    if not isinstance(law, FiniteLaw):
+        rule = "is not a finite law, so that no exact posterior is known"
+        raise NoRouteError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
+    return law
+
+
+def check_universes(spec: PrivacySpec, world: World, distance: object) -> None:
+    """Raise AttackerMisfitError where two candidates for the target's record are not compared by the specification."""
+    for others in {d for d, _ in world.prior}:
+        records = list(world.given_others(others))
+        for one in records:
+            for two in records:
+                left, right = (spec.space.dataset(joined(others, r)) for r in (one, two))
+                if one != two and not spec.multiverse.share_universe(left, right, spec.space):
+                    rule = "allows two candidates in different universes, about which nothing is promised"
+                    raise AttackerMisfitError("prior", rule, "condition it on the invariants")
+                if one != two and spec.distance(left, right) > distance:  # type: ignore[operator]
+                    rule = f"allows two candidates at distance {spec.distance(left, right)}"
+                    raise AttackerMisfitError("prior", rule, f"set distance={spec.distance(left, right)}", value=str(distance))

@@ -1,0 +1,161 @@
+"""The information chamber as printed and as corrected, and attackers on secret samples."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from dpspec_attackers.chamber import InformationChamber, family, markov_boundary
+from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider, amplified, sampled
+from dpspec_divergences import DNor, Mult
+from dpspec_noise import RandomisedResponse
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpspec.errors import AttackerMisfitError, CertainTargetError, NotEnumerableError, ParameterError
+from dpspec.exact import ln, number
+from dpspec.risk import risk
+from tests.risk.attacking import bits, budget_of, letters, mechanisms, priors
+
+RESPONSE = RandomisedResponse(keep_probability="3/4")
+HALF = Fraction(1, 2)
+
+# --- the chamber ---------------------------------------------------------------------------------------
+
+
+def equal(count, chance):
+    return (((0,) * count, 1 - chance), ((1,) * count, chance))
+
+
+@pytest.mark.reference("B-T9", "B-X9", "B-D27")
+def test_the_printed_theorem_fails_for_three_equal_records():
+    """The smallest case: with two equal records the boundary and the family are both the pair."""
+    rare = Fraction(1, 1000)
+    for count, exceeded in ((2, False), (3, True), (4, True)):
+        attacker = InformationChamber(prior=equal(count, rare), chamber="printed")
+        report = risk(bits(count), attacker, RESPONSE)
+        assert bool(report.exceeded) is exceeded
+        assert str(report.rows[0].worst[0].value) == "9"  # e^(2 ln 3), however many records
+        assert not risk(bits(count), InformationChamber(prior=equal(count, rare)), RESPONSE).exceeded
+
+
+@pytest.mark.reference("B-T9")
+@given(st.data())
+def test_the_corrected_theorem_for_random_priors(data):
+    spec = bits(3, epsilon="inf")
+    mechanism, prior = data.draw(mechanisms(spec.space, outcomes=2)), data.draw(priors(spec.space))
+    epsilon = budget_of(mechanism, spec, Mult())
+    assume(epsilon > 0)
+    report = risk(bits(3, epsilon=epsilon), InformationChamber(prior=prior), mechanism)
+    assert not report.exceeded
+
+
+@pytest.mark.reference("B-T9")
+@given(st.data())
+def test_independent_records_form_families_of_one(data):
+    shares = [data.draw(st.fractions("1/10", "9/10", max_denominator=10)) for _ in range(3)]
+    prior = {}
+    for x in bits(3).space.datasets():
+        mass = Fraction(1)
+        for bit, share in zip(x, shares, strict=True):
+            mass *= share if bit else 1 - share
+        prior[x] = mass
+    assert family(prior, 0) == {0}
+    assert markov_boundary(prior, 0) == 0
+
+
+@pytest.mark.reference("B-D27", "B-X9")
+def test_a_boundary_is_no_family():
+    """A chain: the middle record screens the outer ones from each other, and all three still tell about each other."""
+    chain = {}
+    for x in bits(3).space.datasets():
+        mass = HALF
+        for one, two in itertools.pairwise(x):
+            mass *= Fraction(3, 4) if one == two else Fraction(1, 4)
+        chain[x] = mass
+    assert [markov_boundary(chain, place) for place in range(3)] == [1, 2, 1]
+    assert [len(family(chain, place)) for place in range(3)] == [3, 3, 3]
+    pair = {(a, a, b): Fraction(1, 4) for a in (0, 1) for b in (0, 1)}
+    assert (family(pair, 0), family(pair, 2)) == ({0, 1}, {2})
+
+
+def test_a_chamber_needs_a_pure_bound_and_an_open_target():
+    with pytest.raises(AttackerMisfitError, match="bounds no likelihood ratio"):
+        InformationChamber(prior=equal(2, HALF)).worst_case(bits(2, DNor(), rho=1))
+    with pytest.raises(CertainTargetError):
+        InformationChamber(prior=[[[1, 0], "1/2"], [[1, 1], "1/2"]]).under(RESPONSE, bits(2))
+    with pytest.raises(AttackerMisfitError, match="all of one size"):
+        InformationChamber(prior=[[[["a"]], "1/2"], [[["a"], ["b"]], "1/2"]]).worst_case(letters(2, least=1))
+
+
+# --- samples -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-O29", "B-T21")
+@pytest.mark.parametrize(("share", "epsilon", "amplification"), [
+    ("1/10", number(1), 0.158565), ("1/100", number(1), 0.017037), ("1/2", ln(3), 0.693147), ("1/10", number("0.1"), 0.010462),
+])  # fmt: skip
+def test_the_exact_form_of_the_amplification(share, epsilon, amplification):
+    spec = bits(1, epsilon=epsilon)
+    found = Outsider(share=share).worst_case(spec)[0].value
+    assert all(abs(float(end.decimal(12)) - amplification) < 1e-6 for end in (found.lower, found.upper))
+
+
+@pytest.mark.reference("B-O30", "B-T21", "B-D28")
+def test_one_of_two_people():
+    """Randomised response on a sample of one: Pr(1) is 1/4, 1/2, 3/4; ln 2 for the outsider, ln 3 for those who know."""
+    spec = bits(1)
+    shown = [sampled(RESPONSE, spec, people, 1).probability((1,)) for people in ((0, 0), (1, 0), (1, 1))]
+    assert shown == [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+    for attacker, loss in ((Outsider, ln(2)), (NosyNeighbour, ln(3)), (Journalist, ln(3))):
+        report = risk(spec, attacker(population=2), RESPONSE)
+        assert (report.rows[0].own[0].value.lower, report.rows[0].worst[0].value.lower) == (loss, loss)
+        assert not report.exceeded
+
+
+@pytest.mark.reference("B-T21")
+@given(st.data(), st.integers(1, 2))
+def test_amplification_of_random_mechanisms(data, drawn):
+    spec = bits(drawn, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space, outcomes=2))
+    epsilon = budget_of(mechanism, spec, Mult())
+    assume(epsilon > 0)
+    assert not risk(bits(drawn, epsilon=epsilon), Outsider(population=3), mechanism).exceeded
+
+
+@pytest.mark.reference("B-T21")
+def test_a_sample_in_the_order_of_the_population_is_amplified_less():
+    """B-T21 does not say that the order must go: three of five people in their order, and ln(43/17) is above ln(11/5)."""
+    spec = bits(3)
+    worst = max(
+        sampled(RESPONSE, spec, (one, *rest), 3, shuffled=False)
+        .against(sampled(RESPONSE, spec, (1 - one, *rest), 3, shuffled=False))
+        .max_log_ratio()
+        .lower
+        for one in (0, 1)
+        for rest in bits(4).space.datasets()
+    )
+    assert worst == ln(Fraction(43, 17)) > amplified(ln(3), Fraction(3, 5)).upper
+    report = risk(spec, Outsider(population=5), RESPONSE)
+    assert report.rows[0].own[0].value.lower <= report.rows[0].worst[0].value.upper == ln(Fraction(11, 5))
+
+
+@pytest.mark.parametrize(("settings", "spec", "error"), [
+    ({}, bits(2), AttackerMisfitError),
+    ({"population": 1}, bits(2), AttackerMisfitError),
+    ({"share": "1/2"}, bits(2, DNor(), rho=1), AttackerMisfitError),
+    ({"population": 3}, letters(2, least=1), AttackerMisfitError),
+])  # fmt: skip
+def test_bad_questions(settings, spec, error):
+    with pytest.raises(error):
+        Outsider(**settings).worst_case(spec)
+
+
+def test_a_population_too_large_to_list():
+    with pytest.raises(NotEnumerableError, match="more than"):
+        Outsider(population=30).under(RESPONSE, bits(2))
+    with pytest.raises(AttackerMisfitError, match="population"):
+        Outsider(share="1/2").under(RESPONSE, bits(2))
+    with pytest.raises(ParameterError):
+        Outsider(share=2)

@@ -1,0 +1,374 @@
+"""What the release does to beliefs: the strongest attacker, any prior, the worlds without the record (K-T23 to K-T29, K-T31)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from dpspec_attackers.arbitrary import ArbitraryPrior, chance
+from dpspec_attackers.deltas import pbdp
+from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase
+from dpspec_attackers.priors import Weighted
+from dpspec_attackers.strongest import ODDS, StrongestAttacker
+from dpspec_attackers.worlds import Counterfactual, World
+from dpspec_divergences import DNor, Mult, Pbdp, Renyi
+from dpspec_noise import RandomisedResponse
+from flint import arb, ctx
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dpspec.errors import (
+    AttackerMisfitError,
+    CertainTargetError,
+    CounterfactualError,
+    NotEnumerableError,
+    ParameterError,
+    PriorError,
+)
+from dpspec.exact import Bracket, ln, number
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.shifts import GaussianShift
+from dpspec.risk import risk
+from dpspec.risk.allowed import allowed_excess
+from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
+
+E = Fraction(2718281828459045235360287, 10**24)
+"""e, to 24 digits."""
+RESPONSE = RandomisedResponse(keep_probability="3/4")
+
+
+def near(value: Bracket, expected: float, relative: float = 1e-5) -> bool:
+    return all(abs(float(end.decimal(15)) / expected - 1) < relative for end in (value.lower, value.upper))
+
+
+def log(value: Fraction) -> float:
+    return math.log(value)
+
+
+# --- closed forms -------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("K-O38", "K-T27")
+@pytest.mark.parametrize(("epsilon", "delta"), [(5, 3.95045e-3), (10, 2.59839e-7)])
+def test_class_b(epsilon, delta):
+    assert near(OthersKnownPredicted.concentrated("2.63", epsilon), delta)
+
+
+@pytest.mark.reference("K-O39")
+def test_class_b_at_one_order():
+    assert near(OthersKnownPredicted.renyi(2, "5.26", 10), 3.96734e-7)
+
+
+@pytest.mark.reference("K-O40", "K-E4")
+def test_classes_b_and_d_differ_by_the_factor():
+    one, other = OthersKnownPredicted.concentrated("2.63", 10), AnyPriorTrueRecord.concentrated("2.63", 10)
+    assert near(other, 5.72334e-3)
+    assert near(one, math.exp(-10) * float(other.upper.decimal(15)), 1e-9)
+
+
+@pytest.mark.reference("K-O43", "K-T29")
+def test_class_d():
+    assert near(AnyPriorTrueRecord.concentrated("0.1115", 1), 0.170328)
+
+
+@pytest.mark.reference("K-O44", "K-D26", "K-S15")
+def test_the_epsilon_of_three_classes_at_one_delta():
+    """rho = 0.1115, delta = 0.01; class c is the pbdp curve of the Gaussian."""
+    low, high = 1.321645, 1.544645
+    assert near(OthersKnownPredicted.concentrated("0.1115", str(low)), 0.01)
+    assert near(AnyPriorTrueRecord.concentrated("0.1115", str(high)), 0.01)
+    assert near(pbdp(GaussianShift(number("0.223")), "1.360073").value, 0.01)
+
+
+@pytest.mark.reference("K-S12", "K-T27")
+def test_outside_their_domain_the_printed_formulas_are_not_used():
+    assert near(OthersKnownPredicted.concentrated("2.63", "0.5"), math.exp(-0.5))
+    assert str(AnyPriorTrueRecord.concentrated("2.63", "0.5")) == "1"
+    assert str(AnyPriorTrueRecord.renyi(2, "5.26", 5)) == "1"
+    assert near(OthersKnownPredicted.renyi(2, "5.26", 1), math.exp(-1))
+
+
+@pytest.mark.reference("K-D26", "K-S15", "K-S17")
+def test_the_classes_cannot_be_confused():
+    assert [known.letter for known in CLASSES] == list("abcdefg")
+    assert len({known.assumption() for known in CLASSES}) == 7
+    for known in set(CLASSES) - {OthersKnownPredicted, AnyPriorTrueRecord}:
+        with pytest.raises(ParameterError, match="has no tail bound"):
+            known.concentrated("2.63", 5)
+        with pytest.raises(ParameterError, match="has no tail bound"):
+            known.renyi(2, 1, 5)
+    for arguments in ((0, 5), (1, -1), ("inf", 1)):
+        with pytest.raises(ParameterError):
+            OthersKnownPredicted.concentrated(*arguments)
+    with pytest.raises(ParameterError, match="above 1"):
+        OthersKnownPredicted.renyi(1, 1, 5)
+
+
+# --- the worlds ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("K-O41")
+def test_the_bound_of_pure_privacy_is_approached():
+    """Randomised response with epsilon = 1, the others known, prior 1e-6 of the record, which the answer names."""
+    yes, no = FiniteLaw.bernoulli(E / (1 + E)), FiniteLaw.bernoulli(1 / (1 + E))
+    tiny = Fraction(1, 10**6)
+    world = World(prior={((), 1): tiny, ((), 0): 1 - tiny}, laws={((), 1): yes, ((), 0): no})
+    assert abs(world.ratios(1)[1] - Fraction("2.7182772")) < Fraction(1, 10**6)
+    assert world.ratios(1)[1] < E
+
+
+@pytest.mark.reference("K-O42", "K-T26", "K-S16")
+def test_a_default_record_costs_twice():
+    a = Fraction(1, 10)
+    shown = {(0, 0): a, (1, 0): a, (1, 1): a, (0, 2): a, (0, 1): E * a, (1, 2): a / E}
+    tiny = Fraction(1, 10**6)
+    world = World(prior={(0, 1): tiny, (1, 2): 1 - tiny}, laws={key: FiniteLaw.bernoulli(value) for key, value in shown.items()})
+    found = world.ratios(1, Counterfactual.DEFAULT, 0)[1]
+    assert abs(found - Fraction("7.389009")) < Fraction(1, 10**5)
+    assert E < found < E**2
+    assert world.ratios(1)[1] == 1  # the others tell which record it is: sampled, it is itself
+
+
+@pytest.mark.reference("K-O37", "K-N5", "K-D28", "K-S14")
+def test_a_wrong_prior_sees_a_breach_that_is_none():
+    """100 Hispanic people, an attacker who believes in none of the other 99, and a count of 101.3 with unit Gaussian noise."""
+    with ctx.workprec(400):
+        weight = 99 * (arb("-101.3") + arb("0.5")).exp()
+        posterior = 1 / (1 + weight)
+        assert abs((1 - posterior) / arb("1.65482e-42") - 1) < 1e-5
+        counterfactual = arb("0.01")  # the record is drawn anew from the prior, whatever is seen
+        assert abs(posterior / counterfactual - 100) < 1e-30
+
+
+@pytest.mark.reference("K-O59", "K-T24")
+@given(st.data())
+def test_the_output_has_one_law_in_both_worlds(data):
+    spec = letters(2, epsilon="inf")
+    world = World.of(data.draw(mechanisms(spec.space)), spec, data.draw(priors(spec.space)), 0)
+    assert world.marginal() == world.marginal(Counterfactual.SAMPLED)
+
+
+@pytest.mark.reference("K-T24")
+@given(st.data())
+def test_with_known_others_the_counterfactual_posterior_is_the_prior(data):
+    spec = letters(2, epsilon="inf")
+    prior = [(x, mass) for x, mass in data.draw(priors(spec.space, low=1)) if x[1] == ("a",)]
+    total = sum(mass for _, mass in prior)
+    world = World.of(data.draw(mechanisms(spec.space)), spec, tuple((x, m / total) for x, m in prior), 0)
+    for record in world.records:
+        assert world.ratios(record) == world.posterior_to_prior(record)
+
+
+@pytest.mark.reference("K-O60", "K-T25", "B-T8")
+@given(st.data())
+def test_pure_privacy_bounds_the_ratio_for_every_prior(data):
+    spec = letters(2, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    epsilon = budget_of(mechanism, spec, Mult())
+    for record in world.records:
+        assert all(ln(max(value, 1 / value)) <= epsilon for value in world.ratios(record).values())
+
+
+@pytest.mark.reference("K-T26")
+@given(st.data())
+def test_a_default_record_costs_at_most_twice(data):
+    spec = letters(2, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    epsilon = budget_of(mechanism, spec, Mult())
+    for record in world.records:
+        for value in world.ratios(record, Counterfactual.DEFAULT, world.records[0]).values():
+            assert ln(max(value, 1 / value)) <= epsilon * 2
+
+
+GAMMA = {"3/2": Renyi(order="3/2"), "2": Renyi(order=2), "4": Renyi(order=4)}
+factors = st.sampled_from([Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)])
+
+
+@pytest.mark.reference("K-T29", "K-O61", "K-S19")
+@given(st.data(), factors, st.sampled_from(sorted(GAMMA)))
+def test_class_d_for_random_worlds(data, factor, order):
+    spec = bits(2, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    gamma, rho = budget_of(mechanism, spec, GAMMA[order]), budget_of(mechanism, spec, DNor()).squared()
+    assume(gamma > 0)
+    for record in world.records:
+        seen = chance(world, record, world.ratios(record), factor)
+        assert seen <= AnyPriorTrueRecord.renyi(order, gamma, ln(factor)).upper
+        assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
+
+
+@pytest.mark.reference("K-T27", "K-O61")
+@given(st.data(), factors, st.sampled_from(sorted(GAMMA)))
+def test_class_b_for_random_worlds(data, factor, order):
+    spec = letters(1, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    gamma, rho = budget_of(mechanism, spec, GAMMA[order]), budget_of(mechanism, spec, DNor()).squared()
+    assume(gamma > 0)
+    law = world.marginal()
+    for record in world.records:
+        seen = sum(law[o] for o, value in world.ratios(record).items() if value >= factor)
+        assert seen <= OthersKnownPredicted.renyi(order, gamma, ln(factor)).upper
+        assert seen <= OthersKnownPredicted.concentrated(rho, ln(factor)).upper
+        assert seen * factor <= 1
+
+
+@pytest.mark.reference("K-O61", "K-S12")
+def test_the_class_b_formula_fails_outside_its_domain():
+    """A mechanism that says nothing has ratio 1 always: at epsilon = 0 the printed formula would say e^(-rho/4) < 1."""
+    silent = FiniteLaw.point("nothing")
+    half = Fraction(1, 2)
+    world = World(prior={((), 0): half, ((), 1): half}, laws={((), 0): silent, ((), 1): silent})
+    assert sum(world.marginal()[o] for o, value in world.ratios(0).items() if value >= 1) == 1
+    assert math.exp(-2.63 / 4) < 1
+    assert str(OthersKnownPredicted.concentrated("2.63", 0)) == "1"
+
+
+@pytest.mark.reference("K-O63", "K-T31")
+@given(st.data(), factors)
+def test_the_lower_tail_of_class_b(data, factor):
+    spec = letters(1, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    rho = budget_of(mechanism, spec, DNor()).squared()
+    assume(rho > 0)
+    law = world.marginal()
+    for record in world.records:
+        seen = sum(law[o] for o, value in world.ratios(record).items() if value <= 1 / factor)
+        assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
+
+
+@pytest.mark.reference("K-O62", "K-T28", "K-T22")
+@given(st.data(), factors)
+def test_class_c_holds_for_every_prior(data, factor):
+    """As K-T28 for known others; mixing over unknown ones keeps it, so that it is sharper than class d's own bound."""
+    spec = bits(2, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    world = World.of(mechanism, spec, data.draw(priors(spec.space)), 0)
+    bound = budget_of(mechanism, spec, Mult())
+    assume(bound > 0)
+    allowed = allowed_excess(Mult(), bound, Bracket.exactly(factor)).upper
+    for record in world.records:
+        assert chance(world, record, world.ratios(record), factor) <= allowed
+
+
+# --- the attackers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("K-D27", "B-T4", "B-T5", "B-D28")
+@given(st.data())
+def test_the_strongest_attacker_and_random_mechanisms(data):
+    spec = bits(2, epsilon="inf")
+    mechanism = data.draw(mechanisms(spec.space))
+    epsilon = budget_of(mechanism, spec, Mult())
+    assume(epsilon > 0)
+    report = risk(bits(2, epsilon=epsilon), StrongestAttacker(), mechanism)
+    assert not report.exceeded
+    odds = next(row for row in report.rows if row.quantity == ODDS)
+    assert odds.own[0].value.lower == odds.worst[0].value.lower
+
+
+@pytest.mark.reference("K-T23", "B-T7", "B-O28")
+def test_equal_records_tell_about_each_other():
+    tiny = Fraction(1, 1000)
+    prior = [((0, 0, 0, 0), 1 - tiny), ((1, 1, 1, 1), tiny)]
+    report = risk(bits(4), ArbitraryPrior(prior=prior), RESPONSE)
+    rows = {row.quantity: row for row in report.rows}
+    assert str(rows["posterior by prior, largest"].worst[0].value) == "81"
+    assert 74 < rows["posterior by prior, largest"].own[0].value.lower < 81
+    assert str(rows["posterior with the record by posterior without it, largest"].own[0].value) == "1"
+    assert not report.exceeded
+
+
+def test_without_a_pure_bound_there_is_none():
+    statements = ArbitraryPrior(factors=[2]).worst_case(bits(2, DNor(), rho="2.63"))
+    assert [str(said.value) for said in statements[:3]] == ["inf", "0", "inf"]
+    assert 0.99 < float(statements[3].value.upper.decimal()) < 1
+    assert len(ArbitraryPrior(factors=[2]).worst_case(bits(2, Pbdp(delta="1/10"), epsilon=1))) == 3
+    assert WorstCase.assumption() in statements[0].assumption
+
+
+def test_a_dropped_record_needs_a_smaller_dataset():
+    smaller = letters(2, least=1)
+    loud = Listed({x: FiniteLaw.of({len(x): "1/2", x[0]: "1/2"}) for x in smaller.space.datasets()})
+    prior = [[[["a"], ["b"]], "1/2"], [[["c"], ["b"]], "1/2"]]
+    assert ArbitraryPrior(prior=prior, counterfactual="dropped").under(loud, smaller)
+    with pytest.raises(CounterfactualError, match="one size"):
+        ArbitraryPrior(counterfactual="dropped").worst_case(letters(2))
+    with pytest.raises(CounterfactualError, match="fixed size"):
+        ArbitraryPrior(counterfactual="dropped").under(RESPONSE, bits(2))
+    several = [[[["a"]], "1/2"], [[["c"], ["b"]], "1/2"]]
+    with pytest.raises(CounterfactualError, match="several sizes"):
+        ArbitraryPrior(prior=several).under(loud, smaller)
+
+
+@pytest.mark.parametrize(("settings", "error"), [
+    ({"counterfactual": "default"}, CounterfactualError),
+    ({"default": 0}, CounterfactualError),
+    ({"prior": [[[0, 0], "1/2"], [[1, 0], "1/3"]]}, PriorError),
+    ({"prior": [[[0, 0], "3/2"], [[1, 0], "-1/2"]]}, PriorError),
+    ({"prior": [[[0, 0], "1/2"], [[0, 0], "1/2"]]}, PriorError),
+    ({"prior": [[[0, 0], "1/2", 3]]}, PriorError),
+    ({"prior": "flat"}, PriorError),
+    ({"prior": 3}, PriorError),
+    ({"factors": [1]}, ParameterError),
+])  # fmt: skip
+def test_bad_parameters(settings, error):
+    with pytest.raises(error):
+        ArbitraryPrior(**settings)
+
+
+@pytest.mark.parametrize(("settings", "spec", "error"), [
+    ({"prior": [[[1, 0], "1/2"], [[1, 1], "1/2"]]}, bits(2), CertainTargetError),
+    ({"position": 2}, bits(2), AttackerMisfitError),
+    ({}, bits(20), NotEnumerableError),
+    ({"distance": "1/2"}, bits(2), AttackerMisfitError),
+])  # fmt: skip
+def test_bad_questions(settings, spec, error):
+    with pytest.raises(error):
+        ArbitraryPrior(**settings).under(RESPONSE, spec)
+
+
+def test_the_domain_of_priors_tells_what_it_takes():
+    assert "sum to 1" in Weighted().describe()
+    assert Weighted().read("uniform", "prior") == Weighted().read((), "prior") == ()
+
+
+# --- 20,000 worlds ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.reference("K-T25", "K-T26", "K-T28")
+def test_many_worlds():
+    """Seeded floats-free worlds: three values of the others, three records, two outcomes."""
+    from random import Random
+
+    lot = Random(6)
+    for _ in range(20_000):
+        keys = list(itertools.product(range(3), range(3)))
+        shown = {key: Fraction(lot.randint(1, 9), 10) for key in keys}
+        weights = {key: lot.randint(0, 4) for key in keys}
+        weights[0, 0] += 1
+        weights[1, 1] += 1
+        total = sum(weights.values())
+        world = World(
+            prior={key: Fraction(weight, total) for key, weight in weights.items() if weight},
+            laws={key: FiniteLaw.bernoulli(value) for key, value in shown.items()},
+        )
+        top = max(
+            max(shown[d, r] / shown[d, s], (1 - shown[d, r]) / (1 - shown[d, s]))
+            for d, r, s in itertools.product(range(3), repeat=3)
+        )
+        for record in world.records:
+            assert all(1 / top <= value <= top for value in world.ratios(record).values())
+            assert all(1 / top**2 <= value <= top**2 for value in world.ratios(record, Counterfactual.DEFAULT, 0).values())
+            factor = Fraction(lot.randint(11, 40), 10)
+            seen = chance(world, record, world.ratios(record), factor)
+            # randomised response attains F (1 - 1/top)/(F - 1/top) up to the ratio top, and nothing beyond
+            allowed = factor * (1 - 1 / top) / (factor - 1 / top) if factor <= top else 0
+            assert seen <= allowed

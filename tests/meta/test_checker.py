@@ -1,0 +1,52 @@
+"""The checker of derivations is apart from what finds them, and what has to be trusted of it is small."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+CORE = Path(__file__).parents[2] / "dpspec"
+FILES = {path.stem: path for path in (CORE / "checker").glob("*.py")}
+KERNEL = ("check", "numbers")
+"""The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def lines_of_code(path):
+    """Without docstrings, comments and blank lines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    documented = {line for node in texts for line in range(node.lineno, node.end_lineno + 1)}
+    code = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return sum(1 for line, text in code if text.strip() and not text.strip().startswith("#") and line not in documented)
+
+
+def test_the_kernel_is_under_400_lines():
+    assert sum(lines_of_code(FILES[name]) for name in KERNEL) < 400
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_stands_on_the_standard_library_two_packages_and_the_errors(name):
+    for module in imported(FILES[name]):
+        top = module.partition(".")[0]
+        assert (
+            top in sys.stdlib_module_names or top in ("attrs", "flint") or module.startswith(("dpspec.checker.", "dpspec.errors"))
+        )
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - {*KERNEL, "__init__"}))
+def test_facts_stand_on_the_arithmetic_alone(name):
+    assert {module for module in imported(FILES[name]) if module.startswith("dpspec.")} == {"dpspec.checker.numbers"}
+
+
+def test_nothing_that_finds_derivations_knows_the_checker():
+    users = {path.relative_to(CORE).parts[0] for path in CORE.rglob("*.py") if any("checker" in m for m in imported(path))}
+    assert users <= {"checker", "cli", "report", "api.py", "__init__.py"}

@@ -441,6 +441,7 @@ def test_the_study_of_coverage(n, mean, deviation, epsilon, constrained, length,
         assert found.coverage == pytest.approx(coverage, abs=0.06)
 
 
+@pytest.mark.reference("Z-D42", "Z-S32")
 def test_summaries():
     source = np.random.default_rng(0)
     draws = source.gamma(3, 1, 100_000)

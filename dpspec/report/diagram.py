@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 import attrs
 
-WIDTH, HEIGHT, GAP, LINE, MARGIN = 250, 54, 16, 90, 30
+WIDTH, HEIGHT, GAP, LINE, MARGIN = 250, 64, 16, 90, 30
 """Pixels: a box, the space below it, the space between columns where arrows run, and the edge of the page."""
 LETTERS = 38
-"""So many letters of the small text fit into a box."""
+"""So many letters of the small text fit into a line of a box."""
 FILLS = ("#eef3fb", "#f3f8ec", "#fdf3e3", "#f9eef4", "#eef7f7", "#f5f2ec")
 
 
@@ -21,7 +22,7 @@ class Box:
     Args:
         key: what arrows call it.
         title: its name; in smaller letters where it is long.
-        text: one line below the name; cut where it is too long, and whole as a tooltip.
+        text: two lines below the name; cut where it is too long, and whole as a tooltip.
     """
 
     key: str
@@ -29,8 +30,8 @@ class Box:
     text: str = ""
 
 
-def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]], title: str) -> str:
-    """A picture of headed columns of boxes, with an arrow from box to box for each pair of keys.
+def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]], title: str, caption: str = "") -> str:
+    """A picture of headed columns of boxes, with an arrow from box to box for each pair of keys; a caption says what it means.
 
     >>> picture = svg({"one": [Box(key="a", title="A")], "two": [Box(key="b", title="B")]}, [("a", "b")], "A before B")
     >>> picture.startswith("<svg"), picture.count("<rect"), picture.count("marker-end")
@@ -52,6 +53,7 @@ def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]],
         '<path d="M0 0 L8 4 L0 8 z" fill="#555"/></marker></defs>',
         f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="{MARGIN}" y="{MARGIN}" font-size="17" font-weight="bold">{escape(title)}</text>',
+        f'<text x="{MARGIN}" y="{MARGIN + 20}" font-size="12" fill="#444">{escape(caption)}</text>',
     ]
     for column, (heading, boxes) in enumerate(columns.items()):
         x = MARGIN + column * (WIDTH + LINE)
@@ -62,28 +64,35 @@ def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]],
 
 
 def _box(box: Box, x: int, y: int, fill: str) -> Iterator[str]:
-    short = box.text if len(box.text) <= LETTERS else box.text[: LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
     yield f'<g><title>{escape(box.text or box.title)}</title><rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" '
     yield f'fill="{fill}" stroke="#999"/><text x="{x + 10}" y="{y + 22}" font-weight="bold" '
     yield f'font-size="{max(6, min(14, 400 // max(1, len(box.title))))}">{escape(box.title)}</text>'
-    yield f'<text x="{x + 10}" y="{y + 41}" font-size="11" fill="#444">{escape(short)}</text></g>'
+    for line, words in enumerate(textwrap.wrap(box.text, LETTERS, max_lines=2, placeholder="\N{HORIZONTAL ELLIPSIS}")):
+        yield f'<text x="{x + 10}" y="{y + 40 + 14 * line}" font-size="11" fill="#444">{escape(words)}</text>'
+    yield "</g>"
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
-    """From the right edge to the left edge of the other box; within one column round its right side."""
+    """From edge to edge; within one column round its right side, past other columns above the row of the other box."""
     (x, y), (to_x, to_y) = start, end
+    lane = to_y - GAP // 2
     y, to_y = y + HEIGHT // 2, to_y + HEIGHT // 2
-    if to_x > x:
-        x, reach = x + WIDTH, LINE // 2
-        ends = f"{x + reach} {y}, {to_x - reach} {to_y}, {to_x} {to_y}"
-    elif to_x == x:
-        x, to_x = x + WIDTH, to_x + WIDTH
-        reach = min(LINE - 10, 20 + abs(to_y - y) // 6)
-        ends = f"{x + reach} {y}, {to_x + reach} {to_y}, {to_x} {to_y}"
+    if to_x == x:
+        side, reach = x + WIDTH, x + WIDTH + min(LINE - 10, 20 + abs(to_y - y) // 6)
+        path = f"M{side} {y} C{reach} {y}, {reach} {to_y}, {side} {to_y}"
     else:
-        to_x, reach = to_x + WIDTH, LINE // 2
-        ends = f"{x - reach} {y}, {to_x + reach} {to_y}, {to_x} {to_y}"
-    return f'<path d="M{x} {y} C{ends}" fill="none" stroke="#555" stroke-width="1.2" marker-end="url(#tip)"/>'
+        x, to_x, step = (x + WIDTH, to_x, LINE) if to_x > x else (x, to_x + WIDTH, -LINE)
+        path = f"M{x} {y}"
+        if abs(to_x - x) > LINE:
+            path += f" {_bend(x, y, x + step, lane)} H{to_x - step}"
+            x, y = to_x - step, lane
+        path += f" {_bend(x, y, to_x, to_y)}"
+    return f'<path d="{path}" fill="none" stroke="#555" stroke-width="1.2" marker-end="url(#tip)"/>'
+
+
+def _bend(x: int, y: int, to_x: int, to_y: int) -> str:
+    middle = (x + to_x) // 2
+    return f"C{middle} {y}, {middle} {to_y}, {to_x} {to_y}"
 
 
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

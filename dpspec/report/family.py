@@ -84,10 +84,16 @@ def text(data: Data) -> str:
 def picture(data: Data) -> str:
     """The family as SVG: one column for each block, arrows from what implies to what is implied."""
     boxes = {
-        f"changes {heading}" if heading != NOTHING else "pure": [
+        f"changes {heading}" if heading != NOTHING else "changes nothing": [
             Box(key=flavour["name"], title=flavour["name"], text=flavour["title"]) for flavour in found
         ]
         for heading, found in columns(data).items()
     }
     arrows = reduced([(a, b) for a, b in data["implications"]])
-    return svg(boxes, arrows, "Flavours of differential privacy by the block that each one changes")
+    title = "Flavours of differential privacy by the block that each one changes"
+    return svg(
+        boxes,
+        arrows,
+        title,
+        "An arrow leads to what is implied, as derived between the instances on one space with their budgets.",
+    )

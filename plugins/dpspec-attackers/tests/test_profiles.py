@@ -320,7 +320,7 @@ def profiles(draw):
     )
 
 
-@pytest.mark.reference("Z-P7", "Z-T10", "Z-T11", "Z-T12", "Z-T47", "Z-T48", "Z-T49", "Z-T50", "Z-T51", "Z-A8")
+@pytest.mark.reference("Z-P7", "Z-D34", "Z-N3.4", "Z-T10", "Z-T11", "Z-T12", "Z-T47", "Z-T48", "Z-T49", "Z-T50", "Z-T51", "Z-A8")
 @settings(max_examples=25)
 @given(profile=profiles())
 def test_closed_forms_lie_in_the_certified_bracket(profile):
@@ -330,6 +330,21 @@ def test_closed_forms_lie_in_the_certified_bracket(profile):
     if not closed.upper.is_infinite:
         # where p or q goes to 0 the infimum is approached, and a search of finitely many priors stays above it
         assert float(found.upper) - float(found.lower) < 0.1
+
+
+@pytest.mark.reference("Z-P7", "Z-T12", "Z-T11", "Z-T48", "Z-T9")
+@pytest.mark.parametrize("profile", [
+    FixedQ(ratio=3, posterior="1/4", q="3/10"), FixedQ(ratio=3, posterior="1/4", q="1/4"),
+    FixedQ(ratio=3, posterior="9/10", q="1/5"), FixedQ(ratio=3, posterior="9/10", q="1/3"),
+    FixedP(ratio=3, posterior="3/20", p="1/20"), FixedP(ratio=3, posterior="9/10", p="1/5"),
+    Box(ratio=3, p_low="1/10", p_high="1/2", q_low="3/10"), Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/4"),
+    Box(ratio=3, p_low="1/10", p_high="1/2", q_low="1/5", q_high="1/2"),
+])  # fmt: skip
+def test_closed_forms_on_each_side_of_their_cases(profile):
+    closed, (found, _, _) = profile.recommend().value, least_epsilon(profile)
+    assert found.lower <= closed.upper
+    assert closed.lower <= found.upper
+    assert float(found.upper) - float(found.lower) < 1e-6
 
 
 @pytest.mark.reference("Z-P6", "Z-D33", "Z-T54", "Z-P7", "Z-T47")
@@ -462,6 +477,23 @@ def test_what_a_recommendation_says_with_its_number():
     assert TwoDimensional(posterior="1/4", ratio=3).recommend().not_covered == ()
     assert found.stated == "1.299"
     assert Fraction(rounded_down(found.value.lower, 3)) < found.value.lower, "1.29, not 1.30"
+
+
+@pytest.mark.reference("Z-F3.3", "Z-F3.4", "Z-D34", "Z-S16", "Z-S18")
+def test_curves_of_the_figures():
+    """Profiles along a line: epsilon is infinite where nothing is asked, least where the closed form says."""
+    places = [(Fraction(k, 100), 1) for k in range(1, 68)]
+    for ratio in ("3/2", 3, 6):
+        profile = FixedQ(posterior="1/4", ratio=ratio, q=1)
+        values = [value.lower for _, _, value in curve(profile, places)]
+        assert min(values) >= profile.recommend().value.upper * Fraction(999_999, 1_000_000)
+        assert values[66].is_infinite == (Fraction(67, 100) * max(Fraction(25, 67), Fraction(ratio)) >= 1)
+    for posterior in ("1/40", "3/20", "3/10"):
+        profile = FixedP(posterior=posterior, ratio=3, p="1/20")
+        values = [value.lower for _, _, value in curve(profile, [("1/20", Fraction(k, 100)) for k in range(1, 101)])]
+        assert float(min(values)) == pytest.approx(float(profile.recommend().value.lower), abs=2e-3)
+    ((_, _, nothing),) = curve(FixedP(posterior="1/4", ratio=3, p="1/20"), [("1/2", 1)])
+    assert nothing.lower.is_infinite, "other attackers are not covered"
 
 
 @pytest.mark.reference("Z-F3.5", "Z-N3.b")

@@ -7,6 +7,7 @@ from dpspec_attackers.arbitrary import ArbitraryPrior
 from dpspec_attackers.chamber import InformationChamber
 from dpspec_attackers.compound import CompoundTester
 from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.independent import IndependentRecord
 from dpspec_attackers.membership import TARGETS, StrongMembership
 from dpspec_attackers.profiles import PROFILES, FromFunction
 from dpspec_attackers.restricted import AttributeRestricted
@@ -26,6 +27,7 @@ ATTACKERS: tuple[type[AttackerModel], ...] = (
     NosyNeighbour,
     Journalist,
     AttributeRestricted,
+    IndependentRecord,
     StrongMembership,
     BlockKnowledge,
     Hierarchical,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import attrs
-from dpspec_divergences.counting import SymmetricDifference, exchange
+from dpspec_divergences.counting import HammingOrdered, SymmetricDifference, exchange
 from dpspec_divergences.relations import AddRemove
 
 from dpspec.blocks.space import Dataset
@@ -61,3 +61,28 @@ def inclusion_pairs(spec: PrivacySpec) -> Pairs:
     if not kept:
         raise NotReachedError("space", f"holds no two datasets of one universe that differ by one {unit} record")
     return attrs.evolve(near, pairs=kept, scope=f"{near.scope}, of these {len(kept)} with one {unit} record more or less")
+
+
+def replacement_bound(spec: PrivacySpec) -> Number:
+    """What d_Pr may be for two datasets of one size in which one record differs.
+
+    Raises:
+        AttackerMisfitError: when their distance is not known to be finite.
+    """
+    unit = spec.input_divergence.counted_unit()
+    found = None if unit is None else spec.input_divergence.bounded_by(HammingOrdered(unit=unit), spec.space)
+    if found is None or found[0].is_infinite:
+        rule = "does not say how far apart two datasets are in which one record differs"
+        raise AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
+    return bound_within(spec, found[0])
+
+
+def replacement_pairs(spec: PrivacySpec) -> Pairs:
+    """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
+    unit = spec.input_divergence.counted_unit() or ""
+    near = pairs_within(spec, 1)
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return attrs.evolve(near, pairs=tuple((left, right) for left, right in near.pairs if one(left, right)))

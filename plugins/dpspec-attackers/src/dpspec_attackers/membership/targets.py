@@ -32,6 +32,17 @@ class MembershipTolerance(Tolerance):
 
     The parameters of every such tolerance are those of the releases: how many, by which composition, with which deltas, and with
     which probability the bound may fail.
+
+    Args:
+        difference: the tolerated change of the posterior against the prior.
+        posterior: the tolerated posterior.
+        prior: the attacker's prior of membership.
+        ratio: the tolerated posterior by prior, above 1.
+        releases: how many releases of the same data, one kind.
+        method: how they compose: basic, advanced, advanced-dwork, optimal-lattice, optimal; zcdp, zcdp-tail give rho.
+        delta_each: the delta of each release.
+        delta: the delta of all of them together.
+        failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy.
     """
 
     releases: int

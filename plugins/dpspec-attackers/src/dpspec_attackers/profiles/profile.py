@@ -53,6 +53,15 @@ class RiskProfile(Tolerance):
     """A risk profile; a subclass says where it speaks and what it tolerates there.
 
     The tolerated ratio must never grow with p or with q: one that did could not be bounded between two priors.
+
+    Args:
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1.
+        posterior: the tolerated posterior of it, whatever the ratio is then.
+        difference: the tolerated posterior less prior.
+        p: the attacker's prior that the target is in the data; the share of a sample, for instance.
+        q: the attacker's prior that its value lies in S, if it is in the data; 1 when inclusion itself is the secret.
+        p_low, p_high, q_low, q_high: the ranges of these priors; 0 stands for the limit.
+        size: n, the number of individuals.
     """
 
     def where(self) -> Region:

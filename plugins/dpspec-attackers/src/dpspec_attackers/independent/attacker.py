@@ -1,0 +1,140 @@
+"""The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
+(Z-D28).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, ClassVar
+
+from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.space import Dataset
+from dpspec.errors import AttackerMisfitError, CertainTargetError, NoRouteError
+from dpspec.exact import Bracket, Number
+from dpspec.laws.finite import FiniteLaw
+from dpspec.mechanism import Mechanism
+from dpspec.params import Rational, define
+from dpspec.spec import PrivacySpec
+from dpspec_attackers.membership.inclusion import inclusion_bound, inclusion_pairs, replacement_bound, replacement_pairs
+from dpspec_attackers.numeric import fmpq_of, in_decay
+from dpspec_attackers.profiles.bayes import INDEPENDENCE, risk_bound
+from dpspec_attackers.semantics import pure_bound
+
+Family = tuple[FiniteLaw | None, dict[Dataset, FiniteLaw]]
+"""The law without the target (None when it is certainly included), and the laws by dataset with it, the others being the same."""
+
+
+@define
+class IndependentRecord(AttackerModel):
+    """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set S.
+
+    The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
+    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Z-T4), for every S and every outcome. Where all have
+    one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced record (Z-S1).
+
+    Args:
+        inclusion: p, in (0, 1].
+        value: q, in (0, 1]; p and q are not both 1.
+
+    >>> from dpspec_divergences.examples import pure_spec
+    >>> [str(said.value) for said in IndependentRecord(value="1/2").worst_case(pure_spec(epsilon="ln(3)"))]
+    ['3/2', '3/4']
+    """
+
+    name: ClassVar[str] = "independent-record"
+    title: ClassVar[str] = "unsure about inclusion and value, with others that tell nothing about the target"
+    knowledge: ClassVar[str] = (
+        "a prior of inclusion, a prior of the value, and any belief about the others that is independent of both"
+    )
+    target: ClassVar[str] = "whether the target is in the data with a value in a set S"
+    observation: ClassVar[str] = "the whole release"
+    assumption: ClassVar[str] = INDEPENDENCE
+    source: ClassVar[str] = "Z-D5, Z-D6, Z-D28, Z-D29, Z-D30, Z-D31, Z-D32, Z-T3, Z-T4"
+
+    inclusion: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1)
+    value: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1, 2)
+
+    def __attrs_post_init__(self) -> None:
+        if self.inclusion * self.value == 1:
+            raise CertainTargetError("value", "is 1 and so is inclusion: nothing is left to learn", value="1")
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        loss, replaced = self._pure(spec)
+        theorem = "Z-T4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
+        if not replaced:
+            return self._said(Relation.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
+        q, rest = fmpq_of(self.value), fmpq_of(1 - self.value)
+        return self._said(
+            Relation.AT_MOST, in_decay(loss, lambda y: 1 / (q + rest * y)), f"{theorem} with a replaced record (Z-S1)"
+        )
+
+    def _pure(self, spec: PrivacySpec) -> tuple[Number, bool]:
+        """The pure loss of a record added or removed, or, where only p = 1 makes sense, of one replaced."""
+        try:
+            return pure_bound(spec.output_divergence, inclusion_bound(spec)), False
+        except AttackerMisfitError:
+            if self.inclusion != 1:
+                raise
+        return pure_bound(spec.output_divergence, replacement_bound(spec)), True
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        """The largest risk over all S, all outcomes and all beliefs with these p and q, by exact Bayes.
+
+        1/r is linear over linear in the belief about the others, so that a sure belief about them is worst; and a single value
+        in S against a single one outside.
+        """
+        _, replaced = self._pure(spec)
+        pairs = replacement_pairs(spec) if replaced else inclusion_pairs(spec)
+        families = _families(pairs.pairs, mechanism, spec, replaced=replaced)
+        risks = [risk for family in families for risk in self._risks(family)]
+        if not risks:
+            raise NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
+        relation = Relation.EQUALS if pairs.complete else Relation.AT_LEAST
+        return self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
+
+    def _risks(self, family: Family) -> Iterator[Fraction]:
+        without, laws = family
+        both, other, out = self.inclusion * self.value, self.inclusion * (1 - self.value), 1 - self.inclusion
+        for dataset, law in laws.items():
+            for outcome in law.support:
+                seen = law.probability(outcome)
+                if not seen:
+                    continue
+                against = [rival.probability(outcome) for place, rival in laws.items() if place != dataset]
+                if other and not against:
+                    continue
+                missing = without.probability(outcome) if without is not None else Fraction(0)
+                least = min(against, default=Fraction(0))
+                yield seen / (both * seen + other * least + out * missing)
+
+    def _said(self, relation: Relation, risk: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
+        at = (("inclusion", str(self.inclusion)), ("value", str(self.value)))
+        shown = (("posterior by prior, largest", risk), ("posterior, largest", risk.scaled(self.inclusion * self.value)))
+        return tuple(
+            RiskStatement(quantity=name, at=at, relation=relation, value=value, theorem=theorem, assumption=self.assumption)
+            for name, value in shown
+        )
+
+
+def _families(
+    pairs: tuple[tuple[Dataset, Dataset], ...], mechanism: Mechanism, spec: PrivacySpec, *, replaced: bool
+) -> list[Family]:
+    """For the same others: the law without the target, and those with each of its values."""
+    found: dict[Dataset, dict[Dataset, FiniteLaw]] = defaultdict(dict)
+
+    def law(dataset: Dataset) -> FiniteLaw:
+        made = mechanism.law(dataset, spec.space)
+        if not isinstance(made, FiniteLaw):
+            raise NoRouteError(
+                f"law {type(made).__name__}", "is not finite, so that Bayes is not exact", "ask for the worst case"
+            )
+        return made
+
+    if replaced:
+        return [(None, {left: law(left), right: law(right)}) for left, right in pairs]
+    for left, right in pairs:
+        small, large = sorted((left, right), key=spec.space.magnitude)
+        found[small][large] = law(large)
+    return [(law(small), laws) for small, laws in found.items()]

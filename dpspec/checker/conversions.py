@@ -256,6 +256,11 @@ def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     return Above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
 
 
+def _pure_to_gaussian(epsilon: arb, _source: Table, _target: Table) -> arb:
+    """2 Phi^-1(e^epsilon/(1 + e^epsilon)): the knot of randomised response on the curve of two Gaussians."""
+    return 2 * arb(2).sqrt() * (epsilon / 2).tanh().erfinv()
+
+
 def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     """ln(d/a) for the least level a of the power d on max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     (epsilon, delta), power = _odds(old, source), fraction(target["delta"])
@@ -330,6 +335,7 @@ _FAILING = {"pure": "mult", "approximate": "mult-delta", "hockey-stick": "hockey
 CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "pure-to-zcdp-simple": ("mult", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
     "pure-to-zcdp": ("mult", "d-nor", _pure_to_zcdp),
+    "pure-to-gaussian": ("mult", "gaussian-trade-off", Above(_pure_to_gaussian)),
     "pure-to-renyi": ("mult", "renyi", _pure_to_renyi),
     "zcdp-to-approximate": ("d-nor", "mult-delta", Above(_simple)),
     "zcdp-to-approximate-cks": ("d-nor", "mult-delta", Above(_cks)),

@@ -133,6 +133,9 @@ CASES: dict[str, list[tuple[PrivacySpec, PrivacySpec]]] = {
         (spec(STREAMS, d_x("hamming", unit="user")), spec(STREAMS, EVENTS)),
         (spec(STREAMS, d_x("window-events", width=2)), spec(STREAMS, EVENTS)),
         (spec(STREAMS, EVENTS), spec(STREAMS, d_x("window-events", width=2))),
+        (spec(PAIRS, HAMMING), spec(PAIRS, d_x("within-distance", of=HAMMING, most=2))),
+        (spec(TWO, SYMMETRIC, d_pr("d-nor")), spec(TWO, d_x("within-distance", of=HAMMING, most=1), d_pr("d-nor"))),
+        (spec(TWO, d_x("within-distance", of=SYMMETRIC, most=2)), spec(TWO, d_x("within-distance", of=HAMMING, most=1))),
     ],
     "neighbours-to-paths": [
         (spec(PAIRS, REPLACED), spec(PAIRS, HAMMING)),

@@ -17,8 +17,9 @@ from typing import Any
 import attrs
 
 from dpspec.checker.constants import input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, grown_at_most
+from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, grown_at_most
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
+from dpspec.checker.pairs import METRICS, asked_and_granted
 from dpspec.checker.universes import compared_pairs, determined, fewer_strata, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
@@ -298,8 +299,7 @@ def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: 
     old, new = before["input_divergence"], after["input_divergence"]
     _need(old["type"] == "neighbour" and new == {**old, "type": "path"}, "must go from neighbours to their paths")
     _need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
-    metrics = ("mult", "mult-one-way", "d-nor", "total-variation", "gaussian-trade-off", "trade-off")
-    _need(before["output_divergence"]["type"] in metrics, "the output divergence is not known to obey the triangle inequality")
+    _need(before["output_divergence"]["type"] in METRICS, "the output divergence is not known to obey the triangle inequality")
     return "the triangle inequality along paths inside the one universe"
 
 
@@ -331,6 +331,28 @@ def _approximate_groups(before: Table, after: Table, parameters: Table, block: s
     given_delta, delta = (read(spec["output_divergence"]["delta"]) for spec in (before, after))
     _need(grown_at_most(given_delta, delta, old, steps), "delta is below the old one times the sum of e^(i epsilon)")
     return f"{steps} neighbours in a row"
+
+
+def _pair_by_pair(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _need({"pairs"} <= set(parameters) <= {"pairs", "conversion"}, "the rule has the parameters pairs and conversion")
+    changed = [name for name in BLOCKS if before[name] != after[name]]
+    _need("space" not in changed, "the space must stay the same")
+    _need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
+    old, new = before["output_divergence"], after["output_divergence"]
+    unchanged = (old["type"], new["type"], None)
+    source, target, holds = ON_PAIRS[parameters["conversion"]] if "conversion" in parameters else unchanged
+    _need((old["type"], new["type"]) == (source, target), f"the conversion leads from {source} to {target}")
+    _need(holds is not None or old == new, "the output divergence must stay the same")
+    rows = list(asked_and_granted(before, after))
+    _need(parameters["pairs"] == len(rows), f"there are {len(rows)} pairs to compare")
+    for granted, allowed in rows:
+        if holds is None or granted == read(0):
+            enough = at_most(granted, allowed)
+        else:
+            given, asked = (x.under() if d["type"] == "d-nor" else x for x, d in ((granted, old), (allowed, new)))
+            enough = not granted.infinite and getattr(holds, "enough", holds)(given, old, asked, new)
+        _need(enough, f"{granted} is granted on a pair, from which {allowed} is not seen to follow")
+    return f"{len(rows)} pairs of datasets"
 
 
 def _conversion(rule: str) -> Check:
@@ -366,6 +388,7 @@ RULES: dict[str, Check] = {
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,
+    "pair-by-pair": _pair_by_pair,
     **{rule: _conversion(rule) for rule in CONVERSIONS},
 }
 """Every rule that is known here, with the check of its side condition."""

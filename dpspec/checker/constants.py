@@ -242,7 +242,7 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
     return surely(holds)
 
 
-def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
+def knots_of(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     if "curve" in divergence:
         return [(fraction(level), fraction(error)) for level, error in divergence["curve"]]
@@ -254,7 +254,7 @@ def _knots(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
 
 
 def _advantage(old: Table, _new: Table, k: Value) -> bool:
-    knots = _knots(old)
+    knots = knots_of(old)
     return knots is not None and at_most(Value(max(1 - a - b for a, b in knots)), k)
 
 
@@ -266,7 +266,7 @@ def _steps_in_mu(scale: Value) -> Holds:
             root = arb(2).sqrt()
             return root * (rational(1 - 2 * a).erfinv() - rational(2 * b - 1).erfinv())
 
-        knots = _knots(old)
+        knots = knots_of(old)
         if knots is None or any(a * b == 0 and a + b != 1 for a, b in knots):
             return False
         inner = [knot for knot in knots if 0 not in knot]
@@ -277,7 +277,7 @@ def _steps_in_mu(scale: Value) -> Holds:
 
 def _steepest(old: Table, _new: Table, k: Value) -> bool:
     """Each step multiplies likelihood ratios by at most the steepest fall of the curve, which falls from 1 on."""
-    knots = _knots(old)
+    knots = knots_of(old)
     if knots is None or knots[0][1] != 1:
         return False
     falls = [(b - d) / (c - a) for (a, b), (c, d) in itertools.pairwise(knots)]

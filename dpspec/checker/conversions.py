@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import attrs
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, exponential, fraction, rational, read, surely, within_numbers
+from dpspec.checker.constants import knots_of
+from dpspec.checker.numbers import Value, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
 
 Table = dict[str, Any]
 Formula = Callable[[Value, Table, Value, Table], bool]
 """Whether the new amount is at least the formula at the old one, the tables being those of the two divergences."""
 
 
-def _above(formula: Callable[[arb, Table, Table], arb]) -> Formula:
+@attrs.frozen
+class Above:
     """Above the formula in ball arithmetic, and by no more than rounding: else another formula was meant."""
 
-    def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
-        above = surely(lambda: formula(old.ball(), source, target) <= new.ball())
-        return above and surely(lambda: new.ball() < formula(old.ball(), source, target) * (1 + arb(2) ** -20))
+    formula: Callable[[arb, Table, Table], arb]
 
-    return holds
+    def __call__(self, old: Value, source: Table, new: Value, target: Table) -> bool:
+        close = surely(lambda: new.ball() < self.formula(old.ball(), source, target) * (1 + arb(2) ** -20))
+        return close and self.enough(old, source, new, target)
+
+    def enough(self, old: Value, source: Table, new: Value, target: Table) -> bool:
+        """Above the formula, however far."""
+        return surely(lambda: self.formula(old.ball(), source, target) <= new.ball())
 
 
 def _log(text: Any) -> arb:
@@ -110,7 +118,7 @@ def _entropic(generator: str) -> Formula:
         if generator == "kl":
             return at_most(old, new)
         twice = 2 if squares and source["type"] == "d-nor" else 1
-        return _above(lambda x, _source, _target: _ENTROPIES[generator](twice * x))(old, source, new, target)
+        return Above(lambda x, _source, _target: _ENTROPIES[generator](twice * x))(old, source, new, target)
 
     return holds
 
@@ -161,7 +169,83 @@ def _pure_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool
         heads, power = 1 / (1 + (-epsilon).exp()), rational(order)
         return (heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)).log() / (power - 1)
 
-    return _above(formula)(old, source, new, target)
+    return Above(formula)(old, source, new, target)
+
+
+def _pure_to_kl(old: Value, _source: Table, new: Value, target: Table) -> bool:
+    """epsilon tanh(epsilon/2) = epsilon (e^epsilon - 1)/(e^epsilon + 1), of randomised response."""
+    odds = exponential(old)
+    if target["generator"] != "kl":
+        return False
+    if odds is None:
+        return surely(lambda: old.ball() * (old.ball() / 2).tanh() < new.ball())
+    return within_numbers([old, Value((odds - 1) / (odds + 1))], new)
+
+
+# --- trade-off curves: the pair of laws that a curve stands for ----------------------------------
+
+
+def _group(divergence: Table, steps: Value) -> list[tuple[Fraction, Fraction]] | None:
+    """The knots (a, 1 - f(a)) of so many steps of a curve f, rounded down: 1 - f is applied over and over."""
+    knots, count = knots_of(divergence), int(steps.plain)
+    if knots is None or steps.logs or steps.root or steps.infinite or not 1 <= count <= 32:
+        return None
+    rising = [(level, 1 - error) for level, error in knots]
+    slopes = [(d - b) / (c - a) for (a, b), (c, d) in itertools.pairwise(rising)]
+    if rising[0][0] != 0 or min(rising[-1]) != 1 or sorted(slopes, reverse=True) != slopes or slopes[-1] < 0:
+        return None  # no convex curve down to 0
+    found = rising
+    for _ in range(count - 1):
+        levels = {a for a, _ in found}
+        for (a, b), (c, d) in itertools.pairwise(found):
+            levels |= {a + (level - b) * (c - a) / (d - b) for level, _ in rising if b < level < d}
+        found = [(level, _at(rising, _at(found, level))) for level in sorted(levels)]
+    return found
+
+
+def _at(line: list[tuple[Fraction, Fraction]], level: Fraction) -> Fraction:
+    for (a, b), (c, d) in itertools.pairwise(line):
+        if a <= level <= c:
+            return b + (level - a) * (d - b) / (c - a)
+    raise ValueError("a level outside of the curve")
+
+
+def _masses(line: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]] | None:
+    """The two laws of a curve as masses on its pieces; None where one of them has a mass and the other has none."""
+    found = [(d - b, c - a) for (a, b), (c, d) in itertools.pairwise(line)]
+    return found if not any(line[0]) and all(p > 0 and q > 0 for p, q in found) else None
+
+
+def _pure_to_curve(old: Value, _source: Table, new: Value, target: Table) -> bool:
+    """Randomised response has the knot a = 1/(1 + e^epsilon), and the steps of a convex curve lie below it when they do there."""
+    odds, line = exponential(old), _group(target, new)
+    if odds is None or line is None:
+        return False
+    return 1 - _at(line, 1 / (1 + odds)) <= 1 / (1 + odds)
+
+
+def _curve_to_kl(old: Value, source: Table, new: Value, target: Table) -> bool:
+    line = _group(source, old) if old.plain.denominator == 1 else None
+    masses = None if line is None else _masses(line)
+    if masses is None or target["generator"] != "kl":
+        return False
+
+    def mean(pairs: list[tuple[Fraction, Fraction]]) -> Value:
+        return linear((p if p > q else -p, read(f"ln({max(p / q, q / p)})")) for p, q in pairs)
+
+    return all(at_most(mean(pairs), new) for pairs in (masses, [(q, p) for p, q in masses]))
+
+
+def _curve_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+    line = _group(source, old) if old.plain.denominator == 1 else None
+    masses, order = None if line is None else _masses(line), read(target["order"]).plain
+    if masses is None or order.denominator != 1:
+        return False
+    power = int(order)
+    moments = (
+        sum((p**power * q ** (1 - power) for p, q in pairs), Fraction(0)) for pairs in (masses, [(q, p) for p, q in masses])
+    )
+    return all(within_numbers([read(f"ln({moment})"), Value(1 / (order - 1))], new) for moment in moments)
 
 
 def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
@@ -169,7 +253,12 @@ def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     odds = exponential(old)
     if odds is not None:
         return within_numbers([Value((odds - 1) / (odds + 1)), old], new)
-    return _above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
+    return Above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
+
+
+def _pure_to_gaussian(epsilon: arb, _source: Table, _target: Table) -> arb:
+    """2 Phi^-1(e^epsilon/(1 + e^epsilon)): the knot of randomised response on the curve of two Gaussians."""
+    return 2 * arb(2).sqrt() * (epsilon / 2).tanh().erfinv()
 
 
 def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
@@ -185,6 +274,22 @@ def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
         return ((rational(power) - delta.ball()) / odds).max(rest - odds * rational(1 - power))
 
     return surely(lambda: level_ball() * new.ball().exp() > rational(power))
+
+
+def _renyi_to_stick(old: Value, source: Table, new: Value, target: Table) -> bool:
+    """The largest p - e^epsilon q with q >= p^b e^-gamma, b = alpha/(alpha - 1): at p = (r/b)^(alpha - 1), or at p = 1."""
+    order, exponent = read(source["order"]).plain, linear([(Fraction(1), old), (Fraction(-1), read(target["epsilon"]))])
+    slope, ratio = order / (order - 1), exponential(exponent)
+    if ratio is not None and order.denominator == 1:
+        most = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
+        return at_most(Value(most), new)
+
+    def above() -> bool:
+        share = exponent.ball().exp() / rational(slope)
+        inside = share < 1 and share ** rational(order - 1) / rational(order) < new.ball()
+        return bool(inside or (share > 1 and 1 - 1 / exponent.ball().exp() < new.ball()))
+
+    return surely(above)
 
 
 # --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
@@ -230,23 +335,25 @@ _FAILING = {"pure": "mult", "approximate": "mult-delta", "hockey-stick": "hockey
 CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "pure-to-zcdp-simple": ("mult", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
     "pure-to-zcdp": ("mult", "d-nor", _pure_to_zcdp),
+    "pure-to-gaussian": ("mult", "gaussian-trade-off", Above(_pure_to_gaussian)),
     "pure-to-renyi": ("mult", "renyi", _pure_to_renyi),
-    "zcdp-to-approximate": ("d-nor", "mult-delta", _above(_simple)),
-    "zcdp-to-approximate-cks": ("d-nor", "mult-delta", _above(_cks)),
+    "zcdp-to-approximate": ("d-nor", "mult-delta", Above(_simple)),
+    "zcdp-to-approximate-cks": ("d-nor", "mult-delta", Above(_cks)),
     "zcdp-to-approximate-bun-steinke": ("d-nor", "mult-delta", _bun_steinke),
     "zcdp-to-renyi": ("d-nor", "renyi", _same(lambda target: [read(target["order"])])),
     "renyi-to-renyi": ("renyi", "renyi", _renyi),
-    "renyi-to-approximate": ("renyi", "mult-delta", _above(_from_renyi)),
-    "renyi-to-approximate-cks": ("renyi", "mult-delta", _above(_from_renyi_cks)),
+    "renyi-to-hockey-stick": ("renyi", "hockey-stick", _renyi_to_stick),
+    "renyi-to-approximate": ("renyi", "mult-delta", Above(_from_renyi)),
+    "renyi-to-approximate-cks": ("renyi", "mult-delta", Above(_from_renyi_cks)),
     **{
         f"{name}-to-{generator}": (kind, generator if generator == "total-variation" else "f-divergence", _entropic(generator))
         for name, kind in (("zcdp", "d-nor"), ("renyi", "renyi"))
         for generator in ("kl", *_ENTROPIES)
     },
-    "zcdp-to-pbdp": ("d-nor", "pbdp", _above(_simple)),
-    "renyi-to-pbdp": ("renyi", "pbdp", _above(_from_renyi)),
+    "zcdp-to-pbdp": ("d-nor", "pbdp", Above(_simple)),
+    "renyi-to-pbdp": ("renyi", "pbdp", Above(_from_renyi)),
     "pbdp-to-approximate": ("pbdp", "mult-delta", _no_smaller),
-    "gaussian-to-pbdp": ("gaussian-trade-off", "pbdp", _above(_gaussian_to_pbdp)),
+    "gaussian-to-pbdp": ("gaussian-trade-off", "pbdp", Above(_gaussian_to_pbdp)),
     **{f"{name}-to-pbdp": (kind, "pbdp", _to_pbdp) for name, kind in _FAILING.items()},
     "gaussian-to-zcdp": ("gaussian-trade-off", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
     "gaussian-to-renyi": (
@@ -255,10 +362,19 @@ CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
         lambda old, _s, new, target: within_numbers([read("1/2"), read(target["order"]), old, old], new),
     ),
     "gaussian-to-approximate": ("gaussian-trade-off", "mult-delta", _gaussian_to_approximate),
-    "gaussian-to-hockey-stick": ("gaussian-trade-off", "hockey-stick", _above(_gaussian_to_stick)),
-    "gaussian-to-total-variation": ("gaussian-trade-off", "total-variation", _above(_gaussian_to_stick)),
+    "gaussian-to-hockey-stick": ("gaussian-trade-off", "hockey-stick", Above(_gaussian_to_stick)),
+    "gaussian-to-total-variation": ("gaussian-trade-off", "total-variation", Above(_gaussian_to_stick)),
     **{f"{name}-to-approximate": (kind, "mult-delta", _to_approximate) for name, kind in _FAILING.items()},
     **{f"{name}-to-hockey-stick": (kind, "hockey-stick", _to_stick) for name, kind in _FAILING.items()},
     **{f"{name}-to-total-variation": (kind, "total-variation", _to_stick) for name, kind in _FAILING.items()},
 }
 """By name of the rule: the divergences it joins, and its formula. Any other conversion is unchecked."""
+
+ON_PAIRS: dict[str, tuple[str, str, Formula]] = {
+    **CONVERSIONS,
+    "pure-to-f-divergence": ("mult", "f-divergence", _pure_to_kl),
+    "pure-to-curve": ("mult", "trade-off", _pure_to_curve),
+    "curve-to-f-divergence": ("trade-off", "f-divergence", _curve_to_kl),
+    "curve-to-renyi": ("trade-off", "renyi", _curve_to_renyi),
+}
+"""Those that are followed on single pairs of datasets: some only for certain generators, orders and whole odds."""

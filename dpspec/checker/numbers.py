@@ -101,8 +101,10 @@ def within_numbers(factors: list[Value], limit: Value) -> bool:
 
 
 def exponential(value: Value) -> Fraction | None:
-    """e^v where it is rational."""
+    """e^v where it is a rational number of no more than a few thousand digits."""
     if value.plain or value.root or value.infinite or any(k.denominator != 1 for _, k in value.logs):
+        return None
+    if sum(abs(k) * prime.bit_length() for prime, k in value.logs) > 10_000:
         return None
     return math.prod((Fraction(prime) ** int(k) for prime, k in value.logs), start=Fraction(1))
 

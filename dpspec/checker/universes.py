@@ -194,15 +194,15 @@ def compared_pairs(spec: Table) -> Iterator[tuple[Any, Any, Value]]:
     """The pairs of datasets of every universe, with its budget, for universes that are written out."""
     multiverse, kind = spec["multiverse"], spec["multiverse"].get("type")
     if kind == "explicit":
-        for label, held in _explicit(multiverse):
-            yield from ((x, y, _bound(spec, label)) for x, y in itertools.combinations(held, 2))
+        for label, held in explicit(multiverse):
+            yield from ((x, y, of_universe(spec, label)) for x, y in itertools.combinations(held, 2))
     elif kind == "with-and-without":
         for pair in multiverse["pairs"]:
             less, record = _dataset(pair["dataset"]), tuple(pair["record"])
-            yield less, tuple(sorted((*less, record))), _bound(spec, (record, less), record)
+            yield less, tuple(sorted((*less, record))), of_universe(spec, (record, less), record)
     elif kind == "star" and multiverse["relation"]["type"] == "add-remove" and "centres" in multiverse:
         yield from (
-            (*pair, _bound(spec, None)) for x in multiverse["centres"] for pair in _neighbours(_dataset(x), spec["space"])
+            (*pair, of_universe(spec, None)) for x in multiverse["centres"] for pair in _neighbours(_dataset(x), spec["space"])
         )
     else:
         raise ValueError(f"universes of type {kind} are not listed here")
@@ -223,7 +223,7 @@ def shared_bounds(spec: Table, left: Any, right: Any) -> Iterator[Value]:
     """The budget of every universe that holds both datasets."""
     multiverse, kind = spec["multiverse"], spec["multiverse"].get("type")
     if kind == "explicit":
-        yield from (_bound(spec, label) for label, held in _explicit(multiverse) if left in held and right in held)
+        yield from (of_universe(spec, label) for label, held in explicit(multiverse) if left in held and right in held)
         return
     less, more = sorted((left, right), key=len)
     surplus = list((Counter(more) - Counter(less)).elements())
@@ -231,10 +231,10 @@ def shared_bounds(spec: Table, left: Any, right: Any) -> Iterator[Value]:
         return
     listed = [(tuple(pair["record"]), _dataset(pair["dataset"])) for pair in multiverse.get("pairs", [])]
     if kind == "one-record" or (surplus[0], less) in listed:
-        yield _bound(spec, (surplus[0], less), surplus[0])
+        yield of_universe(spec, (surplus[0], less), surplus[0])
 
 
-def _explicit(multiverse: Table) -> list[tuple[Any, list[Any]]]:
+def explicit(multiverse: Table) -> list[tuple[Any, list[Any]]]:
     rows = multiverse["universes_by_label"]
     pairs = rows.items() if isinstance(rows, dict) else rows
     return [(label, [_frozen(x) for x in held]) for label, held in pairs]
@@ -248,7 +248,7 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(entry) for entry in value) if isinstance(value, list) else value
 
 
-def _bound(spec: Table, label: Any, record: tuple[str, ...] | None = None) -> Value:
+def of_universe(spec: Table, label: Any, record: tuple[str, ...] | None = None) -> Value:
     """The Lipschitz constant of one universe."""
     budget = spec["budget"]
     if "universe" in budget:

@@ -1,7 +1,8 @@
 """The search for a derivation: from the premise towards the goal, breadth first, so that the shortest chain is found.
 
 Rules are believed about each of their steps, and about nothing else: a rule may propose anything, any number of times, in
-circles. So no specification is looked at twice, and depth, breadth and the number of specifications are bounded.
+circles. So no specification is looked at twice, and depth, breadth and the number of specifications are bounded. Where no
+chain arrives, small spaces are looked at pair by pair.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from dpspec.compare.derivation import Derivation
+from dpspec.compare.pairwise import pair_by_pair
 from dpspec.errors import DpspecError, PluginContractError
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
@@ -59,6 +61,9 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Fo
             if step.after not in reached:
                 reached[step.after] = (*reached[here], step)
                 waiting.append(step.after)
+    if goal not in reached:
+        last = pair_by_pair(premise, goal, rules)
+        reached |= {} if last is None else {goal: (last,)}
     arrived = goal in reached
     steps = reached[goal if arrived else nearest]
     return Found(derivation=Derivation(premise=premise, steps=steps), arrived=arrived)

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from dpspec.extension import installed
+
 
 def test_risk_as_text(run, response):
     ran = run("risk", response(), "--attacker", "tester")
@@ -18,7 +20,7 @@ def test_risk_as_json(run, specs):
     ran = run("risk", specs / "topdown-2020-pl.dpspec.toml", "--attacker", "tester", "--set", "levels=[0.05]", "--format", "json")
     data = ran.json("risk")
     assert data["attacker"]["parameters"] == {"levels": "0.05", "distance": "1", "datasets": ""}
-    assert [row["at"][0] for row in data["rows"]] == [{"name": "level", "value": "1/20"}]
+    assert [row["at"][0] for row in data["rows"]] == [{"name": "level", "value": "1/20"}, {"name": "distance", "value": "1"}]
     assert data["rows"][0]["worst_case"][0]["relation"] == "at most"
     assert data["rows"][0]["worst_case"][0]["assumption"] == "none"
     assert data["mechanism"] is None
@@ -86,3 +88,37 @@ def test_an_audience_as_json(run, response):
 
 def test_only_a_file_has_an_audience(run):
     assert run("explain", "hamming", "--audience", "public").code == 2
+
+
+# --- every attacker ----------------------------------------------------------------------------------------
+
+ATTACKERS = installed().registry.names("attackers")
+SETTINGS = {
+    "attribute-restricted": ['attributes=["bit"]'],
+    "information-chamber": ["prior=uniform"],
+    "nosy-neighbour": ["population=3"],
+    "journalist": ["population=3"],
+    "sampling-outsider": ["population=3"],
+}
+
+
+@pytest.mark.parametrize("name", ATTACKERS)
+def test_every_attacker_answers_or_says_why_not(run, response, name):
+    settings = [part for setting in SETTINGS.get(name, ()) for part in ("--set", setting)]
+    ran = run("risk", response(), "--attacker", name, *settings, "--format", "json")
+    assert ran.code in {0, 1, 2, 3}
+    if ran.code < 2:
+        assert all(said["assumption"] for row in ran.json("risk")["rows"] for said in row["worst_case"] + row["own_law"])
+    else:
+        assert ran.json("failure")["errors"]
+
+
+@pytest.mark.parametrize("name", ["tester", "strongest", "arbitrary-prior", "compound-tester", *SETTINGS])
+def test_randomised_response_stays_within_its_worst_case(run, response, name):
+    settings = [part for setting in SETTINGS.get(name, ()) for part in ("--set", setting)]
+    assert run("risk", response(), "--attacker", name, *settings).code == 0
+
+
+@pytest.mark.parametrize("name", ATTACKERS)
+def test_every_attacker_is_explained(run, name):
+    assert run("explain", name).code == 0

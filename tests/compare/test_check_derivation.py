@@ -186,7 +186,7 @@ def other_parameters(given: Data) -> Iterator[Any]:
             yield {"constant": text}
 
 
-ONLY_GROW = ("larger-budget", "larger-budgets", "listed-universes")
+ONLY_GROW = ("larger-budget", "larger-budgets", "listed-universes", "pair-by-pair")
 """The rules that allow any budget above a bound; after every other one the budget is what the step has to leave."""
 
 

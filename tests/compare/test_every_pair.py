@@ -88,13 +88,13 @@ def test_every_pair_of_flavours_is_decided_or_says_what_was_tried() -> None:
     for premise, conclusion, direction in directions("specs/flavours"):
         confirm(premise.spec, conclusion.spec, direction)
         counted[direction.answer] += 1
-    assert counted[Answer.UNKNOWN] <= 14
-    assert counted[Answer.IMPLIES] >= 30
+    assert counted == {Answer.IMPLIES: 40, Answer.SEPARATED: 1851, Answer.UNKNOWN: 1}
 
 
 @pytest.mark.long
 def test_every_specification_against_every_flavour() -> None:
     for left, right in itertools.product(documents("specs"), documents("specs/flavours")):
         found = compare_specs(left.spec, right.spec, REGISTRY)
+        assert Answer.UNKNOWN not in (found.forward.answer, found.backward.answer), (left.id, right.id)
         confirm(left.spec, right.spec, found.forward)
         confirm(right.spec, left.spec, found.backward)

@@ -38,6 +38,7 @@ FEWER = Attribute(name="age", categories=("young", "old"))
 
 TWO = UnorderedRecords(attributes=(SEX,), most=2)
 PAIRS = UnorderedRecords(attributes=(AGE,), least=2, most=2)
+MANY = UnorderedRecords(attributes=(Attribute(name="age", count=6),), least=2, most=2)  # too many to look at pair by pair
 BITS = BitVectors(length=2)
 COUNTS = ContingencyTables(attributes=(SEX,), most=2)
 HOMES = Households(household=(Attribute(name="place", categories=("a",)),), person=(SEX,), most=2, members=2)
@@ -132,6 +133,9 @@ CASES: dict[str, list[tuple[PrivacySpec, PrivacySpec]]] = {
         (spec(STREAMS, d_x("hamming", unit="user")), spec(STREAMS, EVENTS)),
         (spec(STREAMS, d_x("window-events", width=2)), spec(STREAMS, EVENTS)),
         (spec(STREAMS, EVENTS), spec(STREAMS, d_x("window-events", width=2))),
+        (spec(PAIRS, HAMMING), spec(PAIRS, d_x("within-distance", of=HAMMING, most=2))),
+        (spec(TWO, SYMMETRIC, d_pr("d-nor")), spec(TWO, d_x("within-distance", of=HAMMING, most=1), d_pr("d-nor"))),
+        (spec(TWO, d_x("within-distance", of=SYMMETRIC, most=2)), spec(TWO, d_x("within-distance", of=HAMMING, most=1))),
     ],
     "neighbours-to-paths": [
         (spec(PAIRS, REPLACED), spec(PAIRS, HAMMING)),
@@ -250,7 +254,7 @@ def test_a_false_rule_is_contradicted() -> None:
 @pytest.mark.parametrize(
     ("premise", "goal"),
     [
-        (spec(PAIRS, REPLACED, multiverse=EVERYTHING), spec(PAIRS, HAMMING, multiverse=EVERYTHING)),  # paths may leave
+        (spec(MANY, REPLACED, multiverse=EVERYTHING), spec(MANY, HAMMING, multiverse=EVERYTHING)),  # paths may leave
         (spec(PAIRS, REPLACED, HALF), spec(PAIRS, HAMMING, HALF)),  # no triangle inequality
         (spec(TWO, SYMMETRIC, multiverse=LevelSets(invariants=(SEXES,))), spec(TWO, SYMMETRIC)),  # larger universes
         (spec(UnorderedRecords(attributes=(SEX,), most=1), SYMMETRIC), spec(TWO, SYMMETRIC)),  # a larger space

@@ -14,7 +14,8 @@ from dpspec.blocks.space import Attribute
 from dpspec.compare.comparison import Answer, Direction
 from dpspec.compare.separation import INSTANCE
 from dpspec.compare.separations import cuts, numbers, outside, releases
-from dpspec.compare.separations.answers import extremal_answers, searched_answers
+from dpspec.compare.separations.answers import extremal_answers, ladder, searched_answers
+from dpspec.compare.separations.candidate import Answered
 from dpspec.compare.separations.pairs import cases
 from dpspec.exact import number
 from dpspec.spec import PrivacySpec
@@ -73,6 +74,36 @@ def test_answers_stay_within_the_bound_on_a_whole_space(name, parameters, parame
     assert judged
     assert {verdict.outcome for verdict in judged} <= {Outcome.VERIFIED, Outcome.UNDECIDED}
     assert Outcome.VERIFIED in {verdict.outcome for verdict in judged}
+
+
+@pytest.mark.parametrize(("name", "parameters", "parameter", "value"), STANDARDS)
+def test_three_answers_stay_within_the_bound_without_a_triangle_inequality(name, parameters, parameter, value):
+    premise = bits_spec(2).replace(
+        output_divergence=block("output_divergences", name, **parameters), budget=budget(parameter, value)
+    )
+    bound = premise.output_divergence.lipschitz(parameter, number(value))
+    answers = ladder(premise.output_divergence, bound)
+    assert answers is None or verify(Answered(value=sum, answers=answers), premise).outcome is Outcome.VERIFIED
+    assert answers is not None or name not in ("mult", "d-nor", "total-variation", "gaussian-trade-off")
+
+
+@pytest.mark.parametrize(
+    ("premise", "conclusion", "word"),
+    [
+        (("renyi", {"order": 2}, "epsilon", "ln(3)"), ("gaussian-trade-off", {}, "mu", "8/5"), "1/10000000000"),
+        (("d-nor", {}, "rho", "61/100"), ("hockey-stick", {"epsilon": "ln(3)"}, "delta", "1/3"), "for 0, "),
+    ],
+)
+def test_rare_answers_and_three_in_a_row_separate_standards_that_measure_a_mean(premise, conclusion, word):
+    specs = [
+        bits_spec(2).replace(output_divergence=block("output_divergences", name, **given), budget=budget(parameter, value))
+        for name, given, parameter, value in (premise, conclusion)
+    ]
+    found = separated(*specs).separation
+    assert found is not None
+    assert word in found.mechanism
+    assert verify(found.run, specs[0]).outcome is Outcome.VERIFIED
+    assert verify(found.run, specs[1]).outcome is Outcome.REFUTED
 
 
 def test_what_neighbours_leave_open_is_answered_truthfully():

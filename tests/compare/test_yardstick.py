@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, Replac
 
 from dpspec.api import find_yardsticks, read_spec
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
@@ -23,6 +25,7 @@ from dpspec.extension import installed
 from dpspec.report import yardstick as words
 from dpspec.spec import PrivacySpec
 from dpspec.yardstick import Yardstick, attacks, common_multiverse, common_space
+from tests.compare.hunting import contradicted, random_mechanism, tight
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = installed().registry
@@ -30,9 +33,10 @@ TOPDOWN, SWAPPING = (
     read_spec(ROOT / f"specs/{name}.dpspec.toml").spec for name in ("topdown-2020-pl-dhc", "swapping-2020-county-tract")
 )
 SEX, AGE = Marginal(attributes=("sex",)), Marginal(attributes=("age",))
-PEOPLE = UnorderedRecords(
-    attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", categories=("minor", "adult"))), most=3
-)
+SEXES, AGES = Attribute(name="sex", categories=("f", "m")), Attribute(name="age", categories=("minor", "adult"))
+PEOPLE = UnorderedRecords(attributes=(SEXES, AGES), most=3)
+TOTAL = LevelSets(invariants=(Marginal(attributes=()),))
+HOUSES = Hamming(unit="household")
 
 
 def people(standard, parameter, value, distance=None, multiverse=None, space=PEOPLE) -> PrivacySpec:
@@ -138,9 +142,8 @@ def test_universes_intersect_and_determined_invariants_go() -> None:
 
 def test_distances_meet_in_the_smaller_one_inside_universes() -> None:
     """Where the number of persons is public: 1 per person replaced is 1/2 per person added or removed."""
-    total = LevelSets(invariants=(Marginal(attributes=()),))
-    one = people(Mult(), "epsilon", 1, multiverse=total)
-    two = people(Mult(), "epsilon", 1, SymmetricDifference(), total)
+    one = people(Mult(), "epsilon", 1, multiverse=TOTAL)
+    two = people(Mult(), "epsilon", 1, SymmetricDifference(), TOTAL)
     found = {str(single.spec.input_divergence): single for single in common(one, two)}
     assert found["symmetric-difference (person)"].left.budget == number("1/2")
     assert found["hamming (person)"].right.budget == number(2)
@@ -149,8 +152,7 @@ def test_distances_meet_in_the_smaller_one_inside_universes() -> None:
 
 def test_a_false_domination_is_rejected() -> None:
     """Without the public total nothing bounds hamming by the symmetric difference; a forged step of that kind is refused."""
-    total = LevelSets(invariants=(Marginal(attributes=()),))
-    one, two = people(Mult(), "epsilon", 1, multiverse=total), people(Mult(), "epsilon", 1, SymmetricDifference(), total)
+    one, two = people(Mult(), "epsilon", 1, multiverse=TOTAL), people(Mult(), "epsilon", 1, SymmetricDifference(), TOTAL)
     found = {str(single.spec.input_divergence): single for single in common(one, two)}
     data = found["symmetric-difference (person)"].proofs()[0].data(REGISTRY)
     assert data["steps"][0]["rule"] == "domination-inside-universes"
@@ -169,6 +171,40 @@ def test_a_constant_that_is_too_small_is_rejected() -> None:
     assert step["parameters"] == {"constant": "10"}
     step["parameters"] = {"constant": "9"}
     assert not check_derivation(proof).accepted
+
+
+PAIR = UnorderedRecords(attributes=(SEXES, AGES), most=2)
+FEW = UnorderedRecords(attributes=(SEXES,), most=3)
+HOMES = Households(household=(Attribute(name="place", categories=("a",)),), person=(SEXES,), most=2, members=2)
+TOTALS = LevelSets(invariants=(Marginal(unit="person", attributes=()), Marginal(unit="household", attributes=())))
+FEWER = LevelSets(invariants=(Marginal(unit="person", attributes=()),))
+HUNTED = [
+    (people(Mult(), "epsilon", 9, None, TOTAL, FEW), people(DNor(), "rho", 9, SymmetricDifference(), TOTAL, FEW), None),
+    (people(Mult(), "epsilon", 9, None, LevelSets(invariants=(SEX,)), PAIR), people(DNor(), "rho", 9, space=PAIR), None),
+    (people(Mult(), "epsilon", 9, multiverse=FEWER, space=HOMES), people(Mult(), "epsilon", 9, HOUSES, TOTALS, HOMES), 1),
+    (people(DNor(), "rho", 9, multiverse=FEWER, space=HOMES), people(Mult(), "epsilon", 9, HOUSES, TOTALS, HOMES), 2),
+]
+
+
+@pytest.mark.parametrize("case", range(len(HUNTED)))
+def test_no_mechanism_contradicts_a_route(case) -> None:
+    """Random mechanisms that keep a side with nothing to spare keep what its route derives, step by step."""
+    *sides, largest = HUNTED[case]
+    rules, tried = set(), 0
+    for place, (side, source) in enumerate(zip(sides, (random.Random(case), random.Random(-case)), strict=True)):
+        for _ in range(3 if largest == 2 else 8):
+            mechanism = random_mechanism(source, side)
+            given = tight(side, mechanism)
+            if given is None:
+                continue
+            pair = (given, sides[1]) if place == 0 else (sides[0], given)
+            for found in common(*pair, largest_household=largest, at={"delta": "1/10"}):
+                steps = (found.left, found.right)[place].derivation.steps
+                assert not list(contradicted(mechanism, steps))
+                rules |= {step.rule for step in steps}
+                tried += 1
+    assert tried >= 6
+    assert case == 1 or "domination-inside-universes" in rules
 
 
 def test_bad_input() -> None:

@@ -31,6 +31,7 @@ def by_vertices(p, q, level):
     return best
 
 
+@pytest.mark.reference("K-A3", "K-D22", "K-D5")
 @given(weights, weights, st.fractions(0, 1, max_denominator=20))
 def test_finite_laws_against_all_events(p, q, level):
     pair = FiniteDichotomy(tuple(p), tuple(q), sum(p), sum(q))

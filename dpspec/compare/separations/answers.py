@@ -1,7 +1,11 @@
-"""Answers that an output divergence allows at a bound: its own extremal ones first, then coins, leaks and noise by bisection."""
+"""Answers that an output divergence allows at a bound: its own extremal ones first, then coins, leaks and noise by bisection.
+
+Answers to more than two numbers are held against each other two by two, so that they need no triangle inequality.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -16,6 +20,9 @@ from dpspec.laws.law import Law
 
 STEPS = 1300
 """How many strengths of coins and noise lie below and above 1, each 2 % from the next."""
+
+STARTS = (Fraction(1, 10**10), Fraction(1, 27))
+"""How often an answer is given to those whom it does not concern: almost never, and where three answers are farthest apart."""
 
 TRUTH = Answers(law=FiniteLaw.point, words="without noise")
 """Where nothing is asked, the truth may be told."""
@@ -42,10 +49,11 @@ def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
 
 @lru_cache(maxsize=512)
 def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
-    """Coins, leaks and noise with d_Pr(N_0, N_1) <= bound, each as strong as it can be."""
+    """Coins, leaks and noise with d_Pr(N_i, N_j) <= bound |i - j|, each as strong as it can be."""
     if bound.is_infinite or bound == 0:
         return ()
-    searched = (_strongest(divergence, bound, family) for family in (_coin, _leak, _gaussian))
+    families = (_coin, _leak, _gaussian, partial(_above, STARTS[0]))
+    searched = [*(_strongest(divergence, bound, family) for family in families), ladder(divergence, bound)]
     return tuple(answers for answers in searched if answers is not None)
 
 
@@ -54,8 +62,13 @@ SOURCES = (extremal_answers, searched_answers)
 
 
 def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bool:
+    numbers = range((answers.most or 1) + 1)
+    return all(_apart(divergence, bound * (j - i), answers.law(i), answers.law(j)) for i, j in itertools.combinations(numbers, 2))
+
+
+def _apart(divergence: OutputDivergence, bound: Number, *pair: Law) -> bool:
+    """Whether two laws are seen to be at most so far apart, in both directions."""
     for precision in (64, 256):
-        pair = answers.law(0), answers.law(1)
         try:
             brackets = [divergence.between(*pair, precision=precision), divergence.between(*pair[::-1], precision=precision)]
         except NoRouteError:
@@ -67,15 +80,24 @@ def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bo
     return False
 
 
-def _strongest(divergence: OutputDivergence, bound: Number, family: Callable[[Fraction], Answers]) -> Answers | None:
+Members = Callable[[Fraction], Answers]
+"""Answers by their strength."""
+
+
+def _strongest(divergence: OutputDivergence, bound: Number, family: Members) -> Answers | None:
     """The last member of a family, from weak to strong, that stays within the bound."""
+    strength = _strength(divergence, bound, family)
+    return None if strength is None else family(strength)
+
+
+def _strength(divergence: OutputDivergence, bound: Number, family: Members) -> Fraction | None:
     strengths, low, high = _strengths(), 0, 2 * STEPS + 1
     if not _within(divergence, bound, family(strengths[0])):
         return None
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _within(divergence, bound, family(strengths[middle])) else (low, middle)
-    return family(strengths[low])
+    return strengths[low]
 
 
 @lru_cache(maxsize=1)
@@ -100,6 +122,27 @@ def _leak(strength: Fraction) -> Answers:
     shown = strength / (1 + strength)
     laws = (FiniteLaw.bernoulli(0), FiniteLaw.bernoulli(shown))
     return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, never if not", most=1)
+
+
+def _above(start: Fraction, strength: Fraction) -> Answers:
+    """Yes more often than at the start: from a rare answer on, standards that measure a mean allow it to stand out."""
+    shown = (start + strength) / (1 + strength)
+    laws = (FiniteLaw.bernoulli(start), FiniteLaw.bernoulli(shown))
+    return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, {start} if not", most=1)
+
+
+def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
+    """Yes for 0, 1 and 2, each more often than the one before: two steps may tell more than twice one of them."""
+    rates = [STARTS[1]]
+    for _ in range(2):
+        strength = _strength(divergence, bound, partial(_above, rates[-1]))
+        if strength is None:
+            return None
+        rates.append((rates[-1] + strength) / (1 + strength))
+    laws = [FiniteLaw.bernoulli(rate) for rate in rates]
+    words = "at most 2, answered by yes with probability " + ", ".join(f"{rate} for {i}" for i, rate in enumerate(rates))
+    found = Answers(law=laws.__getitem__, words=words, most=2)
+    return found if _within(divergence, bound, found) else None
 
 
 def _gaussian(strength: Fraction) -> Answers:

@@ -2,7 +2,8 @@
 
 Such numbers are a count of records, the distance d(x, .) from a dataset x (by the triangle inequality, for any metric with whole
 numbers), and whether the dataset is x. With laws N_0, N_1, ... that are at most eps apart from one number to the next,
-d_Pr(N_f(z), N_f(z')) <= eps |f(z) - f(z')| <= eps d(z, z'): by the triangle inequality of d_Pr, or because d(z, z') is at most 1.
+d_Pr(N_f(z), N_f(z')) <= eps |f(z) - f(z')| <= eps d(z, z'): by the triangle inequality of d_Pr, because f is cut at 1, or because
+answers to three numbers were held against each other two by two.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def _telling(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Case]:
 
 
 def _candidate(case: Case, numbered: Numbered, answers: Answers) -> Candidate:
-    most = min((m for m in (numbered.most, answers.most) if m is not None), default=None)
+    caps = (answers.most,) if (answers.most or 1) > 1 else (numbered.most, answers.most)
+    most = min((m for m in caps if m is not None), default=None)
 
     def value(dataset: Dataset) -> int:
         found = numbered.value(dataset)

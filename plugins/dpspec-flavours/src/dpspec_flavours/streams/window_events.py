@@ -56,6 +56,7 @@ class WindowEvents(InputDivergence):
     """
 
     name: ClassVar[str] = "window-events"
+    is_integral: ClassVar[bool] = True
 
     width: Annotated[int, Integer(1)]
 

@@ -1,0 +1,121 @@
+"""The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
+
+The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
+along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
+identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from dpspec.blocks.space import Dataset
+from dpspec.conversion import Conversion
+from dpspec.errors import DpspecError, NotInUniverseError, NumericalError
+from dpspec.exact import INFINITY, Number
+from dpspec.known import KnownMechanism
+from dpspec.plural import count
+from dpspec.rule import Rule, Step
+from dpspec.spec import PrivacySpec
+
+LISTED = 16
+"""Spaces of at most this many datasets are listed."""
+
+RULE = "pair-by-pair"
+
+Pair = tuple[Dataset, Dataset]
+Table = dict[Pair, Number]
+
+
+def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Step | None:
+    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen."""
+    if premise.space != goal.space or not _listable(premise) or not _listable(goal):
+        return None
+    granted, asked = _table(premise, paths=True), _table(goal, paths=False)
+    if granted is None or asked is None:
+        return None
+    wanted = {(granted.get(pair, INFINITY), allowed) for pair, allowed in asked.items()}
+    for name, converted in _formulas(premise, goal, rules):
+        if all(_follows(premise, goal, row, converted) for row in wanted):
+            return Step(
+                rule=RULE,
+                block=next(block for block in BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+                before=premise,
+                after=goal,
+                reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
+                citation="B-D4",
+                parameters={"pairs": len(asked)} | ({"conversion": name} if name else {}),
+            )
+    return None
+
+
+BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
+
+
+def _listable(spec: PrivacySpec) -> bool:
+    """Whether the space is small, and a bound on one order of two datasets is one on the other."""
+    size = spec.space.cardinality()
+    both = spec.output_divergence.is_symmetric or spec.input_divergence.is_symmetric
+    return size is not None and size <= LISTED and both
+
+
+@lru_cache(maxsize=256)
+def _table(spec: PrivacySpec, *, paths: bool) -> Table | None:
+    """The finite bounds between two datasets, in either order; None where there is a universe without a budget."""
+    datasets = list(spec.space.datasets())
+    try:
+        found = {(x, y): _either(spec, x, y) for x, y in itertools.permutations(datasets, 2)}
+    except (DpspecError, ArithmeticError):
+        return None
+    if paths and spec.output_divergence.is_metric:
+        for middle, (x, y) in itertools.product(datasets, itertools.permutations(datasets, 2)):
+            if middle not in (x, y):
+                found[x, y] = min(found[x, y], _sum(found[x, middle], found[middle, y]))
+    return {(x, y): found[x, y] for x, y in itertools.combinations(datasets, 2) if not found[x, y].is_infinite}
+
+
+def _either(spec: PrivacySpec, x: Dataset, y: Dataset) -> Number:
+    return min(_allowance(spec, x, y), _allowance(spec, y, x))
+
+
+def _allowance(spec: PrivacySpec, x: Dataset, y: Dataset) -> Number:
+    try:
+        return spec.allowance(x, y)
+    except NotInUniverseError:
+        if not spec.multiverse.share_universe(x, y, spec.space):
+            return INFINITY
+        raise
+
+
+def _sum(one: Number, other: Number) -> Number:
+    """The sum; infinite where it has no exact form, so that it is of no use."""
+    try:
+        return one + other
+    except NumericalError:
+        return INFINITY
+
+
+def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Iterator[tuple[str, Conversion | None]]:
+    source, target = premise.output_divergence, goal.output_divergence
+    if source == target:
+        yield "", None
+        return
+    for rule in rules:
+        if not isinstance(rule, Conversion) or isinstance(rule, KnownMechanism):
+            continue
+        if rule.source == source.name and target in rule.targets(source, target):
+            yield rule.name, rule
+
+
+def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:
+    """Whether what is granted gives at most what is allowed."""
+    granted, allowed = row
+    if by is None or granted == 0:
+        return granted <= allowed
+    source, target = premise.output_divergence, goal.output_divergence
+    if granted.is_infinite:
+        return False
+    found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
+    return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed

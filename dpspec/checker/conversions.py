@@ -319,7 +319,7 @@ _FAILING = {"pure": "mult", "approximate": "mult-delta", "hockey-stick": "hockey
 CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "pure-to-zcdp-simple": ("mult", "d-nor", lambda old, _s, new, _t: within_numbers([read("1/2"), old, old], new)),
     "pure-to-zcdp": ("mult", "d-nor", _pure_to_zcdp),
-    "pure-to-gaussian": ("mult", "gaussian-trade-off", _above(_pure_to_gaussian)),
+    "pure-to-gaussian": ("mult", "gaussian-trade-off", Above(_pure_to_gaussian)),
     "pure-to-renyi": ("mult", "renyi", _pure_to_renyi),
     "zcdp-to-approximate": ("d-nor", "mult-delta", Above(_simple)),
     "zcdp-to-approximate-cks": ("d-nor", "mult-delta", Above(_cks)),

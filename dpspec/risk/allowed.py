@@ -86,6 +86,36 @@ def _within(divergence: OutputDivergence, power: Fraction, level: Fraction, boun
     return False if any(value.lower > bound for value in values) else None
 
 
+def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
+    """The largest power minus level of any test, the total variation, for a divergence that keeps its bound under mixtures.
+
+    If power p at level a is allowed, so is 1 - a at 1 - p, the other way round, and the even mixture of the two: some (x, 1 - x)
+    with the same difference. So the largest allowed x gives 2 x - 1.
+
+    Args:
+        divergence: d_Pr, symmetric, which neither processing of the output nor mixing raises.
+        bound: in units of `lipschitz`.
+
+    >>> from dpspec.exact import ln
+    >>> from dpspec.extension import installed
+    >>> pure = installed().registry.get("output_divergences", "mult")()
+    >>> allowed_advantage(pure, ln(3)).upper.decimal()
+    '0.5'
+    """
+    if bound.is_infinite:
+        return Bracket.exactly(1)
+    low, high = Fraction(1, 2), Fraction(1)
+    if _within(divergence, high, 1 - high, bound) is True:
+        return Bracket.exactly(1)
+    while high - low > Fraction(1, 1 << BITS):
+        middle = (low + high) / 2
+        decided = _within(divergence, middle, 1 - middle, bound)
+        if decided is None:
+            break
+        low, high = (middle, high) if decided else (low, middle)
+    return Bracket(lower=Bracket.exactly(2 * low - 1).lower, upper=Bracket.exactly(2 * high - 1).upper)
+
+
 def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket) -> Bracket:
     """The largest P(S) over all laws with d_Pr(P, Q) <= bound and all events S with P(S) >= F Q(S), for a factor F > 1.
 

@@ -130,7 +130,7 @@ class Subjects:
         if isinstance(domain, Nested):
             return list(itertools.islice(self._combined(domain.cls, space), MOST_VALUES))
         if isinstance(domain, Items):
-            lengths = {1} if space is None else {1, len(space.cells() or "1")}
+            lengths = {max(1, domain.least, length) for length in (1, 1 if space is None else len(space.cells() or "1"))}
             return [(value,) * length for length in sorted(lengths) for value in self._domain(domain.item, space)]
         if isinstance(domain, Pairs):
             return [()]

@@ -20,7 +20,7 @@ def test_risk_as_json(run, specs):
     ran = run("risk", specs / "topdown-2020-pl.dpspec.toml", "--attacker", "tester", "--set", "levels=[0.05]", "--format", "json")
     data = ran.json("risk")
     assert data["attacker"]["parameters"] == {"levels": "0.05", "distance": "1", "datasets": ""}
-    assert [row["at"][0] for row in data["rows"]] == [{"name": "level", "value": "1/20"}]
+    assert [row["at"][0] for row in data["rows"]] == [{"name": "level", "value": "1/20"}, {"name": "distance", "value": "1"}]
     assert data["rows"][0]["worst_case"][0]["relation"] == "at most"
     assert data["rows"][0]["worst_case"][0]["assumption"] == "none"
     assert data["mechanism"] is None

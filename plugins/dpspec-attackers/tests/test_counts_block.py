@@ -83,7 +83,7 @@ def test_the_table_of_a_policy_maker_row_by_row():
         assert [middle(b) for b in row.risks] == pytest.approx(risks, abs=5.1e-3)
 
 
-@pytest.mark.reference("Z-O8", "Z-O9", "Z-N2.5", "Z-D17", "Z-X2")
+@pytest.mark.reference("Z-O8", "Z-O9", "Z-N2.5", "Z-D17", "Z-X2", "Z-S5")
 def test_marginal_posteriors_and_risks():
     """The text says that the risks end at 1.21; the table and the sum say 1.22."""
     posteriors = [middle(block.marginal_posterior(RHO, p)) for p in PRIORS]
@@ -182,7 +182,7 @@ def test_a_sum_of_noise_is_nearly_one_noise(rho, times, expected):
     assert distance == pytest.approx(expected, abs=1e-12 if not expected else 1e-6 if rho == 1 else 1e-3)
 
 
-@pytest.mark.reference("Z-O16", "Z-P2")
+@pytest.mark.reference("Z-O16", "Z-P2", "Z-D2")
 @pytest.mark.parametrize(("rho", "order", "expected"), [(RHO, 2, 0.1984527), (2, Fraction(3, 2), 2.942461), (2, 5, 10)])
 def test_renyi_divergences_of_one_count(rho, order, expected):
     assert float(DiscreteGaussianShift(1, 1 / (2 * Fraction(rho))).renyi(order).upper) == pytest.approx(expected, abs=1e-6)
@@ -224,7 +224,7 @@ def test_two_levels_on_a_grid_agree_with_a_double_loop():
     assert middle(bracket) == pytest.approx(found, abs=1e-7)
 
 
-@pytest.mark.reference("Z-O29", "Z-T44", "Z-D25", "Z-A5")
+@pytest.mark.reference("Z-O29", "Z-T44", "Z-D25", "Z-A5", "Z-S11")
 def test_risks_of_releases_in_turn_multiply():
     first, second = block.conditional_risks([(2, RHO), (3, RHO)], "1/2")
     assert [middle(first), middle(second)] == pytest.approx([1.1477501, 1.1999982], abs=1e-7)

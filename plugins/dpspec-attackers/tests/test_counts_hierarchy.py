@@ -204,7 +204,7 @@ attacks = st.builds(
 releases = st.builds(Released, block=st.integers(-4, 6), group=st.integers(-4, 12), others=st.integers(-8, 12))
 
 
-@pytest.mark.reference("Z-T40", "Z-T41", "Z-T42", "Z-D19", "Z-A2", "Z-S9")
+@pytest.mark.reference("Z-T40", "Z-T41", "Z-T42", "Z-D19", "Z-A2", "Z-S9", "Z-S10")
 @given(attacks, releases)
 def test_the_sum_the_double_loop_and_the_gibbs_chain_have_one_law(attack, released):
     """P1 = T01/(T01 + T10) of the sampler with the indicator is the posterior, for every prior of the group's count."""
@@ -218,7 +218,7 @@ def test_the_sum_the_double_loop_and_the_gibbs_chain_have_one_law(attack, releas
             assert float(attack.larger_posterior(k2, released).lower) == pytest.approx(mass, abs=1e-9)
 
 
-@pytest.mark.reference("Z-D22")
+@pytest.mark.reference("Z-D22", "Z-S6")
 @given(attacks, releases, st.integers(1, 5))
 def test_a_target_that_is_not_unique_shifts_everything(attack, released, shift):
     if attack.larger not in (LargerCount(), ANY_INTEGER):

@@ -22,7 +22,7 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.laws.power import largest_power
 from dpspec.risk import risk
-from dpspec.risk.allowed import allowed_excess, allowed_power
+from dpspec.risk.allowed import allowed_advantage, allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 
@@ -188,6 +188,27 @@ def by_orders(rho, level, orders):
         fits = all(max(divergence_of_bits(middle, level, a), divergence_of_bits(level, middle, a)) <= rho * a for a in orders)
         low, high = (middle, high) if fits else (low, middle)
     return low
+
+
+@pytest.mark.reference("K-T4")
+@pytest.mark.parametrize(("divergence", "bound", "expected"), [
+    (Mult(), "1", math.tanh(0.5)),
+    (MultDelta(delta="1/100"), "1", (math.e - 1 + 0.02) / (math.e + 1)),
+    (GaussianTradeOff(), "1", math.erf(1 / math.sqrt(8))),
+    (GaussianTradeOff(), "sqrt(5.26)", 0.748509),
+])  # fmt: skip
+def test_the_advantage_in_closed_form(divergence, bound, expected):
+    assert near(allowed_advantage(divergence, number(bound)), expected)
+
+
+@pytest.mark.reference("K-T4", "K-T19")
+@given(st.data(), st.sampled_from((Mult(), MultDelta(delta="1/10"), Renyi(order=2))))
+def test_no_mechanism_has_more_advantage(data, divergence):
+    spec = bits(1)
+    mechanism = data.draw(mechanisms(spec.space))
+    bound = budget_of(mechanism, spec, divergence)
+    own = FrequentistTester(levels=["1/2"]).under(mechanism, spec)[-1].value
+    assert own.lower <= allowed_advantage(divergence, bound).upper
 
 
 # --- the delta of pbdp over a class ------------------------------------------------------------------

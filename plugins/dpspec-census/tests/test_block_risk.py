@@ -17,7 +17,7 @@ def test_the_budgets_of_the_detailed_cells():
     assert all(entry.agrees for entry in budgets())
 
 
-@pytest.mark.reference("Z-O3", "Z-N2.1", "Z-N2.3")
+@pytest.mark.reference("Z-O3", "Z-N2.1", "Z-N2.3", "Z-S14")
 def test_the_cells_and_the_shares():
     assert DETAILED.cells == 2 * 2 * 8 * 63 == 2016
     assert 2 * 6 * 8 * 9 == 864

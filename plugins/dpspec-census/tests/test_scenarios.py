@@ -88,7 +88,7 @@ def test_which_scenarios_recompute():
             assert [round(float(value.upper), 2) for value in line.at_printed] == list(printed[line.name])
 
 
-@pytest.mark.reference("K-N11", "K-O21", "K-O22", "K-O23")
+@pytest.mark.reference("K-N11", "K-O21", "K-O22", "K-O23", "K-D38")
 def test_the_table_of_scenario_a():
     levels = ("0.01", "0.05", "0.10")
     assert [float(power("0.1115", a).upper) for a in levels] == pytest.approx([0.031861, 0.120473, 0.209165], abs=1e-6)
@@ -129,6 +129,19 @@ def test_three_classes_of_knowledge_at_one_delta():
     found = [float(f("0.1115", "0.01").upper) for f in (epsilon_of_predictive, epsilon_given_truth, epsilon_any_prior)]
     assert found == pytest.approx([1.321645, 1.360073, 1.544645], abs=1e-5)
     assert float(epsilon_of_predictive("2.63", "0.1").upper) == pytest.approx(2.302585, abs=1e-6)  # ln(1/delta) <= rho
+
+
+@pytest.mark.reference("K-N14", "K-F1", "K-F3", "K-F4", "K-F5")
+@pytest.mark.parametrize(
+    ("delta", "given_truth", "any_prior", "predictive"),
+    [
+        ("0.1", 6.34757, 7.55171, 2.30259), ("0.05", 7.10556, 8.24383, 2.98383), ("0.01", 8.55781, 9.59034, 4.33034),
+        ("1e-3", 10.21862, 11.15465, 5.89465), ("1e-6", 13.90458, 14.68567, 9.42567), ("1e-10", 17.51700, 18.19380, 12.93380),
+    ],
+)  # fmt: skip
+def test_the_curves_of_the_whole_release(delta, given_truth, any_prior, predictive):
+    found = [float(f("2.63", delta).upper) for f in (epsilon_given_truth, epsilon_any_prior, epsilon_of_predictive)]
+    assert found == pytest.approx([given_truth, any_prior, predictive], abs=6e-6)
 
 
 @pytest.mark.reference("K-N15", "K-F8")

@@ -11,10 +11,12 @@ from dpspec.exact import Bracket, Number, largest
 from dpspec.laws.power import largest_power
 from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Exact, Items, Rational, define
-from dpspec.risk.allowed import allowed_power
+from dpspec.risk.allowed import allowed_advantage, allowed_power
 from dpspec.risk.pairs import bound_within, pairs_within
 from dpspec.spec import PrivacySpec
+from dpspec_attackers.semantics import at, keeps_mixtures, said
 
+ADVANTAGE = "advantage of the best test, power minus level"
 LEVELS = ("1/100", "1/20", "1/10", "1/4", "1/2")
 
 
@@ -33,7 +35,7 @@ class FrequentistTester(AttackerModel):
     >>> from dpspec_divergences.examples import zcdp_spec
     >>> tester = FrequentistTester(levels=["0.01", "0.05", "0.1"])
     >>> [said.value.upper.decimal() for said in tester.worst_case(zcdp_spec(rho="2.63"))]
-    ['0.69816', '0.946584', '0.96234']
+    ['0.69816', '0.946584', '0.96234', '0.898378']
     """
 
     name: ClassVar[str] = "tester"
@@ -51,24 +53,26 @@ class FrequentistTester(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         bound, divergence = bound_within(spec, self.distance), spec.output_divergence
         theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
-        return self._powers(Relation.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
+        statements = self._powers(Relation.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
+        if not keeps_mixtures(divergence):
+            return statements
+        theorem = f"total variation of two bits that {divergence.name} allows (K-T4)"
+        return (*statements, self._advantage(Relation.AT_MOST, allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         looked = pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
         theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
-        return self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
+        statements = self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
+        variation = largest(pair.total_variation() for pair in pairs)
+        return (*statements, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
+
+    def _advantage(self, relation: Relation, value: Bracket, theorem: str) -> RiskStatement:
+        return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption)
 
     def _powers(self, relation: Relation, theorem: str, power: Callable[[Fraction], Bracket]) -> tuple[RiskStatement, ...]:
         return tuple(
-            RiskStatement(
-                quantity="power",
-                at=(("level", str(level)), ("distance", str(self.distance))),
-                relation=relation,
-                value=power(level),
-                theorem=theorem,
-                assumption=self.assumption,
-            )
+            said("power", at(level=level, distance=self.distance), relation, power(level), theorem, self.assumption)
             for level in self.levels
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Annotated
@@ -21,6 +21,8 @@ Place = tuple[tuple[str, str], ...]
 Settings = tuple[tuple[Place, OutputDivergence, Number], ...]
 """Where statements are made: a place with the divergence and the bound that hold there."""
 
+QUANTITIES = ("mean posterior of the truth", "mean posterior by prior", "right bets")
+"""What is stated, in the order in which it is shown."""
 PRIORS = ("1/2", "1/5", "1/10", "1/50")
 
 
@@ -36,7 +38,7 @@ class CountAttacker(AttackerModel):
         """The places in the order in which they are shown."""
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return tuple(
+        return by_quantity(
             said
             for place, divergence, bound in self.settings(spec)
             for said in self.statements(
@@ -70,16 +72,16 @@ class CountAttacker(AttackerModel):
         made = []
         for p in self.priors:
             mean = posterior(p)
-            values = {
-                "mean posterior of the truth": mean,
-                "mean posterior by prior": mean.scaled(1 / p),
-                "right bets": bet(p),
-            }
-            for quantity, value in values.items():
+            for quantity, value in zip(QUANTITIES, (mean, mean.scaled(1 / p), bet(p)), strict=True):
                 at = (("prior", str(p)), *place, ("distance", str(self.distance)))
                 made.append(
                     RiskStatement(
                         quantity=quantity, at=at, relation=relation, value=value, theorem=theorem, assumption=self.assumption
                     )
                 )
-        return tuple(made)
+        return by_quantity(made)
+
+
+def by_quantity(statements: Iterable[RiskStatement]) -> tuple[RiskStatement, ...]:
+    """The statements about one quantity side by side."""
+    return tuple(sorted(statements, key=lambda said: QUANTITIES.index(said.quantity)))

@@ -370,7 +370,7 @@ RULES: dict[str, Check] = {
     "listed-universes": _listed_universes,
     "smaller-space": _smaller_space,
     "input-domination": _input_domination,
-    "domination-inside-universes": lambda *step: _input_domination(*step, inside=True),
+    "domination-inside-universes": lambda old, new, given, block: _input_domination(old, new, given, block, inside=True),
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,

@@ -276,6 +276,22 @@ def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     return surely(lambda: level_ball() * new.ball().exp() > rational(power))
 
 
+def _renyi_to_stick(old: Value, source: Table, new: Value, target: Table) -> bool:
+    """The largest p - e^epsilon q with q >= p^b e^-gamma, b = alpha/(alpha - 1): at p = (r/b)^(alpha - 1), or at p = 1."""
+    order, exponent = read(source["order"]).plain, linear([(Fraction(1), old), (Fraction(-1), read(target["epsilon"]))])
+    slope, ratio = order / (order - 1), exponential(exponent)
+    if ratio is not None and order.denominator == 1:
+        most = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
+        return at_most(Value(most), new)
+
+    def above() -> bool:
+        share = exponent.ball().exp() / rational(slope)
+        inside = share < 1 and share ** rational(order - 1) / rational(order) < new.ball()
+        return bool(inside or (share > 1 and 1 - 1 / exponent.ball().exp() < new.ball()))
+
+    return surely(above)
+
+
 # --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
 
 
@@ -326,6 +342,7 @@ CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     "zcdp-to-approximate-bun-steinke": ("d-nor", "mult-delta", _bun_steinke),
     "zcdp-to-renyi": ("d-nor", "renyi", _same(lambda target: [read(target["order"])])),
     "renyi-to-renyi": ("renyi", "renyi", _renyi),
+    "renyi-to-hockey-stick": ("renyi", "hockey-stick", _renyi_to_stick),
     "renyi-to-approximate": ("renyi", "mult-delta", Above(_from_renyi)),
     "renyi-to-approximate-cks": ("renyi", "mult-delta", Above(_from_renyi_cks)),
     **{

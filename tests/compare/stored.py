@@ -31,6 +31,7 @@ PAIRS = (
     ("specs/flavours/pure-dp", "specs/flavours/hockey-stick-dp"),
     ("specs/flavours/f-dp", "specs/flavours/zero-concentrated-dp"),
     ("specs/flavours/renyi-dp", "specs/flavours/f-divergence-privacy"),
+    ("specs/flavours/renyi-dp", "specs/flavours/hockey-stick-dp"),
     ("specs/flavours/per-record-dp", "specs/flavours/per-instance-dp"),
     ("specs/flavours/per-instance-dp", "specs/flavours/individual-dp"),
     ("specs/flavours/user-level-dp", "specs/flavours/w-event-dp"),

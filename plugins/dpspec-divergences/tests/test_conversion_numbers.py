@@ -128,6 +128,17 @@ def test_the_tail_by_renyi_pairs():
     assert best == pytest.approx(10, abs=1e-5)
 
 
+@pytest.mark.parametrize("order", [2, 3, "3/2"])
+@pytest.mark.parametrize("gamma", ["1/4", 1, "ln(9)", 4])
+@pytest.mark.parametrize("epsilon", [0, "1/4", "ln(3)"])
+def test_the_hockey_stick_of_a_renyi_bound_is_the_largest_over_one_event(order, gamma, epsilon):
+    """By a grid over p: the least q that p^a q^(1 - a) <= e^((a - 1) gamma) allows, and what is left of p."""
+    a, g, e = float(number(order)), float(number(gamma)), float(number(epsilon))
+    grid = max(p - math.exp(e - g) * p ** (a / (a - 1)) for p in (i / 20000 for i in range(20001)))
+    found = value("renyi-to-hockey-stick", Renyi(order=order), gamma, HockeyStick(epsilon=epsilon))
+    assert grid - 1e-12 <= found <= grid + 1e-7
+
+
 @pytest.mark.reference("K-O32c")
 @pytest.mark.parametrize(("delta", "epsilon"), [("1e-6", 14.68567), ("1e-10", 18.19380)])
 def test_the_simple_formula(delta, epsilon):

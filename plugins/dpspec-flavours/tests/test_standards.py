@@ -103,6 +103,7 @@ DERIVED = {
     *(("f-dp", other) for other in ("zero-concentrated-dp", "hockey-stick-dp", "gaussian-dp")),
     *(("f-dp", other) for other in ("renyi-dp", "f-divergence-privacy")),  # pair by pair, by the pair of laws of its curve
     ("approximate-dp", "hockey-stick-dp"),
+    ("renyi-dp", "hockey-stick-dp"),
 }
 
 

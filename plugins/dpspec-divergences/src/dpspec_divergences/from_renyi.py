@@ -11,11 +11,13 @@ from flint import arb
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.conversion import Conversion
 from dpspec.exact import Bracket, Number, ball, ln
+from dpspec.laws.numeric import exponential, rational_exponential
 from dpspec.params import define
 from dpspec_divergences.from_zcdp import CKS, delta_of
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import Renyi
 from dpspec_divergences.solving import WORKING, enclosed
+from dpspec_divergences.trade_off import HockeyStick
 
 MIRONOV = "Mironov 2017"
 
@@ -115,6 +117,40 @@ class RenyiToApproximateCks(RenyiToApproximate):
 
 
 @define
+class RenyiToHockeyStick(Conversion):
+    """The largest p - e^epsilon q of an event with p^alpha q^(1 - alpha) <= e^((alpha - 1) gamma), as one term of D_alpha asks.
+
+    With r = e^(gamma - epsilon) and b = alpha/(alpha - 1) it is (r/b)^(alpha - 1)/alpha at p = (r/b)^(alpha - 1), and 1 - 1/r at
+    p = 1 from r = b on.
+
+    >>> from dpspec.exact import number
+    >>> from dpspec_divergences import HockeyStick
+    >>> [str(RenyiToHockeyStick().convert(Renyi(order=2), number(g), HockeyStick(epsilon="ln(3)"))) for g in ("ln(3)", "ln(9)")]
+    ['1/4', '2/3']
+    """
+
+    name: ClassVar[str] = "renyi-to-hockey-stick"
+    citation: ClassVar[str] = f"{CKS}, Proposition 12"
+    source: ClassVar[str] = "renyi"
+    target: ClassVar[str] = "hockey-stick"
+    formula: ClassVar[str] = "max over p <= 1 of p - e^(epsilon - gamma) p^(alpha/(alpha - 1))"
+    sense: ClassVar[str] = "the other event of the same two laws is left out; close for rare events"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        order, free = _order(source), cast("HockeyStick", target).epsilon
+        if value.is_infinite or free.is_infinite:
+            return None
+        slope, exponent = order / (order - 1), value - free
+        ratio = rational_exponential(exponent)
+        if ratio is not None and order.denominator == 1:
+            exact = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
+            return Bracket.exactly(exact)
+        if exponent >= ln(slope):
+            return enclosed(lambda: 1 - exponential(-exponent, WORKING))
+        return enclosed(lambda: (exponential(exponent, WORKING) / ball(slope)) ** ball(order - 1) / ball(order))
+
+
+@define
 class RenyiToRenyi(Conversion):
     """D_alpha never decreases in alpha: gamma at a larger order is gamma at a smaller one.
 
@@ -135,5 +171,5 @@ class RenyiToRenyi(Conversion):
 
 
 FROM_RENYI: tuple[type[Conversion], ...] = (
-    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToRenyi,
+    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToHockeyStick, RenyiToRenyi,
 )  # fmt: skip

@@ -147,6 +147,14 @@ def determined(wanted: Table, held: list[Table], space: Table) -> bool:
     return any(_coarser(other, wanted, space) for other in marginals) or _in_parts(wanted, marginals, space)
 
 
+def fixed_units(spec: Table) -> list[str]:
+    """The units of which all datasets of one universe have equally many records, since the invariants determine the total."""
+    held, space = spec["multiverse"], spec["space"]
+    units = ("household", "person") if space["type"] == "households" else (space.get("unit", "person"),)
+    totals: dict[str, Table] = {unit: {"type": "marginal", "unit": unit, "attributes": []} for unit in units}
+    return [unit for unit in units if "type" not in held and determined(totals[unit], held["invariants"], space)]
+
+
 def _coarser(fine: Table, wanted: Table, space: Table) -> bool:
     """Whether one table is a coarser one of the other: nothing is left out that it counts, and all that it looks at is seen."""
     if fine.get("unit", "person") != wanted.get("unit", "person") and "members" not in fine["attributes"]:

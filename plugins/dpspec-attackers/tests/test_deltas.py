@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from fractions import Fraction
 
 import pytest
 from dpspec_attackers.deltas import approximate, concentrated, pbdp, tail
@@ -13,6 +15,7 @@ from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.shifts import GaussianShift, LaplaceShift
+from dpspec.laws.trade_off import TradeOff
 
 PRODUCTION = GaussianShift(number("5.26"))
 
@@ -57,8 +60,6 @@ def test_sampling_one_of_ten():
 @pytest.mark.reference("K-O9", "K-D8", "K-O27")
 def test_the_coin_flip_reading():
     """E max(0, 1 - e^(eps - L)) of the loss N(2.63, 5.26) by a sum over a fine grid, and in closed form."""
-    import math
-
     mean, variance, step = 2.63, 5.26, 1e-3
     total = sum(
         step * math.exp(-((x - mean) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance) * (1 - math.exp(3 - x))
@@ -83,3 +84,32 @@ def test_where_pbdp_is_not_known():
         pbdp(LaplaceShift(number(1)), "1/2")
     with pytest.raises(ParameterError, match="K-S8"):
         pbdp(PRODUCTION, 0)
+
+
+# --- errata ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("K-E3")
+def test_the_event_is_a_loss_above_epsilon():
+    """Printed in four places as L > e^epsilon: for randomised response with epsilon 1 that would be 0 at epsilon = 1/2."""
+    response = FiniteLaw.bernoulli("731/1000").against(FiniteLaw.bernoulli("269/1000"))
+    assert tail(response, "1/2").value.lower == number("731/1000")
+    assert tail(response, "1.6487").value.upper == 0
+
+
+@pytest.mark.reference("K-E8", "K-S11")
+def test_the_inverse_of_a_curve_that_starts_below_one():
+    """Printed: f(f^-1(z)) >= z. With infinite losses f(0) < 1, and above it f(f^-1(z)) = f(0) < z."""
+    curve = TradeOff.approximate(1, Fraction(1, 10))
+    assert curve.at(0) == Fraction(9, 10)
+    for z in (Fraction(1, 2), Fraction(9, 10)):
+        assert curve.at(curve.inverse().at(z)) == z
+    assert curve.at(curve.inverse().at(Fraction(95, 100))) == Fraction(9, 10) < Fraction(95, 100)
+
+
+@pytest.mark.reference("K-E1", "K-E2")
+def test_the_three_cells_of_table_1():
+    """0.820, 0.370 and 0.550 are printed for 0.082, 0.369 and 0.546: min(e^eps a, 1 - e^-eps (1 - a))."""
+    for level, epsilon, printed, right in ((0.05, 0.5, 0.820, 0.082), (0.05, 2, 0.370, 0.369), (0.01, 4, 0.550, 0.546)):
+        power = min(math.exp(epsilon) * level, 1 - math.exp(-epsilon) * (1 - level))
+        assert round(power, 3) == right != printed

@@ -9,10 +9,10 @@ import pytest
 from dpspec_attackers.arbitrary import ArbitraryPrior, chance
 from dpspec_attackers.deltas import pbdp
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase
-from dpspec_attackers.priors import Weighted
+from dpspec_attackers.priors import Weighted, replacing
 from dpspec_attackers.strongest import ODDS, StrongestAttacker
 from dpspec_attackers.worlds import Counterfactual, World
-from dpspec_divergences import DNor, Mult, Pbdp, Renyi
+from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
 from hypothesis import assume, given
@@ -306,10 +306,11 @@ def test_without_a_pure_bound_there_is_none():
 
 
 def test_a_dropped_record_needs_a_smaller_dataset():
-    smaller = letters(2, least=1)
+    smaller = letters(2, least=1).replace(input_divergence=SymmetricDifference(unit="person"))
     loud = Listed({x: FiniteLaw.of({len(x): "1/2", x[0]: "1/2"}) for x in smaller.space.datasets()})
     prior = [[[["a"], ["b"]], "1/2"], [[["c"], ["b"]], "1/2"]]
     assert ArbitraryPrior(prior=prior, counterfactual="dropped").under(loud, smaller)
+    assert "left out is at distance 1" in ArbitraryPrior(counterfactual="dropped").worst_case(smaller)[0].assumption
     with pytest.raises(CounterfactualError, match="one size"):
         ArbitraryPrior(counterfactual="dropped").worst_case(letters(2))
     with pytest.raises(CounterfactualError, match="fixed size"):
@@ -317,6 +318,20 @@ def test_a_dropped_record_needs_a_smaller_dataset():
     several = [[[["a"]], "1/2"], [[["c"], ["b"]], "1/2"]]
     with pytest.raises(CounterfactualError, match="several sizes"):
         ArbitraryPrior(prior=several).under(loud, smaller)
+
+
+@pytest.mark.reference("K-S3", "K-S4", "K-D2", "K-D3")
+def test_replacing_a_record_is_two_steps_where_records_are_added_and_removed():
+    """Unbounded neighbours: without a size no record is replaced; with one, a replacement is at distance 2."""
+    added = letters(2).replace(input_divergence=SymmetricDifference(unit="person"))
+    assert replacing(letters(2)) == 1
+    assert replacing(added) == 2
+    ratios = [ArbitraryPrior(factors=[]).worst_case(spec)[0].value for spec in (letters(2), added)]
+    assert [str(value) for value in ratios] == ["3", "9"]
+    unsized = letters(2, least=1).replace(input_divergence=SymmetricDifference(unit="person"))
+    with pytest.raises(CounterfactualError, match="size of the data is not known"):
+        ArbitraryPrior().worst_case(unsized)
+    assert str(ArbitraryPrior(factors=[], distance=2).worst_case(unsized)[0].value) == "9"
 
 
 @pytest.mark.parametrize(("settings", "error"), [

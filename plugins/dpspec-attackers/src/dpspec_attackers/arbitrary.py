@@ -14,7 +14,7 @@ from dpspec.params import Data, Exact, Integer, Items, Rational, Text, define
 from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import AnyPriorTrueRecord, WorstCase
-from dpspec_attackers.priors import Prior, Weighted, check_uncertain
+from dpspec_attackers.priors import Prior, Weighted, check_uncertain, replacing
 from dpspec_attackers.semantics import FACTORS, NO_BOUND, at, exponential, growth, keeps_mixtures, pure_bound, said
 from dpspec_attackers.worlds import Counterfactual, World, check_universes
 
@@ -39,7 +39,8 @@ class ArbitraryPrior(AttackerModel):
         counterfactual: what stands for the target's record when it is not used: sampled, default or dropped.
         default: the default record.
         factors: growths of the belief, above 1.
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence.
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed.
 
     >>> from dpspec_divergences.examples import zcdp_spec
     >>> [str(said.value) for said in ArbitraryPrior(factors=[]).worst_case(zcdp_spec(rho=1))]
@@ -59,7 +60,7 @@ class ArbitraryPrior(AttackerModel):
     counterfactual: Annotated[str, Text(tuple(way.value for way in Counterfactual))] = "sampled"
     default: Annotated[object, Data()] | None = None
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
-    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
         if (self.default is None) == (self.way is Counterfactual.DEFAULT):
@@ -75,23 +76,31 @@ class ArbitraryPrior(AttackerModel):
         if self.way is Counterfactual.DROPPED and all(spec.space.fixes_size(unit) for unit in spec.space.units):
             rule = "leaves the record out, and all datasets have one size"
             raise CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
-        bound, divergence = bound_within(spec, self.distance), spec.output_divergence
+        bound, divergence = bound_within(spec, self._step(spec)), spec.output_divergence
         pure, twice = pure_bound(divergence, bound), self.way is not Counterfactual.SAMPLED
         size = pure if pure.is_infinite or not twice else pure * 2
         theorem = "K-T26, e^(2 epsilon)" if twice else "K-T25, e^epsilon"
         least = 0 if size.is_infinite else exponential(-size)
+        step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
+        known = f"{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
         statements = [
-            said(MOST, (), Relation.AT_MOST, exponential(size), theorem, WorstCase.assumption()),
-            said(LEAST, (), Relation.AT_LEAST, least, theorem, WorstCase.assumption()),
+            said(MOST, (), Relation.AT_MOST, exponential(size), theorem, known),
+            said(LEAST, (), Relation.AT_LEAST, least, theorem, known),
             said(PRIOR, (), Relation.AT_MOST, *self._by_prior(spec, pure)),
         ]
         if not twice and keeps_mixtures(divergence):
             for factor in self.factors:
                 value = growth(divergence, bound, factor)
                 theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
-                known = AnyPriorTrueRecord.assumption()
-                statements.append(said(TAIL, at(factor=factor), Relation.AT_MOST, value, theorem, known))
+                right = AnyPriorTrueRecord.assumption()
+                statements.append(said(TAIL, at(factor=factor), Relation.AT_MOST, value, theorem, right))
         return tuple(statements)
+
+    def _step(self, spec: PrivacySpec) -> Number:
+        """How far apart the datasets are that a bound connects: a record replaced, or left out."""
+        if self.way is Counterfactual.DROPPED and self.distance is None:
+            return number(1)
+        return replacing(spec, self.distance)
 
     def _by_prior(self, spec: PrivacySpec, pure: Number) -> tuple[Bracket, str, str]:
         length = getattr(spec.space, "length", None) or getattr(spec.space, "most", None)
@@ -102,7 +111,7 @@ class ArbitraryPrior(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)
-        check_universes(spec, world, self.distance)
+        check_universes(spec, world, self._step(spec), self.way)
         for record in world.records:
             check_uncertain(world.belief(record), f"the target's record {record}")
         return tuple(self._own(world))

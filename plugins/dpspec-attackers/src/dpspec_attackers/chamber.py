@@ -20,7 +20,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import Integer, Text, define
 from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
-from dpspec_attackers.priors import Prior, Weighted, check_uncertain, prior_on
+from dpspec_attackers.priors import Prior, Weighted, check_uncertain, prior_on, replacing
 from dpspec_attackers.semantics import exponential, pure_bound, said
 from dpspec_attackers.worlds import World
 
@@ -54,7 +54,7 @@ class InformationChamber(AttackerModel):
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         joint = _joint(prior_on(spec, self.prior))
-        pure = pure_bound(spec.output_divergence, bound_within(spec))
+        pure = pure_bound(spec.output_divergence, bound_within(spec, replacing(spec)))
         if pure.is_infinite:
             rule = "bounds no likelihood ratio, so that no posterior is bounded by its prior"
             raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")

@@ -17,10 +17,10 @@ from dpspec.risk.allowed import allowed_power
 from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import FrequentistCompound
-from dpspec_attackers.priors import Prior, Weighted
+from dpspec_attackers.priors import Prior, Weighted, replacing
 from dpspec_attackers.semantics import at, keeps_mixtures, said
 from dpspec_attackers.tester import LEVELS
-from dpspec_attackers.worlds import World, check_universes
+from dpspec_attackers.worlds import Counterfactual, World, check_universes
 
 
 @define
@@ -34,7 +34,8 @@ class CompoundTester(AttackerModel):
         prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it.
         position: which record is the target's, from 0.
         levels: the levels at which the power is shown, in (0, 1).
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence.
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed.
     """
 
     name: ClassVar[str] = "compound-tester"
@@ -48,10 +49,10 @@ class CompoundTester(AttackerModel):
     prior: Annotated[Prior, Weighted()] = "uniform"  # type: ignore[assignment]
     position: Annotated[int, Integer(0)] = 0
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
-    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        divergence, bound = spec.output_divergence, bound_within(spec, self.distance)
+        divergence, bound = spec.output_divergence, bound_within(spec, replacing(spec, self.distance))
         if not keeps_mixtures(divergence):
             rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
             raise AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
@@ -63,7 +64,7 @@ class CompoundTester(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)
-        check_universes(spec, world, self.distance)
+        check_universes(spec, world, replacing(spec, self.distance), Counterfactual.SAMPLED)
         laws = [mixed(world, record) for record in world.records]
         pairs = [one.against(other) for one, other in permutations(laws, 2)]
         theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"

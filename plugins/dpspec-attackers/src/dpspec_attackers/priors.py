@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError, CertainTargetError, NotEnumerableError, PriorError
-from dpspec.exact import rational
+from dpspec.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, PriorError
+from dpspec.exact import Number, rational
 from dpspec.params import Data, Domain
 from dpspec.risk.pairs import MOST_LISTED
 from dpspec.spec import PrivacySpec
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Prior = tuple[tuple[Any, Fraction], ...]
 """Datasets with their probabilities; empty for the uniform prior over all datasets."""
+_LOOKED = 64
 
 
 @attrs.frozen
@@ -96,6 +98,37 @@ def split(spec: PrivacySpec, dataset: Dataset, position: int) -> Split:
 def joined(others: Hashable, record: Hashable) -> tuple[Any, ...]:
     """The dataset of other records (None at the target's place) and the target's record."""
     return tuple(record if entry is None else entry for entry in others)  # type: ignore[attr-defined]
+
+
+def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
+    """How far apart two datasets are that differ in the record at one position: as given, or the largest that is met.
+
+    One where replacing a record is one step, two where it is a removal and an addition.
+
+    Raises:
+        CounterfactualError: when the size may change, so that replacing a record is no neighbour by itself, and no distance is
+            given; also when nothing is promised about a replaced record.
+        AttackerMisfitError: when the space has no positions.
+    """
+    if given is not None:
+        return given
+    space = spec.space
+    if not space.is_ordered:
+        rule = "has no positions, so that no record is the target's"
+        raise AttackerMisfitError(f"space {space.name}", rule, "use a space of ordered records, or give the distance")
+    if not all(space.fixes_size(unit) for unit in space.units):
+        rule = "is replaced by another, and the size of the data is not known to stay"
+        raise CounterfactualError("the target's record", rule, "give the distance of a replacement, or a space of one size")
+    looked = list(itertools.islice(space.datasets(), _LOOKED))
+    found = [
+        spec.distance(left, right)
+        for left, right in itertools.combinations(looked, 2)
+        if sum(a != b for a, b in zip(left, right, strict=True)) == 1  # type: ignore[call-overload]
+    ]
+    if not found or max(found).is_infinite:
+        rule = "may be replaced by one at infinite distance, about which nothing is promised"
+        raise CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
+    return max(found)
 
 
 def check_uncertain(mass: Fraction, what: str) -> None:

@@ -26,6 +26,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import Integer, Rational, define
 from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
+from dpspec_attackers.priors import replacing
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
 
 ODDS = "posterior odds by prior odds"
@@ -66,7 +67,7 @@ class _Sampled(AttackerModel):
         raise NotImplementedError
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        epsilon = pure_bound(spec.output_divergence, bound_within(spec))
+        epsilon = pure_bound(spec.output_divergence, bound_within(spec, replacing(spec)))
         if epsilon.is_infinite:
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
             raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")

@@ -14,7 +14,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Exact, Items, Rational, define
 from dpspec.risk.pairs import bound_within, pairs_within
 from dpspec.spec import PrivacySpec
-from dpspec_attackers.knowledge import OthersKnownPredicted, OthersKnownTrueRecord
+from dpspec_attackers.knowledge import Knowledge, OthersKnownPredicted, OthersKnownTrueRecord
 from dpspec_attackers.semantics import FACTORS, PRIORS, at, exponential, growth, posterior, pure_bound, said
 
 ODDS = "posterior odds by prior odds"
@@ -68,12 +68,21 @@ class StrongestAttacker(AttackerModel):
         for factor, value in grown.items():
             true = OthersKnownTrueRecord
             statements.append(
-                said(TRUE, at(factor=factor), Relation.AT_MOST, value, f"{true.theorem}, {every}", true.assumption())
+                said(
+                    TRUE,
+                    at(factor=factor),
+                    Relation.AT_MOST,
+                    value,
+                    f"{true.theorem}, {every}",
+                    f"{true.assumption()}; {self._apart()}",
+                )
             )
         for factor, value in grown.items():
             seen, theorem = OthersKnownPredicted, f"{OthersKnownPredicted.theorem}, {every}"
             share = value.scaled(1 / factor)
-            statements.append(said(PREDICTED, at(factor=factor), Relation.AT_MOST, share, theorem, seen.assumption()))
+            statements.append(
+                said(PREDICTED, at(factor=factor), Relation.AT_MOST, share, theorem, f"{seen.assumption()}; {self._apart()}")
+            )
         return tuple(statements)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -85,12 +94,18 @@ class StrongestAttacker(AttackerModel):
         for factor in self.factors:
             grown = largest(PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
-            known = OthersKnownTrueRecord.assumption()
+            known = self._about_class(OthersKnownTrueRecord)
             statements.append(said(TRUE, at(factor=factor), Relation.AT_LEAST, grown, theorem, known))
         return tuple(statements)
 
+    def _apart(self) -> str:
+        return f"datasets with different candidates are at distance {self.distance} at most"
+
+    def _about_class(self, known: type[Knowledge]) -> str:
+        return f"{known.assumption()}; {self._apart()}"
+
     def _about(self, relation: Relation, ratio: Bracket, theorem: str) -> Iterator[RiskStatement]:
-        known = "the other records are known"
+        known = f"the other records are known; {self._apart()}"
         yield said(ODDS, (), relation, ratio, theorem, known)
         for prior in self.priors:
             yield said(POSTERIOR, at(prior=prior), relation, posterior(ratio, prior), f"{theorem}; B-T5", known)

@@ -9,6 +9,7 @@ M'(d) the law of the world without the target's record: `Counterfactual` says wh
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Mapping
 from enum import Enum
 from fractions import Fraction
@@ -17,6 +18,7 @@ from typing import cast
 import attrs
 
 from dpspec.errors import AttackerMisfitError, CounterfactualError, NoRouteError, NotInSpaceError
+from dpspec.exact import Number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
@@ -164,16 +166,19 @@ def _law(mechanism: Mechanism, spec: PrivacySpec, dataset: tuple[object, ...]) -
     return law
 
 
-def check_universes(spec: PrivacySpec, world: World, distance: object) -> None:
-    """Raise AttackerMisfitError where two candidates for the target's record are not compared by the specification."""
+def check_universes(spec: PrivacySpec, world: World, distance: Number, way: Counterfactual) -> None:
+    """Raise AttackerMisfitError where the specification does not compare what the attacker does, or only further apart."""
     for others in {d for d, _ in world.prior}:
-        records = list(world.given_others(others))
-        for one in records:
-            for two in records:
-                left, right = (spec.space.dataset(joined(others, r)) for r in (one, two))
-                if one != two and not spec.multiverse.share_universe(left, right, spec.space):
-                    rule = "allows two candidates in different universes, about which nothing is promised"
-                    raise AttackerMisfitError("prior", rule, "condition it on the invariants")
-                if one != two and spec.distance(left, right) > distance:  # type: ignore[operator]
-                    rule = f"allows two candidates at distance {spec.distance(left, right)}"
-                    raise AttackerMisfitError("prior", rule, f"set distance={spec.distance(left, right)}", value=str(distance))
+        datasets = [spec.space.dataset(joined(others, record)) for record in world.given_others(others)]
+        smaller = _dropped(spec, others)
+        pairs = list(itertools.combinations(datasets, 2))
+        if way is Counterfactual.DROPPED and smaller is not None:
+            pairs = [(dataset, smaller) for dataset in datasets]
+        for left, right in pairs:
+            apart = spec.distance(left, right)
+            if apart.is_infinite or not spec.multiverse.share_universe(left, right, spec.space):
+                rule = "allows two datasets that the specification does not compare, about which nothing is promised"
+                raise AttackerMisfitError("prior", rule, "condition it on the invariants, and on one size")
+            if apart > distance:
+                rule = f"allows two datasets at distance {apart}, and bounds are asked for distance {distance}"
+                raise AttackerMisfitError("prior", rule, f"set distance={apart}")

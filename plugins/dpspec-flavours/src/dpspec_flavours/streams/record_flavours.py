@@ -124,7 +124,6 @@ class WeightedDP(Flavour):
     name: ClassVar[str] = "weighted-dp"
     title: ClassVar[str] = "Privacy of weighted datasets (wPINQ)"
     citation: ClassVar[str] = "Proserpio, Goldberg and McSherry, PVLDB 2014"
-    reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:

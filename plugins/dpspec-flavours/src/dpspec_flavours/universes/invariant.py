@@ -33,7 +33,7 @@ class InvariantsDP(Flavour):
 
     name: ClassVar[str] = "invariants-dp"
     title: ClassVar[str] = "Privacy under invariants: some facts are published exactly"
-    citation: ClassVar[str] = "privacy under invariants, 2019 to 2023, as listed in B-D30"
+    citation: ClassVar[str] = "Ashmead, Kifer, Leclerc, Machanavajjhala and Sexton, 2019; Gong and Meng, FODS 2020"
     reference: ClassVar[str] = "B-D30, B-D7, B-T10"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import attrs
 
-from dpspec.checker.constants import input_constant, output_constant
+from dpspec.checker.constants import NEIGHBOURS, input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, grown_at_most
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
 from dpspec.checker.pairs import METRICS, asked_and_granted
-from dpspec.checker.universes import compared_pairs, determined, fewer_strata, least_and_most, part_of, shared_bounds
+from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
 VERSION = 1
@@ -269,28 +269,16 @@ def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -
     return "fewer datasets, the same records"
 
 
-def _input_domination(before: Table, after: Table, parameters: Table, block: str, fixed: Collection[str] = ()) -> str:
+def _input_domination(before: Table, after: Table, parameters: Table, block: str, inside: bool = False) -> str:
+    """`inside`: only where the invariants determine how many records of a unit each dataset of a universe has."""
     _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "input_divergence", block, ("budget",))
-    constant = read(parameters["constant"])
-    known = input_constant(before["input_divergence"], after["input_divergence"], before["space"], fixed)
-    _need(known is not None, "no constant between the two input divergences is known here")
-    _need(known is not None and at_most(known, constant), f"{constant} is below the constant {known}")
+    constant, ends = read(parameters["constant"]), (before["input_divergence"], after["input_divergence"], before["space"])
+    anyway, known = input_constant(*ends), input_constant(*ends, fixed_units(before) if inside else ())
+    _need(known is not None and at_most(known, constant), f"{constant} is not seen to be a constant, known is {known or 'none'}")
+    _need(not inside or anyway is None or not at_most(anyway, constant), "it holds on the whole space: input-domination")
     _rescaled(before, after, constant)
     return f"d <= {known} d'"
-
-
-def _domination_inside_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
-    """As before, where the invariants determine how many records of a unit each dataset of a universe has."""
-    _need("type" not in before["multiverse"], "the universes are not those of invariants")
-    held, space = before["multiverse"]["invariants"], before["space"]
-    units = ("household", "person") if space["type"] == "households" else (space.get("unit", "person"),)
-    totals: dict[str, Table] = {unit: {"type": "marginal", "unit": unit, "attributes": []} for unit in units}
-    fixed = [unit for unit, total in totals.items() if determined(total, held, space)]
-    found = _input_domination(before, after, parameters, block, fixed)
-    anyway = input_constant(before["input_divergence"], after["input_divergence"], space)
-    _need(anyway is None or not at_most(anyway, read(parameters["constant"])), "it holds on the whole space: input-domination")
-    return f"{found} where the numbers of {', '.join(fixed)} records are fixed"
 
 
 def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: str) -> str:
@@ -361,9 +349,7 @@ def _conversion(rule: str) -> Check:
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
-        _need(
-            before["input_divergence"]["type"] in ("neighbour", "within-distance"), "conversions need the distances of neighbours"
-        )
+        _need(before["input_divergence"]["type"] in NEIGHBOURS, "conversions need the distances of neighbours")
         old, new = before["output_divergence"], after["output_divergence"]
         _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []
@@ -384,7 +370,7 @@ RULES: dict[str, Check] = {
     "listed-universes": _listed_universes,
     "smaller-space": _smaller_space,
     "input-domination": _input_domination,
-    "domination-inside-universes": _domination_inside_universes,
+    "domination-inside-universes": lambda old, new, given, block: _input_domination(old, new, given, block, inside=True),
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,

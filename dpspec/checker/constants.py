@@ -13,6 +13,9 @@ from dpspec.checker.numbers import Value, at_most, exponential, fraction, produc
 
 Table = dict[str, Any]
 
+NEIGHBOURS = ("neighbour", "within-distance")
+"""The input divergences that are 0, 1 or infinity, as conversions need them."""
+
 # --- input divergences ---------------------------------------------------------------------------
 
 _MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "differ-in-one-position": "hamming-ordered"}

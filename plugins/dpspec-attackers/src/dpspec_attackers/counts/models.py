@@ -64,9 +64,10 @@ class Uniqueness(CountAttacker):
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
     Args:
-        priors, distance: as in `BlockKnowledge`.
+        priors: p, the prior probability of the true value, in (0, 1).
+        distance: how far apart the two candidate datasets may be, in the unit of the input divergence.
         levels: numbers of levels, at least 1 each.
-        datasets: as in `BlockKnowledge`.
+        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
 
     >>> from dpspec_divergences.examples import pure_spec
     >>> attacker = Uniqueness(priors=["1/2"], levels=[1, 2])
@@ -129,7 +130,8 @@ class Hierarchical(CountAttacker):
     is uniform up to a fixed number is not of that kind (Z-S9).
 
     Args:
-        priors, distance: as in `BlockKnowledge`.
+        priors: p, the prior probability of what is true of the target, in (0, 1).
+        distance: how far apart a dataset and its contrary may be, in the unit of the input divergence.
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
             without them, in a space of vectors, the target is the first entry and the others are anything.
 

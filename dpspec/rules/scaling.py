@@ -22,6 +22,7 @@ def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence,
     value = budget.uniform()
     if value is not None:
         return UniformBudget(parameter=parameter, value=grown(number(value)))
-    if isinstance(budget, BudgetTable):
-        return BudgetTable(parameter=parameter, values=tuple((label, grown(entry)) for label, entry in budget.values))
+    values = budget.by_label()
+    if values is not None:
+        return BudgetTable(parameter=parameter, values=tuple((label, grown(entry)) for label, entry in values))
     return budget if source == target and factor <= 1 else None

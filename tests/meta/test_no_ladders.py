@@ -37,26 +37,12 @@ MODULES = {
     if path.name not in ("pytest_plugin.py", "__main__.py")
 }
 
-EXCEPTIONS = {
-    ("dpspec.rules.scaling", "BudgetTable"): "a table is rescaled to a table; to be asked by `Budget.by_label`",
-}
-"""(module, class): why it may be asked for."""
-
 
 @pytest.mark.parametrize("module", MODULES)
 def test_no_module_asks_for_a_kind_of_block(module):
     asked = dict(asked_for(ast.parse(MODULES[module].read_text(encoding="utf-8")), importlib.import_module(module)))
-    wrong = {line: cls.__name__ for line, cls in asked.items() if (module, cls.__name__) not in EXCEPTIONS}
+    wrong = {line: cls.__name__ for line, cls in asked.items()}
     assert not wrong, f"{MODULES[module].name}, by line: {wrong}; make it a method of the block with a default on its base class"
-
-
-def test_every_exception_is_still_there():
-    found = {
-        (module, cls.__name__)
-        for module, path in MODULES.items()
-        for _, cls in asked_for(ast.parse(path.read_text(encoding="utf-8")), importlib.import_module(module))
-    }
-    assert found == EXCEPTIONS.keys()
 
 
 @pytest.mark.parametrize(

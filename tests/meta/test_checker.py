@@ -10,6 +10,8 @@ CORE = Path(__file__).parents[2] / "dpspec"
 FILES = {path.stem: path for path in (CORE / "checker").glob("*.py")}
 KERNEL = ("check", "numbers")
 """The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
+FACTS = ("constants", "universes", "conversions", "pairs")
+"""The other modules; each knows at most those before it."""
 
 
 def imported(path):
@@ -43,8 +45,11 @@ def test_it_stands_on_the_standard_library_two_packages_and_the_errors(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - {*KERNEL, "__init__"}))
-def test_facts_stand_on_the_arithmetic_alone(name):
-    assert {module for module in imported(FILES[name]) if module.startswith("dpspec.")} == {"dpspec.checker.numbers"}
+def test_facts_stand_on_the_arithmetic_and_on_facts_before_them(name):
+    below = ("numbers", *FACTS[: FACTS.index(name)])
+    assert {module for module in imported(FILES[name]) if module.startswith("dpspec.")} <= {
+        f"dpspec.checker.{module}" for module in below
+    }
 
 
 def test_nothing_that_finds_derivations_knows_the_checker():

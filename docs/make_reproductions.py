@@ -17,16 +17,19 @@ from pathlib import Path
 
 import attrs
 import numpy as np
+from dpspec_attackers import membership as member
+from dpspec_attackers import profiles
 from dpspec_attackers.counts import block, chains, fitted, sums
 from dpspec_attackers.counts.hierarchy import Released, TwoLevels, known_to_be, up_to
 from dpspec_attackers.counts.success import Method, Region, success
 from dpspec_attackers.inference import quadrature
 from dpspec_attackers.inference.model import Informative, NoisyMoments
 from dpspec_attackers.inference.tgm import TruncatedGammaMixture
+from dpspec_attackers.profiles import Constant, FixedP, FixedQ, OneMissing, RiskProfile, TwoDimensional
 from dpspec_census import block_risk, scenario_curves, scenarios
 from dpspec_census.configuration_2020 import SCENARIOS
 
-from dpspec.exact import Bracket
+from dpspec.exact import Bracket, number
 from dpspec.report.curves import Line, Panel, svg
 
 OUT = Path(__file__).parent / "reproductions"
@@ -290,7 +293,198 @@ def inference() -> Page:
     )
 
 
-PAGES = (counts, census, inference)
+def recommended(heading: str, cases: Sequence[tuple[str, RiskProfile, str]], remark: str = "") -> Table:
+    """Epsilon, standard deviation and P(exact) of risk profiles beside the printed ones."""
+    rows = []
+    for label, profile, printed in cases:
+        epsilon = profile.recommend().value
+        found = (shown(epsilon, 5), shown(profiles.standard_deviation(epsilon)), shown(profiles.exact_probability(epsilon)))
+        rows.append((label, *found, printed))
+    columns = ("profile", "epsilon", "s.d. of the noise", "P(exact)", "printed")
+    return Table(heading=heading, columns=columns, rows=tuple(rows), remark=remark)
+
+
+def tolerated() -> Page:
+    """Chapter 3 of the thesis: from risk profiles to epsilon."""
+    first = [("3/2", "0.51, 2.74, 25%"), ("3", "1.30, 1.02, 57%"), ("6", "2.04, 0.59, 77%")]
+    one = [(f"ratio {r}, posterior 1/4, q = 1", FixedQ(posterior="1/4", ratio=r, q=1), text) for r, text in first]
+    one += [(f"ratio {r}, constant", Constant(ratio=r), t) for r, t in (("3/2", "0.20"), ("3", "0.55"), ("6", "0.90"))]
+    second = [
+        ("1/40", "1/20", "1.09, 1.24, 50%"), ("3/20", "1/20", "1.21, 1.10, 54%"), ("3/10", "1/20", "2.10, 0.56, 78%"),
+        ("1/40", "1/200", "1.63"), ("1/40", "1/2000", "3.94"),
+    ]  # fmt: skip
+    two = [(f"ratio 3, posterior {a}, p = {p}", FixedP(posterior=a, ratio=3, p=p), text) for a, p, text in second]
+    other = [
+        ("two-dimensional, ratio 3, posterior 1/4", TwoDimensional(posterior="1/4", ratio=3), "0.65 at (1, 0.083)"),
+        ("one missing of 4, posterior 1/3", OneMissing(size=4, posterior="1/3"), "0.41"),
+    ]
+    grid = [(r, a) for r in ("6/5", "2", "5") for a in ("0", "1/10", "1/4", "1/2")]
+    bars = profiles.utility_table({f"{r}, {a}": FixedQ(posterior=a, ratio=r, q=1) for r, a in grid})
+    rows = tuple(
+        (row.label, shown(row.epsilon), shown(row.standard_deviation), *(f"{middle(flip):.5f}" for _, flip in row.flips))
+        for row in bars
+    )
+    return Page(
+        name="thesis-chapter-3",
+        title="From tolerated risk to epsilon (thesis, chapter 3)",
+        tables=(
+            recommended("Z-N3.1: inclusion is the secret (Example 1)", one),
+            recommended("Z-N3.5: a sample of known rate (Example 2)", two, "The printed formula cancels at posterior 3/20."),
+            recommended("Z-N3.b, Z-N3.c", other, "On a grid of 1/1000 the first is 0.6506 at (1, 0.084), which is too large."),
+            Table(
+                heading="Z-F3.2, Z-N3.a: chance of crossing a threshold 1, 2, 4 or 8 counts away, inclusion being the secret",
+                columns=("ratio, posterior", "epsilon", "RMSE", "1", "2", "4", "8"),
+                rows=rows,
+                remark="The chosen profile (5, 1/2) is printed with epsilon 2.20, RMSE 0.53 and a chance below 10%: it is "
+                "10% exactly (Z-X19). At posterior 0 the printed bars are the limit ln(ratio) on the line q = 1 (Z-S22).",
+            ),
+        ),
+        panels=tolerated_charts(),
+    )
+
+
+def tolerated_charts() -> tuple[Panel, ...]:
+    def along(name: str, profile: RiskProfile, axis: str, values: Sequence[Fraction]) -> Line:
+        fixed = Fraction(1) if axis == "p" else profile.where().p_low
+        points = profiles.curve(profile, [(x, fixed) if axis == "p" else (fixed, x) for x in values])
+        kept = [(float(x), middle(e)) for x, (_, _, e) in zip(values, points, strict=True) if not e.upper.is_infinite]
+        return curve(name, [(x, y) for x, y in kept if y <= 4])
+
+    fine = [Fraction(k, 100) for k in range(1, 101)]
+    wide = TwoDimensional(posterior="1/4", ratio=3)
+    rows = [(f"q = {q}", [(p, wide.epsilon_at(p, Fraction(q))) for p in fine]) for q in ("1/100", "1/12", "1/4", "1")]
+    return (
+        Panel(
+            title="Z-F3.1, Z-F3.3: epsilon asked for by an attacker with prior p, q = 1",
+            axis="p",
+            lines=(
+                along("posterior 1/10, ratio 3", FixedQ(posterior="1/10", ratio=3, q=1), "p", fine),
+                *(along(f"posterior 1/4, ratio {r}", FixedQ(posterior="1/4", ratio=r, q=1), "p", fine) for r in ("3/2", 3, 6)),
+            ),
+        ),
+        Panel(
+            title="Z-F3.1, Z-F3.4: epsilon asked for by an attacker with prior q, p = 1/20",
+            axis="q",
+            lines=tuple(
+                along(f"posterior {a}, ratio 3", FixedP(posterior=a, ratio=3, p="1/20"), "q", fine)
+                for a in ("1/40", "1/10", "3/20", "3/10")
+            ),
+        ),
+        Panel(
+            title="Z-F3.5: epsilon of the two-dimensional profile",
+            axis="p",
+            lines=tuple(
+                curve(name, [(float(p), middle(e)) for p, e in line if not e.upper.is_infinite and e.upper <= 4])
+                for name, line in rows
+            ),
+        ),
+    )
+
+
+def membership_page() -> Page:
+    """Chapter 5 of the thesis: membership."""
+    small, large = member.loss_of_approximate("1/10", "1e-7", "1/100"), member.loss_of_approximate("9/5", "1e-6", "1/20")
+    week, month = (member.loss_of_zcdp(Fraction(k, 100), "1/100") for k in (7, 30))
+    worst = Fraction(float(member.worst_priors(large)[0].lower))
+    stops = [
+        1 + member.max_queries(loss, "1/100", "zcdp", failure="1/100")
+        for loss in (member.loss_of_posterior("99/100", "1/2"), member.loss_of_difference("98/100"))
+    ]
+    rows: list[tuple[str, str, str, str]] = [
+        ("Example 6: posterior from 1/2, least", shown(member.lowest_posterior("1/2", small)), "48%", "47.5% (Z-X18)"),
+        ("Example 6: posterior from 1/2, largest", shown(member.highest_posterior("1/2", small)), "52%", "52.5%"),
+        ("Example 6: largest change", shown(member.difference_bound(small)), "2%", "2.5%, rounded down (Z-X18)"),
+        ("Example 7: posterior after a week", shown(member.highest_posterior("1/2", week)), "83%", ""),
+        ("Example 7: posterior after a month", shown(member.highest_posterior("1/2", month)), "96%", ""),
+        ("Example 7: largest change after a week", shown(member.difference_bound(week)), "38%", ""),
+        ("Example 7: largest change after a month", shown(member.difference_bound(month)), "67%", "16% to 84% (Z-X12)"),
+        ("Example 7: first day above 99%", str(stops[0]), "58", ""),
+        ("Example 7: first day of a change above 98%", str(stops[1]), "202", ""),
+    ]  # fmt: skip
+    common = {"difference": "1/5", "releases": 12, "delta_each": "1e-8", "delta": "1e-6", "failure": "1/100"}
+    for method, text, why in (
+        ("basic", "0.068", ""),
+        ("optimal-lattice", "0.135", "its delta is 9e-3 (Z-X13)"),
+        ("optimal", "", ""),
+    ):
+        found = member.MembershipDifference(**common, method=method).recommend()  # type: ignore[arg-type]
+        rows.append((f"Example 8: epsilon of each month, {method}", shown(found.value), text, why))
+    for place, value, text in (
+        ("posterior from 1/2", member.highest_posterior("1/2", large), "86%"),
+        ("posterior from 1/10", member.highest_posterior("1/10", large), "40%"),
+        ("worst prior", member.worst_priors(large)[0], "29%"),
+        ("posterior from it", member.highest_posterior(worst, large), "71%"),
+        ("largest change", member.difference_bound(large), "42%"),
+    ):
+        rows.append((f"Example 9: {place}", shown(value), text, ""))
+    firsts = [("basic", "28"), ("advanced", "51"), ("advanced-dwork", "51"), ("optimal-lattice", "96"), ("optimal", "")]
+    crossing = tuple((m, str(first_beyond(m, convert=False)), str(first_beyond(m, convert=True)), text) for m, text in firsts)
+    return Page(
+        name="thesis-chapter-5",
+        title="What a budget says about membership (thesis, chapter 5)",
+        tables=(
+            Table(
+                heading="Z-N5.1, Z-N5.4, Z-N5.5, Z-N5.6: Examples 6 to 9",
+                columns=("what", "recomputed", "printed", ""),
+                rows=tuple(rows),
+            ),
+            Table(
+                heading="Z-N5.3: the first number of releases at 1/20 whose posterior can exceed 80%, delta = 1/1000",
+                columns=("composition", "as it is", "converted by theorem 35", "printed"),
+                rows=crossing,
+                remark="51 is that of the tight reading, not converted (Z-X16).",
+            ),
+        ),
+        panels=membership_charts(large),
+    )
+
+
+def first_beyond(method: str, *, convert: bool) -> int:
+    delta = "0" if method == "basic" else "1/1000"
+    for times in range(1, 400):
+        spent = member.total(member.Releases(times=times, epsilon=number("1/20"), delta=Fraction(delta)), method)
+        loss = member.loss_of_approximate(spent, delta, "1/20") if convert else spent
+        if member.highest_posterior("1/2", loss).lower > Fraction(4, 5):
+            return times
+    raise ValueError(method)
+
+
+def membership_charts(loss: Bracket) -> tuple[Panel, ...]:
+    fails = [Fraction(2 + k * k, 10**6) for k in range(0, 32)]
+    curves = [(math.log10(f), middle(member.loss_of_approximate(1, "1e-6", f))) for f in fails]
+    counts_of = (*range(1, 100, 4), 100)
+
+    def spent(method: str) -> list[tuple[float, float]]:
+        made = [member.Releases(times=k, epsilon=number("1/20"), delta=Fraction(1, 10**6)) for k in counts_of]
+        return [(k, middle(member.total(r, method))) for k, r in zip(counts_of, made, strict=True)]
+
+    days = [(k, member.loss_of_zcdp(Fraction(k, 100), "1/100")) for k in (1, *range(5, 205, 5))]
+    priors = [Fraction(k, 50) for k in range(1, 50)]
+    return (
+        Panel(title="Z-F5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
+        Panel(title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)),
+        Panel(
+            title="Z-F5.4, Z-F5.5: daily releases of rho = 1/100",
+            axis="days",
+            lines=(
+                curve("posterior from 1/2", [(k, middle(member.highest_posterior("1/2", e))) for k, e in days]),
+                curve("largest change", [(k, middle(member.difference_bound(e))) for k, e in days]),
+            ),
+        ),
+        Panel(
+            title="Z-F5.6: largest ratio either way",
+            axis="prior",
+            lines=(curve("ratio", [(float(p), middle(member.largest_ratio(p, loss))) for p in priors]),),
+        ),
+        Panel(
+            title="Z-F5.7: largest change",
+            axis="prior",
+            lines=(curve("change", [(float(p), middle(member.largest_change(p, loss))) for p in priors]),),
+        ),
+    )
+
+
+PAGES = (counts, tolerated, census, inference, membership_page)
 
 
 def main() -> int:

@@ -70,7 +70,10 @@ def fewer_strata(budget: Table, other: Table) -> bool:
     Its full form takes the largest stratum b with two different records, the others the largest of all; ln o and ln((b+1)/o) do
     not fall in b, and where p <= 1/2 the larger of them is the second, as the short form has it.
     """
-    if not budget.get("type") == other.get("type") == "swapping" or not 0 < fraction(budget["swap_rate"]) < 1:
+    if not budget.get("type") == other.get("type") == "swapping":
+        return False
+    rate = fraction(budget["swap_rate"])
+    if not 0 < rate < 1 or (other.get("form") == "s23-short" and rate > Fraction(1, 2)):
         return False
     same = {**budget, "form": "", "unit": budget.get("unit", "household"), "swap_rate": read(budget["swap_rate"])}
     others = {**other, "form": "", "unit": other.get("unit", "household"), "swap_rate": read(other["swap_rate"])}

@@ -255,6 +255,39 @@ def test_a_premise_with_a_number_that_no_specification_may_have(rule: str, key: 
     assert tried
 
 
+@pytest.mark.reference("B-T11")
+@pytest.mark.parametrize(
+    ("old", "new", "good"),
+    [
+        ({}, {"form": "s24"}, True),
+        ({"form": "s23-full"}, {"form": "s24"}, True),
+        ({"swap_rate": "0.4"}, {"form": "s23-short", "swap_rate": "2/5"}, True),
+        ({}, {"form": "s23-short"}, False),  # which is not stated above 1/2, where ln o is the larger one
+        ({"form": "s24"}, {"form": "s23-full"}, False),  # strata of equal records are not counted
+        ({}, {"form": "s24", "match": "[]"}, False),
+        ({}, {"form": "s24", "swap_rate": "0.5"}, False),
+        ({"swap_rate": "1"}, {"form": "s24", "swap_rate": "1"}, False),
+        ({}, {"form": "s24", "unit": '"person"'}, False),
+        ({}, {"form": "s24", "largest_stratum": "9"}, False),
+    ],
+)
+def test_strata_are_compared_at_one_rate_and_from_the_full_form_on(old: dict[str, str], new: dict[str, str], good: bool) -> None:
+    data = STORED["swapping-derangement-implies-swapping-permutation"]
+    (step,) = data["steps"]
+    before, after = (swapping(step["before"], values) for values in (old, new))
+    changed = {**data, "premise": before, "conclusion": after, "steps": [{**step, "before": before, "after": after}]}
+    assert accepted(changed) == good
+
+
+def swapping(text: str, values: dict[str, str]) -> str:
+    """A specification text with another budget of the swapping theorem."""
+    given = {"match": '["size"]', "swap_rate": "0.6", **values}
+    rows = "".join(
+        f'{key} = "{value}"\n' if key in ("swap_rate", "form") else f"{key} = {value}\n" for key, value in given.items()
+    )
+    return text[: text.index("[budget]")] + '[budget]\ntype = "swapping"\n' + rows
+
+
 # --- bad input -----------------------------------------------------------------------------------
 
 GOOD = next(iter(STORED.values()))

@@ -9,7 +9,7 @@ from dpspec_attackers.compound import CompoundTester
 from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.independent import IndependentRecord
 from dpspec_attackers.membership import TARGETS, StrongMembership
-from dpspec_attackers.profiles import PROFILES, FromFunction
+from dpspec_attackers.profiles import PROFILES
 from dpspec_attackers.restricted import AttributeRestricted
 from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider
 from dpspec_attackers.strongest import StrongestAttacker
@@ -41,7 +41,7 @@ def dpspec_register_attackers(register: Register) -> None:
         register(attacker)
 
 
-TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, FromFunction, *TARGETS)
+TOLERANCES: tuple[type[Tolerance], ...] = (*PROFILES, *TARGETS)
 
 
 @hookimpl

@@ -1,18 +1,7 @@
 """What a budget means to an attacker who knows all records but one (thesis, chapter 5)."""
 
 from dpspec_attackers.membership.attacker import StrongMembership
-from dpspec_attackers.membership.composition import (
-    METHODS,
-    Releases,
-    advanced,
-    basic,
-    largest_epsilon,
-    lattice,
-    lattice_delta,
-    optimal,
-    optimal_delta,
-    total,
-)
+from dpspec_attackers.membership.composition import Releases, advanced, basic, lattice, lattice_delta, optimal, optimal_delta
 from dpspec_attackers.membership.law import expected_posterior, posterior_cdf, posterior_law, two_sided_loss
 from dpspec_attackers.membership.losses import (
     approximate_of_loss,
@@ -22,6 +11,7 @@ from dpspec_attackers.membership.losses import (
     loss_of_zcdp,
     loss_of_zcdp_tail,
 )
+from dpspec_attackers.membership.methods import METHODS, largest_epsilon, total
 from dpspec_attackers.membership.posterior import (
     difference_bound,
     highest_posterior,
@@ -35,14 +25,8 @@ from dpspec_attackers.membership.posterior import (
     lowest_ratio,
     worst_priors,
 )
-from dpspec_attackers.membership.targets import (
-    TARGETS,
-    MembershipDifference,
-    MembershipPosterior,
-    MembershipRatio,
-    max_queries,
-    spent_loss,
-)
+from dpspec_attackers.membership.queries import max_queries, spent_loss
+from dpspec_attackers.membership.targets import TARGETS, MembershipDifference, MembershipPosterior, MembershipRatio
 
 __all__ = [
     "METHODS", "TARGETS", "MembershipDifference", "MembershipPosterior", "MembershipRatio", "Releases", "StrongMembership",

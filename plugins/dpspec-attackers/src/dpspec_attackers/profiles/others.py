@@ -10,7 +10,7 @@ from typing import TypeVar
 from dpspec.errors import ParameterError
 from dpspec.exact import Bracket, NumberLike, rational
 from dpspec_attackers.numeric import fmpq_of, in_decay
-from dpspec_attackers.profiles.named import OneMissing
+from dpspec_attackers.profiles.points import OneMissing
 
 Record = TypeVar("Record")
 

@@ -107,7 +107,7 @@ def picture(found: Order, documents: Sequence[SpecDocument]) -> str:
         words = f"{budget_in_words(spec.budget)} per {thing_in_words(spec.input_divergence)}, {spec.output_divergence.name}"
         return Box(key=str(place), title=" = ".join(found.names[i] for i in members), text=words)
 
-    heads = ["strongest", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
+    heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
     arrows = [(str(a), str(b)) for a, b in found.covers]
     return svg(columns, arrows, f"Which of {count(len(found), 'specification')} implies which")

@@ -165,11 +165,13 @@ def test_a_false_domination_is_rejected() -> None:
     assert not check_derivation(data).accepted
 
 
-def test_a_constant_that_is_too_small_is_rejected() -> None:
-    proof = common(TOPDOWN, SWAPPING, largest_household=10)[0].proofs()[0].data(REGISTRY)
+@pytest.mark.parametrize(("place", "constant", "smaller"), [(0, "10", "9"), (1, "20", "19")])
+def test_a_constant_that_is_too_small_is_rejected(place, constant, smaller) -> None:
+    """Ten persons of one household; of two households that exchange their places, twenty."""
+    proof = common(TOPDOWN, SWAPPING, largest_household=10)[place].proofs()[0].data(REGISTRY)
     step = next(step for step in proof["steps"] if step["rule"] == "domination-inside-universes")
-    assert step["parameters"] == {"constant": "10"}
-    step["parameters"] = {"constant": "9"}
+    assert step["parameters"] == {"constant": constant}
+    step["parameters"] = {"constant": smaller}
     assert not check_derivation(proof).accepted
 
 

@@ -76,7 +76,7 @@ def _panel(panel: Panel) -> Iterator[str]:
     top = max(1e-300, *(y for _, y in points))
     high = 1.0 if top <= 1 else top * 1.05
     left, right = (
-        (min(x for x, _ in points), max(x for x, _ in points)) if panel.axis else (-0.5, max(len(panel.labels), 1) - 0.5)
+        (min(0.0, *(x for x, _ in points)), max(x for x, _ in points)) if panel.axis else (-0.5, max(len(panel.labels), 1) - 0.5)
     )
     right = right if right > left else left + 1
 
@@ -98,7 +98,7 @@ def _panel(panel: Panel) -> Iterator[str]:
         colour = COLOURS[number % len(COLOURS)]
         yield from _series(panel, line, number, colour, place)
         y = HEIGHT + 48 + LEGEND * number
-        yield f'<rect x="0" y="{y - 9}" width="16" height="9" fill="{colour}" fill-opacity="{0.45 if line.dashed else 1}"/>'
+        yield f'<rect x="0" y="{y - 9}" width="16" height="9" fill="{colour}"/>'
         yield f'<text x="22" y="{y}" font-size="11">{escape(line.name)}</text>'
 
 

@@ -10,7 +10,7 @@ import attrs
 
 WIDTH, HEIGHT, GAP, LINE, MARGIN = 250, 64, 16, 90, 30
 """Pixels: a box, the space below it, the space between columns where arrows run, and the edge of the page."""
-LETTERS = 38
+LETTERS = 36
 """So many letters of the small text fit into a line of a box."""
 FILLS = ("#eef3fb", "#f3f8ec", "#fdf3e3", "#f9eef4", "#eef7f7", "#f5f2ec")
 
@@ -66,7 +66,7 @@ def svg(columns: Mapping[str, Sequence[Box]], arrows: Sequence[tuple[str, str]],
 def _box(box: Box, x: int, y: int, fill: str) -> Iterator[str]:
     yield f'<g><title>{escape(box.text or box.title)}</title><rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="6" '
     yield f'fill="{fill}" stroke="#999"/><text x="{x + 10}" y="{y + 22}" font-weight="bold" '
-    yield f'font-size="{max(6, min(14, 400 // max(1, len(box.title))))}">{escape(box.title)}</text>'
+    yield f'font-size="{max(6, min(14, 340 // max(1, len(box.title))))}">{escape(box.title)}</text>'
     for line, words in enumerate(textwrap.wrap(box.text, LETTERS, max_lines=2, placeholder="\N{HORIZONTAL ELLIPSIS}")):
         yield f'<text x="{x + 10}" y="{y + 40 + 14 * line}" font-size="11" fill="#444">{escape(words)}</text>'
     yield "</g>"

@@ -156,7 +156,7 @@ def _panel(quantity: str, rows: Sequence[RiskRow]) -> Panel:
         for side, said in ((_WORST, row.worst), (_OWN, row.own)):
             for statement in said:
                 if not statement.value.upper.is_infinite:
-                    name = ", ".join(part for part in (_WORDS[statement.relation] + side, rest) if part)
+                    name = ", ".join(part for part in (f"{side}: {statement.relation.value}", rest) if part)
                     lines.setdefault(name, []).append((where, float(statement.value.upper.decimal(9))))
     labels = () if axis is not None else tuple(_at(row) for row in rows)
     made = tuple(Line(name=name, points=tuple(sorted(points)), dashed=_OWN in name) for name, points in lines.items())

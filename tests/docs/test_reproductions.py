@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,17 +10,15 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def command():
-    spec = importlib.util.spec_from_file_location("make_reproductions", DOCS / "make_reproductions.py")
-    module = importlib.util.module_from_spec(spec)
+def pages():
+    """PAGES of docs/reproduce, which is no installed package."""
+    spec = importlib.util.spec_from_file_location("reproduce", DOCS / "reproduce" / "__init__.py")
+    sys.modules["reproduce"] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    return module.PAGES
 
 
-MODULE = command()
-
-
-@pytest.mark.parametrize("page", MODULE.PAGES, ids=lambda page: page.__name__)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.__module__)
 def test_a_page_is_up_to_date(page):
     for name, text in page().files().items():
         kept = (DOCS / "reproductions" / name).read_text(encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Section 8 of the frequentist and Bayesian source: scenarios of the 2020 Census."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpspec_census import scenario_curves, scenarios
+from dpspec_census.configuration_2020 import SCENARIOS
+
+from dpspec.report.curves import Panel
+from reproduce.layout import Page, Table, curve, middle, shown
+
+
+def page() -> Page:
+    """Section 8 of the frequentist source: scenarios."""
+    levels = ("0.01", "0.05", "0.10")
+    printed = {
+        "A": "0.03 / 0.12 / 0.21", "B": "0.17 / 0.39 / 0.53", "C": "0.17 / 0.40 / 0.54", "D": "0.17 / 0.39 / 0.54",
+        "E": "0.24 / 0.49 / 0.63", "F": "0.10 / 0.28 / 0.41", "G": "as C", "H": "as C",
+    }  # fmt: skip
+    rows = [
+        (
+            line.name, line.kept, shown(float(line.rho), 6), str(float(line.printed_rho)), "" if line.recomputes else "differs",
+            " / ".join(shown(value, 3) for value in line.at_rho), " / ".join(shown(value, 3) for value in line.at_printed),
+            printed[line.name],
+        )
+        for line in scenarios.compared(levels=levels)
+    ]  # fmt: skip
+    table6 = [
+        (a, shown(scenario_curves.power("0.1115", a)), shown(scenarios.exact_power(scenarios.CASES["A"], a)),
+         shown(scenario_curves.power_bound("0.1115", a)), text)
+        for a, text in zip(levels, ("0.03, 0.03, 0.04", "0.12, 0.12, 0.14", "0.21, 0.21, 0.24"), strict=True)
+    ]  # fmt: skip
+    deltas = [Fraction(i, 40) for i in range(1, 40)]
+    tests = [Fraction(i, 40) for i in range(1, 40)]
+    chosen = {letter: SCENARIOS[letter].printed for letter in "ABEF"}
+    powers = [
+        curve(f"{k}, rho {float(r)}", [(float(a), middle(scenario_curves.power(r, a))) for a in tests]) for k, r in chosen.items()
+    ]
+    beliefs = [
+        curve(f"{k}, rho {float(r)}", sorted((middle(scenario_curves.epsilon_given_truth(r, d)), float(d)) for d in deltas))
+        for k, r in chosen.items()
+    ]
+    classes = {
+        "b: predictive": scenario_curves.epsilon_of_predictive,
+        "c: the true record": scenario_curves.epsilon_given_truth,
+        "d: any prior": scenario_curves.epsilon_any_prior,
+    }
+    three = [curve(name, sorted((middle(f("0.1115", d)), float(d)) for d in deltas)) for name, f in classes.items()]
+    return Page(
+        name="census-scenarios",
+        title="Scenarios of the 2020 Census (frequentist and Bayesian semantics, section 8)",
+        tables=(
+            Table(
+                heading="Section 8.2: what is to stay secret, its rho, and the power at levels 0.01, 0.05 and 0.10",
+                columns=("", "secret", "rho", "printed rho", "", "power", "power at the printed rho", "printed power"),
+                rows=tuple(rows),
+                remark="The printed rho of C to H is too small by 0.057 to 0.059; two entries of the nation, together 0.0579, "
+                "explain four of the six (K-E7). The printed powers follow from the printed rho.",
+            ),
+            Table(
+                heading="K-N11, Table 6: scenario A",
+                columns=("level", "Gaussian", "discrete noise", "zCDP bound", "printed"),
+                rows=tuple(table6),
+            ),
+        ),
+        panels=(
+            Panel(title="K-F6, K-F10, K-F12, K-F14: power", axis="level", lines=tuple(powers)),
+            Panel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs)),
+            Panel(title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge", axis="epsilon", lines=tuple(three)),
+        ),
+    )

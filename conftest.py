@@ -14,6 +14,8 @@ collect_ignore = ["specs/bad", "specs/lint", "dpspec/specfile/new.dpspec.toml"]
 """Specification files that must fail, and the template of new ones."""
 
 REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
+REFERENCE_REASONS = REFERENCE_IDS.with_name("reference-reasons.txt")
+"""Why an ID has no test: a line for each, the ID and the reason."""
 
 settings.register_profile("fast", derandomize=True, database=None, deadline=None, max_examples=60)
 settings.register_profile("long", derandomize=True, database=None, deadline=None, max_examples=1000)
@@ -54,6 +56,12 @@ def covered(items: Iterable[pytest.Item]) -> dict[str, list[str]]:
     return found
 
 
+def reasons() -> dict[str, str]:
+    """Reference ID to the reason why no test has it."""
+    lines = REFERENCE_REASONS.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(maxsplit=1) for line in lines)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     if not config.getoption("--references"):
@@ -63,7 +71,9 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     lines = [f"{name:8} {test}" for name in known for test in found.get(name, ())]
     unknown = sorted(set(found) - set(known))
     lines += [f"{name:8} (not in tests/reference-ids.txt) {test}" for name in unknown for test in found[name]]
-    missing = [name for name in known if name not in found]
-    lines += [f"{len(known) - len(missing)} of {len(known)} reference IDs are covered; not covered:", " ".join(missing) or "none"]
+    missing, why = [name for name in known if name not in found], reasons()
+    lines += [f"{len(known) - len(missing)} of {len(known)} reference IDs are covered", "not covered, with a reason:"]
+    lines += [f"{name:8} {why[name]}" for name in missing if name in why] or ["none"]
+    lines += ["not covered, without a reason:", " ".join(name for name in missing if name not in why) or "none"]
     items.clear()
     return lines

@@ -32,6 +32,7 @@ def test_a_specification_is_equivalent_to_itself() -> None:
     assert compare_specs(bits_spec(), bits_spec()).relation is Relation.EQUIVALENT
 
 
+@pytest.mark.reference("B-X10")
 @pytest.mark.parametrize(("small", "large"), [("ln(2)", "ln(3)"), ("1", "ln(3)"), ("ln(3)", "1.0986123")])
 def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -> None:
     found = compare_specs(bits_spec(epsilon=small), bits_spec(epsilon=large))

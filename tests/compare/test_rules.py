@@ -203,7 +203,7 @@ def test_every_rule_of_the_core_is_hunted() -> None:
 # --- groups under approximate privacy ------------------------------------------------------------
 
 
-@pytest.mark.reference("B-S3")
+@pytest.mark.reference("B-S3", "B-T20")
 def test_the_delta_of_a_group_grows(mechanisms: int) -> None:
     premise, goal = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20")), spec(TWO, REPLACED, d_pr("mult-delta", delta="9/10"))
     found = 0

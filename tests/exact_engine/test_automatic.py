@@ -90,6 +90,7 @@ def gambler(stake: int, rng: Any) -> str:
 # --- against laws by hand ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.reference("B-D1")
 @pytest.mark.parametrize("sampler", [flip, flip_as_array, flip_by_binomial])
 @pytest.mark.parametrize("bits", [(0,), (1, 0), (0, 1, 1)])
 def test_randomised_response(sampler: Any, bits: tuple[int, ...]) -> None:

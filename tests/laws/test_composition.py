@@ -57,7 +57,7 @@ def width(bracket):
 # --- closed forms ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.reference("K-T1", "K-O8")
+@pytest.mark.reference("K-T1", "K-O8", "K-D33")
 def test_gaussians_of_any_scales_are_one():
     whole = compose([(GaussianShift(number("5.12")), 1), (GaussianShift(number("0.14")), 1)])
     assert whole == GaussianShift(number("5.26"))
@@ -123,6 +123,7 @@ def test_binomial_tails(trials, chance, least):
     assert float(tail.rad()) < 1e-18
 
 
+@pytest.mark.reference("K-A7")
 @pytest.mark.parametrize(("variance", "shift"), [("1/4", 1), ("1", 1), ("1", 3), ("100", 1), ("100", 25), ("70000/3", 2)])
 @pytest.mark.parametrize("epsilon", ["-1/2", "0", "1/7", "2", "4"])
 def test_a_discrete_gaussian_by_two_tails(variance, shift, epsilon):
@@ -362,7 +363,7 @@ def test_simplest_forms():
         compose([(shift, -1)])
 
 
-@pytest.mark.reference("K-T14", "K-T15")
+@pytest.mark.reference("K-T14", "K-T15", "K-D20", "B-T20")
 def test_what_adds_up():
     shift, noise = LaplaceShift(number("1/2")), DiscreteGaussianShift(1, Fraction(5))
     many = compose([(WARNER, 1000), (shift, 10)])
@@ -422,7 +423,7 @@ RESPONSE = geometric_shift(1, number(1))
 """The loss of randomised response at epsilon = 1, and of the geometric mechanism (K-D31)."""
 
 
-@pytest.mark.reference("K-O1", "K-O2")
+@pytest.mark.reference("K-O1", "K-O2", "K-A1", "K-D4", "K-D31")
 def test_losses_of_randomised_response_and_geometric_noise():
     for pair in (RESPONSE, TwoSidedGeometric(3, 1).against(TwoSidedGeometric(4, 1))):
         loss = PrivacyLoss(pair)
@@ -431,7 +432,7 @@ def test_losses_of_randomised_response_and_geometric_noise():
         assert loss.above("1.001").upper == 0
 
 
-@pytest.mark.reference("K-O3")
+@pytest.mark.reference("K-O3", "K-D32")
 def test_the_loss_of_a_gaussian():
     loss = PrivacyLoss(Gaussian(0, Fraction(100, 526)).against(Gaussian(1, Fraction(100, 526))))
     assert loss.mean().lower == Fraction("2.63")
@@ -448,7 +449,7 @@ def test_the_loss_of_two_responses():
     assert width(loss.above("1.9")) < 1e-6
 
 
-@pytest.mark.reference("K-T4")
+@pytest.mark.reference("K-T4", "K-A1", "K-D4")
 def test_total_variation_and_infinite_losses():
     sampled = PrivacyLoss(FiniteDichotomy((9, 1, 0), (9, 0, 1), 10, 10))
     assert sampled.at_infinity().lower == sampled.above(5).lower == Fraction(1, 10)
@@ -509,7 +510,7 @@ def test_the_budget_of_the_census_file():
     assert whole.concentration().lower == whole.concentration().upper == Fraction("2.63")
 
 
-@pytest.mark.reference("K-O17", "K-O31")
+@pytest.mark.reference("K-O17", "K-O31", "K-A8")
 @pytest.mark.parametrize(("level", "value"), [(0.01, 0.486886), (0.05, 0.741707), (0.1, 0.844211)])
 def test_power_against_the_whole_census_file(level, value):
     low, high = largest_power(census(), level)

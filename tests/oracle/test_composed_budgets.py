@@ -282,7 +282,7 @@ def test_the_converted_bound_falls_with_the_probability_and_grows_with_delta(eps
 WEIGHTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=5)
 
 
-@pytest.mark.reference("Z-T22", "Z-T23", "Z-T39", "Z-P11", "K-T2", "K-T3")
+@pytest.mark.reference("Z-T22", "Z-T23", "Z-T39", "Z-P11", "K-T2", "K-T3", "K-D6", "K-D7", "K-A4")
 @given(WEIGHTS, st.sampled_from(["0", "1/3", "1", "2"]))
 def test_the_loss_decides_pure_and_approximate_privacy(weights, epsilon):
     """delta = P(Z >= epsilon) - e^epsilon P(-Z' >= epsilon), at most P(Z > epsilon), and 0 exactly where that is 0."""

@@ -277,7 +277,7 @@ def census():
     return counted, compose((DiscreteGaussianShift(1, 1 / rho), 2 * count) for rho, count in counted.items())
 
 
-@pytest.mark.reference("K-O47")
+@pytest.mark.reference("K-O47", "K-A8")
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", 0.973176), ("4", 0.462284), ("8", 0.0193928), ("10", 1.39314e-3)])
 def test_pbdp_of_the_production_noise(census, epsilon, delta):
     """The power at level delta e^-epsilon, the least H(x) + e^x level over x, is delta."""
@@ -317,7 +317,7 @@ def test_renyi_divergences_of_discrete_gaussians(variance):
 
 
 @pytest.mark.long
-@pytest.mark.reference("K-O64")
+@pytest.mark.reference("K-O64", "K-A9")
 def test_sampling_the_production_noise_gives_the_same_powers(census):
     """A million losses (1 - 2k)/(2 sigma^2), drawn under each hypothesis."""
     source, draws = np.random.default_rng(20260101), 1_000_000

@@ -72,7 +72,7 @@ def test_massachusetts_at_four_rates() -> None:
     assert printed(document, "epsilon") == ["17.08", "15.43", "14.68", "12.48"]
 
 
-@pytest.mark.reference("B-N2", "B-X5", "B-X1")
+@pytest.mark.reference("B-N2", "B-X5", "B-X1", "B-A7", "B-X4")
 def test_the_allocation_of_topdown_and_safetab() -> None:
     numbers = {(e.parameter, e.printed.decimal(6)) for document in named("topdown-", "safetab-") for e in document.expectations}
     for rho, epsilon in (("0.07", "2.7"), ("2.56", "17.9"), ("7.7", "34.33"), ("4.96", "26.34"), ("15.29", "52.83")):

@@ -24,13 +24,13 @@ def rounds_to(value, printed):
     return abs(value - Fraction(printed)) <= Fraction(1, 2 * 10**digits)
 
 
-@pytest.mark.reference("K-O48", "K-N7", "K-N8")
+@pytest.mark.reference("K-O48", "K-N7", "K-N8", "K-A11", "K-N6")
 def test_the_shares_of_the_levels_add_up_to_one():
     assert {unit: sum(shares) for unit, shares in LEVEL_SHARES.items()} == {"person": 1, "household": 1}
     assert sum(BASE.values()) == Fraction("2.63")
 
 
-@pytest.mark.reference("K-O49", "K-N9")
+@pytest.mark.reference("K-O49", "K-N9", "K-A11")
 @pytest.mark.parametrize("place", range(6))
 def test_the_shares_of_the_queries_add_up_to_one(place):
     assert sum(query.shares[place] for query in QUERIES if query.unit == "person") == 1
@@ -42,7 +42,7 @@ def test_the_cells():
     assert sum(query.cells for query in QUERIES if query.unit == "person") == 2603
 
 
-@pytest.mark.reference("K-O50", "K-D41")
+@pytest.mark.reference("K-O50", "K-D41", "K-A11", "K-N6")
 def test_a_path_spends_everything():
     assert spent(lambda query, level: True) == Fraction(263, 100)
     assert spent(lambda query, level: query.unit == "person") == Fraction(256, 100)

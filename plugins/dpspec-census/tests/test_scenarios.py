@@ -55,7 +55,7 @@ secrets = st.builds(
 )
 
 
-@pytest.mark.reference("K-D29", "K-D39")
+@pytest.mark.reference("K-D29", "K-D39", "K-A12")
 @given(st.data())
 def test_a_query_reacts_when_some_restricted_neighbour_is_counted_in_another_cell(data):
     attributes = tuple(data.draw(st.lists(st.sampled_from(ATTRIBUTES), unique=True, max_size=3)))
@@ -68,7 +68,7 @@ def test_a_query_reacts_when_some_restricted_neighbour_is_counted_in_another_cel
         assert secret.reacts(query, level) == changes, (level, query.name)
 
 
-@pytest.mark.reference("K-D29", "K-N12", *(f"K-O54{letter}" for letter in "ABCDEFGH"))
+@pytest.mark.reference("K-D29", "K-N12", *(f"K-O54{letter}" for letter in "ABCDEFGH"), "K-A12")
 @pytest.mark.parametrize("letter", CASES)
 def test_the_scenarios_follow_from_what_is_secret(letter):
     assert CASES[letter].rho == SCENARIOS[letter].rho

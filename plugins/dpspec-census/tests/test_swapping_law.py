@@ -295,7 +295,7 @@ def test_how_many_tables_a_swap_can_make_from_one(kinds, tables):
 # --- spaces on which it makes no sense -----------------------------------------------------------------
 
 
-@pytest.mark.reference("B-S8")
+@pytest.mark.reference("B-S8", "B-X14")
 def test_an_ordered_release_is_refused():
     swap = DerangementSwapping(swap=["swap"], swap_rate="1/2")
     with pytest.raises(IncompatibleBlocksError, match="B-S8"):

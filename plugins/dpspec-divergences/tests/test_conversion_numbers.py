@@ -175,7 +175,7 @@ def test_the_four_numbers_at_one_delta_are_ordered(mu):
 
 @pytest.mark.reference("K-O35")
 @pytest.mark.reference("K-N4")
-@pytest.mark.reference("K-T8")
+@pytest.mark.reference("K-T8", "K-D20")
 def test_one_point_of_pbdp_is_not_convex():
     """Two mechanisms with (1.01, 0.02)-pbdp; a coin between them has not even (1.01, 0.37)."""
     odds = number(E).as_fraction()
@@ -209,7 +209,7 @@ def test_the_least_pbdp_deltas_of_the_example():
 @pytest.mark.reference("K-O4")
 @pytest.mark.reference("K-O5")
 @pytest.mark.reference("K-T9")
-@pytest.mark.reference("K-N3")
+@pytest.mark.reference("K-N3", "K-D9", "K-D19")
 def test_the_raw_tail_grows_under_post_processing():
     """Of two copies of randomised response P(L > 1/2) is 0.534, of the first alone 0.731; pbdp is above both, and only falls."""
     both, first = response(E, 2), response(E)

@@ -248,6 +248,7 @@ def test_infinite_laws_are_averaged_too():
     assert found.upper <= ln(2)
 
 
+@pytest.mark.reference("B-A10")
 @given(st.integers(0, 3), st.fractions(0, 1, max_denominator=6), st.booleans())
 def test_a_sample_is_drawn_as_its_definition_says(size, rate, fixed):
     """Poisson: every subset with p^k (1-p)^(n-k); else all subsets of the size, equally likely."""

@@ -144,6 +144,7 @@ def test_revealing_is_a_mixture_that_shows_itself():
     assert RevealByChance(mechanism=inner, chance=F(1)).law((0, 1), SPACE) == FiniteLaw.point(("data", (0, 1)))
 
 
+@pytest.mark.reference("K-D35")
 @pytest.mark.parametrize("chance", [F(0), F(1, 100), F(1, 7)])
 def test_the_leak_is_the_singular_mass(chance):
     mechanism = RevealByChance(mechanism=RandomisedResponse(keep_probability=F(3, 4)), chance=chance)

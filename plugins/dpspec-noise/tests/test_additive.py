@@ -143,7 +143,7 @@ def test_too_small_a_sensitivity_is_refuted(mechanism):
     assert outcome(claim, mechanism) is False
 
 
-@pytest.mark.reference("B-T17")
+@pytest.mark.reference("B-T17", "B-A8", "Z-D12")
 @pytest.mark.parametrize(("sensitivity", "epsilon"), [(1, "1/2"), (3, "7/5"), ("1/2", "ln(3)")])
 def test_laplace_noise_has_the_constant_of_its_scale(sensitivity, epsilon):
     mechanism = Laplace(queries=(SUM,), epsilon=epsilon, sensitivity=sensitivity, neighbours="differ-in-one-position")
@@ -233,7 +233,7 @@ def outcome(claim, mechanism):
 
 @pytest.mark.reference("B-T19")
 @pytest.mark.reference("B-X8")
-@pytest.mark.reference("B-O33")
+@pytest.mark.reference("B-O33", "B-A9", "B-D20")
 def test_the_lecture_claim_is_false_at_one_delta_and_holds_at_another():
     for delta, expected in (("1e-6", False), ("1e-3", True)):
         mechanism = lecture(delta)

@@ -110,7 +110,7 @@ def test_inside_the_universes_by_parity():
 
 
 @pytest.mark.reference("B-O49")
-@pytest.mark.reference("B-T10")
+@pytest.mark.reference("B-T10", "B-A11")
 def test_releasing_the_sum():
     space = BitVectors(length=3)
     release = ReleaseInvariants(invariants=(LinearMap(rows=((1, 1, 1),), label="sum"),))

@@ -1,5 +1,5 @@
 """The pages of docs/reproductions, one module for each."""
 
-from reproduce import census, counts, inference, membership, tolerated
+from reproduce import allocation, census, counts, inference, membership, semantics, tolerated
 
-PAGES = (counts.page, tolerated.page, census.page, inference.page, membership.page)
+PAGES = (semantics.page, allocation.page, census.page, counts.page, tolerated.page, inference.page, membership.page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import attrs
 from dpspec_census import scenario_curves, scenarios
 from dpspec_census.configuration_2020 import SCENARIOS
 
@@ -47,6 +48,15 @@ def page() -> Page:
         "d: any prior": scenario_curves.epsilon_any_prior,
     }
     three = [curve(name, sorted((middle(f("0.1115", d)), float(d)) for d in deltas)) for name, f in classes.items()]
+    block = [
+        curve("zCDP bound", [(float(a), middle(scenario_curves.power_bound("0.1115", a))) for a in tests[1::2]]),
+        attrs.evolve(powers[0], name="Gaussian"),
+        curve(
+            "discrete noise",
+            [(a / 10, middle(scenarios.exact_power(scenarios.CASES["A"], f"{a}/10"))) for a in range(1, 10)],
+            dashed=True,
+        ),
+    ]
     return Page(
         name="census-scenarios",
         title="Scenarios of the 2020 Census (frequentist and Bayesian semantics, section 8)",
@@ -65,7 +75,8 @@ def page() -> Page:
             ),
         ),
         panels=(
-            Panel(title="K-F6, K-F10, K-F12, K-F14: power", axis="level", lines=tuple(powers)),
+            Panel(title="K-F6: power in scenario A", axis="level", lines=tuple(block)),
+            Panel(title="K-F6, K-F10, K-F12, K-F14: power of Gaussian noise", axis="level", lines=tuple(powers)),
             Panel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs)),
             Panel(title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge", axis="epsilon", lines=tuple(three)),
         ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import attrs
 
@@ -64,5 +66,18 @@ def shown(value: float | Bracket, digits: int = 4) -> str:
     return f"{middle(value) if isinstance(value, Bracket) else value:.{digits}g}"
 
 
-def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = False) -> Line:
-    return Line(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed)
+def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = False, joined: bool = True) -> Line:
+    return Line(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed, joined=joined)
+
+
+def agrees(value: float | Bracket, printed: str) -> bool:
+    """Whether the printed number is the recomputed one rounded to its digits; a printed integer is meant exactly."""
+    exponent = int(Decimal(printed).as_tuple().exponent)
+    found = middle(value) if isinstance(value, Bracket) else value
+    allowed = Fraction(1, 10**9) if exponent >= 0 else Fraction(10) ** exponent / 2
+    return abs(Fraction(found) - Fraction(printed)) <= allowed
+
+
+def beside(value: float | Bracket, printed: str, digits: int = 4) -> str:
+    """The recomputed value, the printed one in brackets."""
+    return f"{shown(value, digits)} ({printed}{'' if agrees(value, printed) else ': differs'})"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from itertools import count, takewhile
+from textwrap import wrap
 
 import attrs
 
 WIDTH, HEIGHT, MARGIN, LEGEND = 520, 300, 56, 18
 """Pixels: a panel's plot, the space around it, and one line of the legend."""
 COLOURS = ("#1f4e9c", "#b3541e", "#2f7d4f", "#7b3f8c", "#8a6d1a", "#3b7f8a", "#a02c4b", "#555555")
-_TICKS = 5
+_TICKS, _TITLE, _DOTS = 5, 60, 24
+"""About how many ticks an axis has, the letters of a line of the title, and up to how many points get a dot."""
 
 Place = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
@@ -18,11 +22,19 @@ Place = Callable[[float, float], tuple[float, float]]
 
 @attrs.frozen(kw_only=True)
 class Line:
-    """A named series of points (x, y), from left to right."""
+    """A named series of points (x, y), from left to right.
+
+    Args:
+        name: what the legend says.
+        points: the places.
+        dashed: whether the line is.
+        joined: whether there is a line; False for points so far apart that a line between them would say something else.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]
     dashed: bool = False
+    joined: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -51,19 +63,37 @@ def svg(title: str, panels: Sequence[Panel]) -> str:
     (True, 1)
     """
     heights = [HEIGHT + 2 * MARGIN + LEGEND * len(panel.lines) for panel in panels]
-    width, height = WIDTH + 2 * MARGIN + 40, sum(heights) + MARGIN
+    heads = wrap(title, _TITLE) or [""]
+    above = LEGEND * (len(heads) - 1)
+    width, height = WIDTH + 2 * MARGIN + 40, above + sum(heights) + MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="sans-serif">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="{MARGIN}" y="{MARGIN // 2 + 4}" font-size="15" font-weight="bold">{escape(title)}</text>',
+        *(
+            f'<text x="{MARGIN}" y="{MARGIN // 2 + 4 + LEGEND * row}" font-size="15" font-weight="bold">{escape(head)}</text>'
+            for row, head in enumerate(heads)
+        ),
     ]
-    top = MARGIN // 2
+    top = MARGIN // 2 + above
     for panel, size in zip(panels, heights, strict=True):
         lines += [f'<g transform="translate({MARGIN},{top + MARGIN})">', *_panel(panel), "</g>"]
         top += size
     return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers in [low, high]: multiples of 1, 2 or 5 times a power of ten.
+
+    >>> ticks(-3.7, 0.3), ticks(0, 1)
+    ([-3.0, -2.0, -1.0, 0.0], [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    """
+    raw = (high - low) / _TICKS
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= 0.7 * raw)
+    spots = (round(k * step, 12 - math.floor(math.log10(step))) for k in count(math.ceil(low / step - 1e-9)))
+    return [spot + 0.0 for spot in takewhile(lambda spot: spot <= high + step * 1e-9, spots)]
 
 
 def _panel(panel: Panel) -> Iterator[str]:
@@ -83,14 +113,15 @@ def _panel(panel: Panel) -> Iterator[str]:
     def place(x: float, y: float) -> tuple[float, float]:
         return round((x - left) / (right - left) * WIDTH, 2), round(HEIGHT - y / high * HEIGHT, 2)
 
-    for step in range(_TICKS + 1):
-        y = high * step / _TICKS
-        yield f'<text x="-6" y="{place(left, y)[1] + 4}" font-size="10" text-anchor="end" fill="#444">{y:.3g}</text>'
-        if panel.axis:
-            x = left + (right - left) * step / _TICKS
-            at = place(x, 0)[0]
-            yield f'<text x="{at}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle" fill="#444">{x:.3g}</text>'
+    for y in ticks(0, high):
+        at = place(left, y)[1]
+        yield f'<path d="M0 {at}h{WIDTH}" stroke="#e6e6e6"/>'
+        yield f'<text x="-6" y="{at + 4}" font-size="10" text-anchor="end" fill="#444">{y:.3g}</text>'
     if panel.axis:
+        for x in ticks(left, right):
+            at = place(x, 0)[0]
+            yield f'<path d="M{at} {HEIGHT}v4" stroke="#999"/>'
+            yield f'<text x="{at}" y="{HEIGHT + 15}" font-size="10" text-anchor="middle" fill="#444">{x:.3g}</text>'
         yield f'<text x="{WIDTH // 2}" y="{HEIGHT + 30}" font-size="11" text-anchor="middle">{escape(panel.axis)}</text>'
     for spot, label in enumerate(panel.labels):
         yield f'<text x="{place(spot, 0)[0]}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle">{escape(label)}</text>'
@@ -98,7 +129,10 @@ def _panel(panel: Panel) -> Iterator[str]:
         colour = COLOURS[number % len(COLOURS)]
         yield from _series(panel, line, number, colour, place)
         y = HEIGHT + 48 + LEGEND * number
-        yield f'<rect x="0" y="{y - 9}" width="16" height="9" fill="{colour}"/>'
+        if line.dashed and panel.axis:
+            yield f'<path d="M0 {y - 4}h16" stroke="{colour}" stroke-width="2" stroke-dasharray="6 4"/>'
+        else:
+            yield f'<rect x="0" y="{y - 9}" width="16" height="9" fill="{colour}"/>'
         yield f'<text x="22" y="{y}" font-size="11">{escape(line.name)}</text>'
 
 
@@ -107,9 +141,10 @@ def _series(panel: Panel, line: Line, number: int, colour: str, place: Place) ->
     if panel.axis:
         drawn = " ".join(f"{x},{y}" for x, y in spots)
         dash = ' stroke-dasharray="6 4"' if line.dashed else ""
-        yield f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-        for x, y in spots:
-            yield f'<circle cx="{x}" cy="{y}" r="2.5" fill="{colour}"/>'
+        if line.joined:
+            yield f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+        for x, y in spots if len(spots) <= _DOTS or not line.joined else ():
+            yield f'<circle cx="{x}" cy="{y}" r="{2.5 if line.joined else 4}" fill="{colour}"/>'
         return
     wide = WIDTH / max(len(panel.labels), 1) / (len(panel.lines) + 1)
     for x, y in spots:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -18,7 +19,10 @@ def pages():
     return module.PAGES
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.__module__)
+PAGES = pages()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__module__)
 def test_a_page_is_up_to_date(page):
     for name, text in page().files().items():
         kept = (DOCS / "reproductions" / name).read_text(encoding="utf-8")
@@ -26,3 +30,23 @@ def test_a_page_is_up_to_date(page):
             assert text == kept, f"run python docs/make_reproductions.py: {name} has changed"
         if name.endswith(".json"):
             assert [chart["chart"] for chart in json.loads(text)] == [chart["chart"] for chart in json.loads(kept)]
+
+
+@pytest.mark.parametrize(("value", "printed", "same"), [
+    (0.0824361, "0.820", False), (0.0824361, "0.082", True), (0.369453, "0.370", False), (8.42149e-4, "8.42149e-4", True),
+    (8.42151e-4, "8.42149e-4", False), (0.7, "1", False), (1.0, "1", True),
+])  # fmt: skip
+def test_a_printed_number_agrees_when_it_is_the_rounded_one(value, printed, same):
+    from reproduce.layout import agrees, beside
+
+    assert agrees(value, printed) is same
+    assert beside(value, printed).endswith(f"({printed})" if same else f"({printed}: differs)")
+
+
+@pytest.mark.reference("K-E1", "K-E2", "K-E6")
+def test_what_differs_from_the_print_is_said_to_and_nothing_else():
+    """Four cells of all tables of the page on semantics and of that on the allocation, which are errata."""
+    kept = "".join(
+        (DOCS / "reproductions" / f"{name}.md").read_text(encoding="utf-8") for name in ("semantics", "census-allocation")
+    )
+    assert re.findall(r"\(([^()]*): differs\)", kept) == ["0.550", "0.820", "0.370", "0.0175"]

@@ -1,8 +1,8 @@
 """What the best test gains, against riskcal 1.5 where it is installed: the lines "advantage" and "power at 5 %" of risk.py.
 
 Both sides begin with the mechanism: what is released, how often. Ours is an interval, proved whatever the rounding and printed as
-floats; theirs is a point meant as an upper bound: a closed form for one Gaussian, else the discretised loss of dp-accounting. `ratio`
-is their time over ours, in one run.
+floats; theirs is a point meant as an upper bound: a closed form for one Gaussian, else the discretised loss of dp-accounting.
+`ratio` is their time over ours, in one run.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dpspec_attackers.counts.belief import expected_posterior, right_on_average,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import ParameterError
+from dpspec.errors import CertainTargetError, ParameterError
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian
@@ -323,9 +323,11 @@ def test_bets_on_the_likelier(rows, prior):
     assert right_on_average(laws(rows), prior).lower == average
 
 
-@pytest.mark.parametrize("prior", [0, 1, "-1/2", "3/2"])
-def test_a_prior_must_leave_a_doubt(prior):
-    with pytest.raises(ParameterError, match="prior"):
+@pytest.mark.parametrize(
+    ("prior", "error"), [(0, CertainTargetError), (1, CertainTargetError), ("-1/2", ParameterError), ("3/2", ParameterError)]
+)
+def test_a_prior_must_leave_a_doubt(prior, error):
+    with pytest.raises(error, match="prior"):
         block.posterior(1, RHO, prior)
 
 

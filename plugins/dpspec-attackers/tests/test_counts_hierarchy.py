@@ -14,7 +14,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import ParameterError
+from dpspec.errors import CertainTargetError, ParameterError
 from dpspec.exact import ball
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 
@@ -292,7 +292,7 @@ def test_priors_that_rule_everything_out_are_refused():
         impossible.posterior(release(1, 1, 1))
     with pytest.raises(ParameterError, match="leaves no count"):
         chains.gibbs(impossible, release(1, 1, 1))
-    with pytest.raises(ParameterError, match="prior"):
+    with pytest.raises(CertainTargetError, match="prior"):
         TwoLevels(rho_block=1, rho_group=1, others=1, prior=1)
 
 

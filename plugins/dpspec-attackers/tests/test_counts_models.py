@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspec.attacker import Relation
-from dpspec.errors import AttackerMisfitError, NotReachedError, ParameterError
+from dpspec.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
 from dpspec.exact import number
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.finite import FiniteLaw
@@ -119,9 +119,12 @@ def test_a_space_without_a_first_entry_asks_for_worlds():
         Hierarchical().under(THREE_QUARTERS, spec)
 
 
-@pytest.mark.parametrize("priors", [[], ["0"], ["1"], ["-1/2"]])
-def test_priors_that_leave_no_doubt_are_refused(priors):
-    with pytest.raises(ParameterError):
+@pytest.mark.parametrize(
+    ("priors", "error"),
+    [([], ParameterError), (["0"], CertainTargetError), (["1"], CertainTargetError), (["-1/2"], ParameterError)],
+)
+def test_priors_that_leave_no_doubt_are_refused(priors, error):
+    with pytest.raises(error):
         BlockKnowledge(priors=priors)
 
 

@@ -361,6 +361,12 @@ def test_bad_questions(settings, spec, error):
         ArbitraryPrior(**settings).under(RESPONSE, spec)
 
 
+@pytest.mark.parametrize("prior", ["0", "1"])
+def test_a_target_that_is_certain_has_an_error_of_its_own(prior):
+    with pytest.raises(CertainTargetError, match="nothing to learn"):
+        StrongestAttacker(priors=[prior])
+
+
 def test_the_domain_of_priors_tells_what_it_takes():
     assert "sum to 1" in Weighted().describe()
     assert Weighted().read("uniform", "prior") == Weighted().read((), "prior") == ()

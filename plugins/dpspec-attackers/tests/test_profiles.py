@@ -448,6 +448,11 @@ def test_a_profile_that_asks_nothing():
 def test_errors_teach():
     with pytest.raises(ProfileBelowOneError, match="tolerates a posterior below the prior"):
         recommend_epsilon(lambda p, q: Fraction(1, 4) / (p * q))
+    for small in (lambda: Constant(ratio="1/2"), lambda: TwoDimensional(posterior="1/4", ratio="0.99")):
+        with pytest.raises(ProfileBelowOneError, match=r"ratio=.*below 1"):
+            small()
+    with pytest.raises(ParameterError, match="ratio=1:"):
+        Constant(ratio=1)
     with pytest.raises(ProfileNotMonotoneError, match="must not tolerate more for a larger prior"):
         recommend_epsilon(lambda p, q: 2 + p)
     with pytest.raises(ParameterError, match="must be a number, infinity or None"):
@@ -462,9 +467,6 @@ def test_errors_teach():
         epsilon_at("1/2", 1, "1/2")
     with pytest.raises(ParameterError, match="at most p_high"):
         Box(ratio=2, p_low="1/2", p_high="1/4")
-    for wrong in ({"ratio": 1}, {"ratio": "1/2"}):
-        with pytest.raises(ParameterError, match="ratio"):
-            Constant(**wrong)
     with pytest.raises(ParameterError, match="distance"):
         flip_probability(1, 0)
 

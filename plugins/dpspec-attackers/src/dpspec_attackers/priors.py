@@ -12,7 +12,7 @@ import attrs
 from dpspec.blocks.space import Dataset
 from dpspec.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, PriorError
 from dpspec.exact import Number, rational
-from dpspec.params import Data, Domain
+from dpspec.params import Data, Domain, Rational
 from dpspec.risk.pairs import MOST_LISTED
 from dpspec.spec import PrivacySpec
 
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 Prior = tuple[tuple[Any, Fraction], ...]
 """Datasets with their probabilities; empty for the uniform prior over all datasets."""
 _LOOKED = 64
+
+
+@attrs.frozen
+class InDoubt(Rational):
+    """The prior of what an attacker wants to know: a rational strictly between 0 and 1; the ends have an error of their own."""
+
+    def read(self, value: Any, subject: str) -> Fraction:
+        if rational(value, subject) in (0, 1):
+            raise CertainTargetError(subject, "leaves nothing to learn: it is certain before the release", value=str(value))
+        return super().read(value, subject)
+
+
+IN_DOUBT = InDoubt(0, 1, open_low=True, open_high=True)
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ from dpspec.params import Data, Exact, Items, Rational, define
 from dpspec.risk.pairs import bound_within, pairs_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import Knowledge, OthersKnownPredicted, OthersKnownTrueRecord
+from dpspec_attackers.priors import IN_DOUBT
 from dpspec_attackers.semantics import FACTORS, PRIORS, at, exponential, growth, posterior, pure_bound, said
 
 ODDS = "posterior odds by prior odds"
@@ -54,7 +55,7 @@ class StrongestAttacker(AttackerModel):
     assumption: ClassVar[str] = "the other records are known; chances are those of the outcome, as each row says"
     source: ClassVar[str] = "B-D28, B-T4, B-T5, K-D27, K-T25, K-T27, K-T28"
 
-    priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True))] = PRIORS  # type: ignore[assignment]
+    priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT)] = PRIORS  # type: ignore[assignment]
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
     datasets: Annotated[tuple[object, ...], Items(Data())] = ()

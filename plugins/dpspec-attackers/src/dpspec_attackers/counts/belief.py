@@ -18,7 +18,7 @@ from scipy.special import expit
 from dpspec.exact import Bracket, NumberLike, ball, dyadic, ln, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.loss import PrivacyLoss
-from dpspec.params import Rational
+from dpspec_attackers.priors import IN_DOUBT
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +33,10 @@ def read_prior(prior: NumberLike) -> Fraction:
     """A prior probability of the truth as a fraction.
 
     Raises:
-        ParameterError: when it is not strictly between 0 and 1: such an attacker learns nothing.
+        CertainTargetError: for 0 and 1: such an attacker learns nothing.
+        ParameterError: outside [0, 1].
     """
-    return Rational(0, 1, open_low=True, open_high=True).read(prior, "prior")
+    return IN_DOUBT.read(prior, "prior")
 
 
 def believed(prior: Fraction, loss: arb) -> arb:

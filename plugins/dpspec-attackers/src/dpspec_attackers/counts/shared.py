@@ -12,10 +12,11 @@ from dpspec.attacker import AttackerModel, Relation, RiskStatement
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, largest
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.params import Exact, Items, Rational, define
+from dpspec.params import Exact, Items, define
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.counts.belief import expected_posterior, right_on_average
 from dpspec_attackers.counts.worst import worst_bet, worst_posterior
+from dpspec_attackers.priors import IN_DOUBT
 
 Place = tuple[tuple[str, str], ...]
 Settings = tuple[tuple[Place, OutputDivergence, Number], ...]
@@ -30,7 +31,7 @@ PRIORS = ("1/2", "1/5", "1/10", "1/50")
 class CountAttacker(AttackerModel):
     """What the attackers on counts share: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
 
-    priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = PRIORS  # type: ignore[assignment]
+    priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT, least=1)] = PRIORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
 
     @abstractmethod

@@ -16,6 +16,7 @@ from dpspec_attackers.membership.losses import approximate_of_loss, loss_of_zcdp
 from dpspec_attackers.membership.methods import METHODS, largest_epsilon
 from dpspec_attackers.membership.posterior import loss_of_difference, loss_of_posterior, loss_of_ratio
 from dpspec_attackers.numeric import largest_where
+from dpspec_attackers.profiles.multiple import MULTIPLE
 from dpspec_attackers.profiles.utility import consequences
 
 KNOWS_THE_OTHERS = (
@@ -185,7 +186,7 @@ class MembershipRatio(MembershipTolerance):
     title: ClassVar[str] = "the belief that somebody is in the data grows or falls at most by a factor"
     source: ClassVar[str] = "Z-D47, Z-T29, Z-T33, Z-A20"
 
-    ratio: Annotated[Fraction, Rational(1, open_low=True)]
+    ratio: Annotated[Fraction, MULTIPLE]
     releases: Times = 1
     method: Method = "optimal"
     delta_each: Share = Fraction(0)

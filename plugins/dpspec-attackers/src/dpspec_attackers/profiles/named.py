@@ -12,11 +12,12 @@ from dpspec.errors import ParameterError
 from dpspec.exact import Bracket, ln
 from dpspec.params import Rational, define
 from dpspec_attackers.profiles.bayes import Place, root
+from dpspec_attackers.profiles.multiple import MULTIPLE
 from dpspec_attackers.profiles.profile import Region, RiskProfile
 
 Closed = tuple[Bracket, Place, str]
 
-Ratio = Annotated[Fraction, Rational(1, open_low=True)]
+Ratio = Annotated[Fraction, MULTIPLE]
 Posterior = Annotated[Fraction, Rational(0, 1, open_high=True)]
 Prior = Annotated[Fraction, Rational(0, 1, open_low=True)]
 ONE, ZERO = Fraction(1), Fraction(0)

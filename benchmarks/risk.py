@@ -1,7 +1,8 @@
 """What an attacker learns: block risk tables, the hierarchical posterior and its sampler, each beside a plain-Python loop.
 
 The loops do the same in floats, term by term, as the definitions are written; `ratio` is their time over ours, in one run. Lines
-that say "enclosed" give what the loops do not, an error bound with every number, and are slower for it.
+that say "enclosed" give what the loops do not, an error bound with every number, and are slower for it. Then what the best test
+gains, beside riskcal where that is installed (testers.py).
 
     python benchmarks/risk.py --write benchmarks/risk.json
 """
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import testers
 from dpspec_attackers.counts import block
 from dpspec_attackers.counts.chains import gibbs
 from dpspec_attackers.counts.hierarchy import Released, TwoLevels
@@ -200,10 +202,14 @@ def main() -> int:
         limit = f"   limit {line['limit']:g} s" if line["limit"] else ""
         times = f"{line['seconds'] * 1000:9.3f} ms   loop {line['loop_seconds'] * 1000:10.3f} ms   x{line['ratio']:<8g}"
         print(f"{line['case']:42} {times} apart {line['apart']:.1e}{limit}", flush=True)
+    tests = testers.rows(arguments.repeats)
+    for line in tests:
+        print(testers.text(line))
     if arguments.write is not None:
-        names = ("dpspec", "dpspec-attackers", "dpspec-census", "python-flint", "numpy", "scipy")
+        names = ["dpspec", "dpspec-attackers", "dpspec-census", "python-flint", "numpy", "scipy"]
+        names += ["riskcal", "dp-accounting"] if any("ratio" in line for line in tests) else []
         machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
-        results = {"versions": {name: version(name) for name in names}, "machine": machine, "cases": rows}
+        results = {"versions": {name: version(name) for name in names}, "machine": machine, "cases": rows, "tests": tests}
         arguments.write.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     return 0 if all(line["reached"] for line in rows) else 1
 

@@ -21,7 +21,7 @@ def page() -> Page:
         "uniform": quadrature.unconstrained(data),
         "uniform, constrained": quadrature.constrained(data),
         "informative": quadrature.unconstrained(data, lead, points=1000),
-        "informative, constrained": quadrature.constrained(data, lead),
+        "informative, constrained": quadrature.constrained(data, lead, points=128),
     }
     printed = {"uniform": "> 50%", "informative": "> 10%"}
     rows = [
@@ -34,8 +34,8 @@ def page() -> Page:
     gamma = [(x, 4 * x * math.exp(-2 * x)) for x in places]
     marginals = []
     for name, grid in grids.items():
-        masses, edges = np.histogram(100 * grid.mu, bins=60, range=(-20, 100), weights=grid.mass)
-        marginals.append(curve(name, [(float(a) + 1, float(m) / 2) for a, m in zip(edges, masses, strict=False)]))
+        masses, edges = np.histogram(100 * grid.mu, bins=40, range=(-20, 100), weights=grid.mass)
+        marginals.append(curve(name, [(float(a) + 1.5, float(m) / 3) for a, m in zip(edges, masses, strict=False)]))
     return Page(
         name="thesis-chapter-4",
         title="A noisy mean and variance of bounded data (thesis, chapter 4, Example 4)",

@@ -14,7 +14,9 @@ WIDTH, HEIGHT, MARGIN, LEGEND = 520, 300, 56, 18
 """Pixels: a panel's plot, the space around it, and one line of the legend."""
 COLOURS = ("#1f4e9c", "#b3541e", "#2f7d4f", "#7b3f8c", "#8a6d1a", "#3b7f8a", "#a02c4b", "#555555")
 _TICKS, _TITLE, _DOTS = 5, 60, 24
-"""About how many ticks an axis has, the letters of a line of the title, and up to how many points get a dot."""
+"""About how many ticks an axis has, the letters of a line of the title, and up to how many points of every line get dots."""
+_WHOLE = 0.3
+"""From which largest value on, up to 1, the vertical axis ends at 1, as for probabilities."""
 
 Place = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
@@ -104,7 +106,7 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" font-size="12" text-anchor="middle">no finite number</text>'
         return
     top = max(1e-300, *(y for _, y in points))
-    high = 1.0 if top <= 1 else top * 1.05
+    high = 1.0 if _WHOLE <= top <= 1 else top * 1.05
     left, right = (
         (min(0.0, *(x for x, _ in points)), max(x for x, _ in points)) if panel.axis else (-0.5, max(len(panel.labels), 1) - 0.5)
     )
@@ -143,7 +145,8 @@ def _series(panel: Panel, line: Line, number: int, colour: str, place: Place) ->
         dash = ' stroke-dasharray="6 4"' if line.dashed else ""
         if line.joined:
             yield f'<polyline points="{drawn}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
-        for x, y in spots if len(spots) <= _DOTS or not line.joined else ():
+        dotted = all(len(one.points) <= _DOTS for one in panel.lines)
+        for x, y in spots if dotted or not line.joined else ():
             yield f'<circle cx="{x}" cy="{y}" r="{2.5 if line.joined else 4}" fill="{colour}"/>'
         return
     wide = WIDTH / max(len(panel.labels), 1) / (len(panel.lines) + 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import xml.etree.ElementTree as ET
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +52,11 @@ def test_the_legend_of_a_dashed_line_is_dashed():
     dashed = [path for path in drawn(dashed=True).findall(f".//{SPACE}path") if path.get("stroke-dasharray")]
     assert len(dashed) == 1
     assert not [path for path in drawn().findall(f".//{SPACE}path") if path.get("stroke-dasharray")]
+
+
+@pytest.mark.parametrize(("largest", "tick"), [(0.05, "0.05"), (0.6, "1"), (52, "50")])
+def test_the_vertical_axis_is_that_of_a_probability_unless_all_are_small(largest, tick):
+    texts = [text.text for text in drawn(points=((0.1, 0.0), (0.5, largest))).findall(f".//{SPACE}text")]
+    ends = [text for text in texts if text.replace(".", "").isdigit() and float(text) <= 1.05 * max(1, largest)]
+    assert tick in ends
+    assert largest > 0.3 or "1" not in ends

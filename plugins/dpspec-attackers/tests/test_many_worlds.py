@@ -120,6 +120,24 @@ def test_powers(count):
         assert found <= min(top * level, 1 - (1 - level) / top)
 
 
+@pytest.mark.reference("K-T18", "K-T19", "K-A6")
+@pytest.mark.parametrize("count", MANY)
+def test_powers_by_approximate_and_by_renyi_privacy(count):
+    """p <= min(F a + delta, 1 - (1 - a - delta)/F), and a two-outcome test is a Renyi bound of its own, at order 2."""
+    for lot, world in worlds(count):
+        factor, level = Fraction(lot.randint(10, 40), 10), Fraction(lot.randint(1, 19), 20)
+        moment = second_moment(world)
+        delta = max(
+            sum(max(Fraction(0), p.probability(t) - factor * q.probability(t)) for t in OUTCOMES) for p, q in pairs(world)
+        )
+        for p, q in pairs(world):
+            power = largest_power(p.against(q), level).upper.as_fraction()
+            assert power <= factor * level + delta
+            assert power <= 1 - (1 - level - delta) / factor
+            assert level**2 * (1 - power) + (1 - level) ** 2 * power <= moment * power * (1 - power) or power == 1
+            assert power**2 * (1 - level) + (1 - power) ** 2 * level <= moment * level * (1 - level)
+
+
 @pytest.mark.reference("B-T9", "B-T7", "B-X9")
 @pytest.mark.parametrize("count", MANY)
 def test_families(count):

@@ -68,7 +68,8 @@ def test_it_fits_the_terminal(run, columns):
 
 
 @pytest.mark.parametrize(("arguments", "error"), [
-    (("constant", "ratio=1/2"), "parameter"),
+    (("constant", "ratio=1/2"), "profile-below-one"),
+    (("constant", "ratio=1"), "parameter"),
     (("constant",), "missing-key"),
     (("constant", "ratio=2", "posterior=1/2"), "unknown-key"),
     (("constnt", "ratio=2"), "unknown-name"),

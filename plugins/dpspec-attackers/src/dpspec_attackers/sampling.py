@@ -11,6 +11,7 @@ by another, and where the order of the population is kept that moves everybody b
 from __future__ import annotations
 
 import itertools
+from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
@@ -48,6 +49,7 @@ def amplified(epsilon: Number, share: Fraction) -> Bracket:
         return Bracket.around((1 + ball(share) * epsilon.enclose(BITS).expm1()).log(), least=0)
 
 
+@define
 class _Sampled(AttackerModel):
     """What the three attackers share."""
 
@@ -55,16 +57,16 @@ class _Sampled(AttackerModel):
     observation: ClassVar[str] = "the release made from the sample, and not the sample"
     source: ClassVar[str] = "B-D28, B-T4, B-T21"
 
-    share: Fraction | None
-    population: int | None
+    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
+    population: Annotated[int, Integer(1)] | None = None
 
+    @abstractmethod
     def loss(self, epsilon: Number, share: Fraction) -> Bracket:
         """The largest privacy loss against the attacker."""
-        raise NotImplementedError
 
+    @abstractmethod
     def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
         """The pairs of laws that the attacker tells apart, for small populations."""
-        raise NotImplementedError
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         epsilon = pure_bound(spec.output_divergence, bound_within(spec, replacing(spec)))
@@ -123,9 +125,6 @@ class Outsider(_Sampled):
     knowledge: ClassVar[str] = "all records of the population but one; not who was drawn"
     assumption: ClassVar[str] = "the sample is drawn at random without replacement, in random order, and stays secret (B-S17)"
 
-    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
-    population: Annotated[int, Integer(1)] | None = None
-
     def loss(self, epsilon: Number, share: Fraction) -> Bracket:
         return amplified(epsilon, share)
 
@@ -136,6 +135,7 @@ class Outsider(_Sampled):
             yield from itertools.permutations(known, 2)
 
 
+@define
 class _Insider(_Sampled):
     def loss(self, epsilon: Number, share: Fraction) -> Bracket:
         return Bracket.exactly(epsilon)
@@ -162,9 +162,6 @@ class NosyNeighbour(_Insider):
     knowledge: ClassVar[str] = "all records of the population but one, and that this one was drawn"
     assumption: ClassVar[str] = "the target is known to be in the sample: sampling does not help"
 
-    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
-    population: Annotated[int, Integer(1)] | None = None
-
 
 @define
 class Journalist(_Insider):
@@ -179,9 +176,6 @@ class Journalist(_Insider):
     title: ClassVar[str] = "takes anybody who is in the sample"
     knowledge: ClassVar[str] = "all records of the population but one of somebody who was drawn"
     assumption: ClassVar[str] = "the target is chosen among those in the sample: sampling does not help"
-
-    share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
-    population: Annotated[int, Integer(1)] | None = None
 
 
 def sampled(

@@ -3,6 +3,10 @@
 A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget that multiplies distances passes through such
 an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
 factor for all distances is `OutputDivergence.bounded_by`.
+
+Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
+*Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
+which `mechanism` it needs, its numbers are printed apart, and it takes no part in a derivation between specifications.
 """
 
 from __future__ import annotations
@@ -32,6 +36,10 @@ class Conversion(Rule):
     """Whether some mechanism attains every value of the formula."""
     sense: ClassVar[str] = ""
     """In which sense it is tight, or what is better."""
+    mechanism: ClassVar[str | None] = None
+    """The mechanism that has to be known, as a word for ``dpspec convert --mechanism``; None where the guarantee is enough."""
+    needs: ClassVar[str] = ""
+    """What has to be known of that mechanism, for people."""
 
     @abstractmethod
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
@@ -49,7 +57,12 @@ class Conversion(Rule):
             yield goal
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
-        """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number."""
+        """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
+
+        None where the mechanism has to be known: a specification does not say what it is.
+        """
+        if self.mechanism is not None:
+            return
         source, value = premise.output_divergence, premise.budget.uniform()
         if value is None or premise.budget.parameter != source.budget_parameters[0] or source.name != self.source:
             return

@@ -13,7 +13,6 @@ import attrs
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.conversion import Conversion
 from dpspec.exact import Bracket, Number
-from dpspec.known import KnownMechanism
 
 LONGEST = 3
 """Paths have at most this many steps: longer ones only lose more."""
@@ -50,15 +49,15 @@ class Path:
         return tuple(leg.conversion.name for leg in self.legs)
 
     @property
-    def known(self) -> tuple[KnownMechanism, ...]:
+    def known(self) -> tuple[Conversion, ...]:
         """The steps that need to know the mechanism."""
-        return tuple(leg.conversion for leg in self.legs if isinstance(leg.conversion, KnownMechanism))
+        return tuple(leg.conversion for leg in self.legs if leg.conversion.mechanism is not None)
 
     @property
     def tight(self) -> bool:
         """Whether a mechanism attains the number: a tight step, after steps that say exactly what the mechanism is."""
         *before, last = self.legs
-        exact = all(leg.conversion.tight and isinstance(leg.conversion, KnownMechanism) for leg in before)
+        exact = all(leg.conversion.tight and leg.conversion.mechanism is not None for leg in before)
         return last.conversion.tight and exact
 
     @property

@@ -15,7 +15,6 @@ from dpspec.blocks.space import Dataset
 from dpspec.conversion import Conversion
 from dpspec.errors import DpspecError, NotInUniverseError, NumericalError
 from dpspec.exact import INFINITY, Number
-from dpspec.known import KnownMechanism
 from dpspec.plural import count
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
@@ -103,7 +102,7 @@ def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) ->
         yield "", None
         return
     for rule in rules:
-        if not isinstance(rule, Conversion) or isinstance(rule, KnownMechanism):
+        if not isinstance(rule, Conversion) or rule.mechanism is not None:
             continue
         if rule.source == source.name and target in rule.targets(source, target):
             yield rule.name, rule

@@ -16,7 +16,6 @@ from dpspec.conversion import Conversion
 from dpspec.errors import DpspecError, MissingKeyError, NoRouteError, ParameterError, UnknownNameError
 from dpspec.exact import Number, number
 from dpspec.extension.registry import Registry
-from dpspec.known import KnownMechanism
 from dpspec.params import build, did_you_mean, parameters
 
 KIND = "output_divergences"
@@ -111,13 +110,13 @@ def convert(
 
 def _arrows(registry: Registry, mechanism: str | None) -> tuple[Conversion, ...]:
     arrows = registered(registry)
-    kinds = sorted({arrow.mechanism for arrow in arrows if isinstance(arrow, KnownMechanism)})
+    kinds = sorted({arrow.mechanism for arrow in arrows if arrow.mechanism is not None})
     if mechanism is None:
         return arrows
     if mechanism not in kinds:
         advice = did_you_mean(mechanism, kinds) or f"formulas are known for {', '.join(kinds) or 'none'}"
         raise UnknownNameError("mechanism", "has no formula of its own", advice, value=mechanism)
-    return tuple(arrow for arrow in arrows if not isinstance(arrow, KnownMechanism) or arrow.mechanism == mechanism)
+    return tuple(arrow for arrow in arrows if arrow.mechanism in (None, mechanism))
 
 
 def _source(

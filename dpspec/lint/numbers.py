@@ -8,7 +8,6 @@ from fractions import Fraction
 from dpspec.conversion import Conversion
 from dpspec.errors import DpspecError
 from dpspec.exact import Bracket
-from dpspec.known import KnownMechanism
 from dpspec.lint.finding import Context, Linted, Seen, Severity, finding
 from dpspec.specfile.document import Expectation, SpecDocument
 
@@ -88,7 +87,7 @@ def constant_for_budget(file: Linted, _: Context) -> Iterator[Seen]:
 def _formulas(context: Context) -> Iterator[Conversion]:
     """The registered conversions that need not know the mechanism."""
     for entry in context.registry:
-        if entry.kind == "rules" and issubclass(entry.cls, Conversion) and not issubclass(entry.cls, KnownMechanism):
+        if entry.kind == "rules" and issubclass(entry.cls, Conversion) and entry.cls.mechanism is None:
             yield entry.cls()
 
 

@@ -31,7 +31,6 @@ FLOORS = [
     ("dpspec.spec",),
     ("dpspec.mechanism", "dpspec.route", "dpspec.builder", "dpspec.rule"),
     ("dpspec.conversion", "dpspec.rules"),
-    ("dpspec.known",),
     ("dpspec.flavour", "dpspec.attacker"),
     ("dpspec.tolerance",),
     ("dpspec.extension",),

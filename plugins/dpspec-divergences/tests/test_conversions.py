@@ -28,14 +28,13 @@ from dpspec.conversion import Conversion
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import Bracket, ln, number
 from dpspec.extension import installed
-from dpspec.known import KnownMechanism
 from dpspec.laws.continuous import Gaussian
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.laws.trade_off import TradeOff
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
-CLASS_WIDE = {name: arrow for name, arrow in EVERY.items() if not isinstance(arrow, KnownMechanism)}
+CLASS_WIDE = {name: arrow for name, arrow in EVERY.items() if arrow.mechanism is None}
 
 NODES = {
     "mult": (Mult(),),

@@ -10,7 +10,6 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.conversion import Conversion
 from dpspec.errors import NoRouteError
 from dpspec.exact import Bracket, Number
-from dpspec.known import KnownMechanism
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.params import define
 from dpspec_divergences.from_zcdp import delta_of, simple
@@ -22,7 +21,7 @@ _LARGEST = 600
 
 
 @define
-class ZcdpToGaussian(KnownMechanism):
+class ZcdpToGaussian(Conversion):
     """mu = sqrt(2 rho), for Gaussian noise of the variance that rho was computed from: rho = mu^2/2, mu = sensitivity/sigma.
 
     From concentrated privacy alone no Gaussian trade-off function follows (K-section 6, K-S21).
@@ -40,7 +39,7 @@ class ZcdpToGaussian(KnownMechanism):
     formula: ClassVar[str] = "sqrt(2 rho)"
     tight: ClassVar[bool] = True
     sense: ClassVar[str] = "exact for this noise"
-    mechanism: ClassVar[str] = "gaussian"
+    mechanism: ClassVar[str | None] = "gaussian"
     needs: ClassVar[str] = "the mechanism adds Gaussian noise, and rho = sensitivity^2/(2 variance)"
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
@@ -51,7 +50,7 @@ class ZcdpToGaussian(KnownMechanism):
 
 
 @define
-class DiscreteGaussianProfile(KnownMechanism):
+class DiscreteGaussianProfile(Conversion):
     """The number of one count with discrete Gaussian noise of scale sigma^2 = 1/(2 rho), against the count that is larger by 1.
 
     One count alone: the sum of many is nearly Gaussian, and a count that moves by more than 1 is not covered (K-S21, K-S27).
@@ -69,7 +68,7 @@ class DiscreteGaussianProfile(KnownMechanism):
     formula: ClassVar[str] = "epsilon with delta = P(L > epsilon) - e^epsilon P(-L' > epsilon), L = (1 - 2k) rho, k of the noise"
     tight: ClassVar[bool] = True
     sense: ClassVar[str] = "exact for this noise"
-    mechanism: ClassVar[str] = "discrete-gaussian"
+    mechanism: ClassVar[str | None] = "discrete-gaussian"
     needs: ClassVar[str] = "the mechanism adds discrete Gaussian noise of scale 1/(2 rho) to one count that changes by 1"
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:

@@ -21,7 +21,6 @@ from dpspec.conversion import Conversion
 from dpspec.errors import FailureProbabilityError, NoRouteError, ParameterError
 from dpspec.exact import INFINITY, Bracket, Number, NumberLike, number, rational
 from dpspec.extension import installed
-from dpspec.known import KnownMechanism
 from dpspec_attackers.numeric import WORKING, as_bracket, fmpq_of, minus_log
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -153,7 +152,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
 def _arrows(divergence: OutputDivergence) -> list[Conversion]:
     """The registered conversions from a divergence to approximate privacy, for every mechanism."""
     registered = [entry.cls for entry in installed().registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
-    known = [cls() for cls in registered if not issubclass(cls, KnownMechanism)]
+    known = [cls() for cls in registered if cls.mechanism is None]
     return [arrow for arrow in known if arrow.source == divergence.name and arrow.target == MultDelta.name]
 
 

@@ -124,7 +124,7 @@ class AdaptiveDichotomy(Dichotomy):
         return Bracket(lower=number(lower), upper=number(min(upper, Fraction(1))))
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        """ln(sum_i w_i^alpha v_i^(1 - alpha) e^((alpha - 1) D_i)) / (alpha - 1), and sum_i w_i (ln(w_i/v_i) + D_i) for alpha = 1."""
+        """ln(sum_i w_i^alpha v_i^(1 - alpha) e^((alpha - 1) D_i)) / (alpha - 1); sum_i w_i (ln(w_i/v_i) + D_i) for alpha = 1."""
 
         def loss(pair: Dichotomy) -> Bracket:
             return pair.renyi(order, precision=precision)

@@ -147,7 +147,8 @@ def _weighted(count: Callable[[Cells, int], Counted], cells: Cells, columns: int
     summed = _sums(count, ordered, columns, tuple(weights))
     if ordered == cells:
         return dict(summed)
-    back = itemgetter(*(of_row.index(row) * columns + of_column.index(column) for row in range(len(rows)) for column in range(columns)))
+    places = itertools.product(map(of_row.index, range(len(rows))), map(of_column.index, range(columns)))
+    back = itemgetter(*(row * columns + column for row, column in places))
     return {back(table): weight for table, weight in summed}
 
 

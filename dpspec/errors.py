@@ -157,6 +157,12 @@ class ReleaseError(DpspecError):
     code = "release"
 
 
+class PictureError(DpspecError):
+    """A picture cannot be drawn as it was asked for."""
+
+    code = "picture"
+
+
 # --- risk ----------------------------------------------------------------------------------------
 
 

@@ -78,3 +78,8 @@ def budget_of(mechanism, spec, divergence):
         if x != y and spec.distance(x, y) == 1
     ]
     return max(values)
+
+
+def near(found, printed, tolerance=1e-6):
+    """Whether the whole bracket lies near a number; the brackets here are narrower than 1e-8."""
+    return abs(float(found.lower) - printed) < tolerance and abs(float(found.upper) - printed) < tolerance

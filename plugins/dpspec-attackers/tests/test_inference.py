@@ -1,6 +1,5 @@
-"""Posteriors from a noisy mean and variance of bounded data: laws against numerical integrals, samplers against quadrature."""
+"""Posteriors from a noisy mean and variance of bounded data: what is feasible, samplers against quadrature."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -9,7 +8,6 @@ import pytest
 from dpspec_attackers.errors import ImproperPosteriorError
 from dpspec_attackers.inference import gibbs, likelihood, quadrature, tgm
 from dpspec_attackers.inference.coverage import study
-from dpspec_attackers.inference.draws import inverse_gaussian, normal_between
 from dpspec_attackers.inference.feasible import (
     Bounds,
     RegressionSums,
@@ -21,12 +19,9 @@ from dpspec_attackers.inference.feasible import (
     sample_variance_limit,
     variance_limit,
 )
-from dpspec_attackers.inference.gammas import gamma_between, log_between, log_lower, log_upper
 from dpspec_attackers.inference.gibbs import Conditional
 from dpspec_attackers.inference.model import JEFFREYS, UNIFORM, Informative, NoisyMoments, check_proper, uniform_normaliser
 from dpspec_attackers.inference.summaries import infeasible_share, mode, predict, shortest_interval
-from dpspec_attackers.inference.tgm import TruncatedGammaMixture
-from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -39,118 +34,6 @@ POLICEMEN = NoisyMoments.on(
 LEAD = Informative(mean=0.125, variance=0.038**2, mean_weight=1, variance_weight=1)
 TEN = NoisyMoments(mean=0.45, variance=0.05, n=10, epsilon_mean=1, epsilon_variance=0.5)
 WEAK = Informative(mean=0.4, variance=0.04, mean_weight=2, variance_weight=4)
-
-
-# -- the truncated gamma mixture ------------------------------------------------------------------
-
-
-@pytest.mark.reference("Z-O53", "Z-O54", "Z-D7", "Z-F4.6", "Z-T20", "Z-X11")
-def test_the_mixture_of_the_figure():
-    law = TruncatedGammaMixture(shape=2, rate=2, noise=1, released=1)
-    assert law.share_below == pytest.approx(0.6177566, abs=1e-6)
-    assert law.density([0.25, 0.5, 2]) == pytest.approx([0.4551802, 0.7089894, 0.0856385], abs=1e-6)
-    assert law.mean() == pytest.approx(0.9169770, abs=1e-6)
-    assert law.evidence == pytest.approx(0.3147158, abs=1e-6)
-    assert law.density([1 - 1e-9, 1 + 1e-9]) == pytest.approx([0.8600477] * 2, abs=1e-6)
-
-
-laws = st.builds(
-    TruncatedGammaMixture,
-    shape=st.floats(1, 30),
-    rate=st.floats(3.5, 40),
-    noise=st.floats(0.3, 3),
-    released=st.floats(-1, 3),
-    upper=st.one_of(st.just(math.inf), st.floats(0.2, 2)),
-)
-
-
-@pytest.mark.reference("Z-D7", "Z-T20", "Z-A10", "Z-S25")
-@given(laws)
-def test_the_mixture_is_gamma_times_laplace(law):
-    """Normaliser, evidence, cdf and mean against numerical integrals of the definition."""
-    top = min(law.upper, (law.shape + 60) / (law.rate - law.noise))
-
-    def joint(x):
-        log_gamma = law.shape * math.log(law.rate) - math.lgamma(law.shape) + (law.shape - 1) * math.log(x) - law.rate * x
-        return math.exp(log_gamma) * law.noise / 2 * math.exp(-law.noise * abs(law.released - x))
-
-    middle = min(law.mean(), 0.999 * top)
-    cuts = sorted({1e-12, middle / 3, middle, min(max(law.released, 1e-9), top), (middle + top) / 2, top})
-
-    def integral(function, end):
-        ends = [cut for cut in cuts if cut < end] + [end]
-        return sum(quad(function, low, high, limit=200)[0] for low, high in itertools.pairwise(ends))
-
-    whole = integral(joint, top)
-    assert law.evidence == pytest.approx(whole, rel=1e-6)
-    assert integral(lambda x: x * joint(x), top) / whole == pytest.approx(law.mean(), rel=1e-6)
-    assert float(law.cdf(middle)) == pytest.approx(integral(joint, middle) / whole, abs=1e-6)
-    assert float(law.density(middle)) == pytest.approx(joint(middle) / whole, rel=1e-6)
-
-
-@pytest.mark.reference("Z-T19", "Z-A10")
-@pytest.mark.statistical
-@pytest.mark.parametrize(
-    "law",
-    [
-        TruncatedGammaMixture(shape=2, rate=2, noise=1, released=1),
-        TruncatedGammaMixture(shape=21, rate=12, noise=10.75, released=0.2, upper=0.25),
-        TruncatedGammaMixture(shape=21, rate=400, noise=10.75, released=-0.3),
-        TruncatedGammaMixture(shape=500, rate=60, noise=10.75, released=0.1, upper=0.25),
-        TruncatedGammaMixture(shape=4.5, rate=90, noise=5, released=0.9, upper=0.27),
-    ],
-    ids=["figure", "cut", "negative", "far tail", "released above"],
-)
-def test_draws_have_the_cdf_of_the_mixture(law):
-    """10,000 draws: a Kolmogorov distance above 0.0225 has probability below 1e-4."""
-    drawn = np.sort(law.sample(np.random.default_rng(7), 10_000))
-    assert drawn[0] > 0
-    assert drawn[-1] <= law.upper
-    places = np.arange(1, len(drawn) + 1) / len(drawn)
-    assert np.abs(law.cdf(drawn) - places).max() < 0.0225
-
-
-@pytest.mark.parametrize(
-    ("shape", "x"), [(2, 3), (300, 1), (21.5, 0.001), (2000, 150), (5, 40), (0.7, 1e-9), (2, 2000), (50, 1500)]
-)
-def test_incomplete_gamma_functions_against_ball_arithmetic(shape, x):
-    from flint import ctx
-
-    with ctx.workprec(2400):
-        low, high = arb(x).gamma_lower(arb(shape)).log(), arb(x).gamma_upper(arb(shape)).log()
-    assert float(log_lower(shape, x)) == pytest.approx(float(low), rel=1e-10, abs=1e-10)
-    assert float(log_upper(shape, x)) == pytest.approx(float(high), rel=1e-10, abs=1e-10)
-
-
-@given(st.floats(0.6, 60), st.floats(0.01, 80), st.floats(1.01, 3))
-def test_between_two_ends(shape, low, factor):
-    high = low * factor
-    from flint import ctx
-
-    with ctx.workprec(600):
-        found = (arb(high).gamma_lower(arb(shape)) - arb(low).gamma_lower(arb(shape))).log()
-    assert float(log_between(shape, low, high)) == pytest.approx(float(found), rel=1e-8, abs=1e-8)
-
-
-@pytest.mark.reference("Z-S25", "Z-S28", "Z-S29")
-@pytest.mark.statistical
-def test_other_draws():
-    source = np.random.default_rng(1)
-    far = gamma_between(source, 3.0, 2.0, np.full(20_000, 500.0), np.inf)
-    assert far.min() >= 500
-    assert far.mean() - 500 == pytest.approx(0.5, abs=0.02)  # beyond 500 the rate 2 decides
-    cut = normal_between(source, 0.0, 1.0, np.full(20_000, -1.0), 2.0)
-    assert cut.mean() == pytest.approx(0.2296, abs=0.03)
-    drawn = inverse_gaussian(source, np.full(200_000, 2.0), 3.0)
-    assert drawn.var() == pytest.approx(8 / 3, rel=0.05)  # mean^3 over shape
-    levy = inverse_gaussian(source, np.full(200_000, np.inf), 3.0)
-    assert np.median(levy) == pytest.approx(3 / 0.4549, rel=0.03)
-
-
-@pytest.mark.parametrize("bad", [{"rate": 1}, {"shape": 0}, {"noise": 0}, {"upper": 0}])
-def test_a_mixture_outside_its_domain(bad):
-    with pytest.raises(ParameterError):
-        TruncatedGammaMixture(**{"shape": 2, "rate": 2, "noise": 1, "released": 1, **bad})
 
 
 # -- what is feasible -----------------------------------------------------------------------------

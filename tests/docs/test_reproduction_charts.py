@@ -1,6 +1,6 @@
 """The charts of docs/reproductions, point by point against the numbers that the reference digests state for the same curves.
 
-A number between two points of a chart is compared with a monotone interpolation through them; the tolerance of a line covers that.
+A number between two points of a chart is compared with a monotone interpolation through them, which the tolerances allow for.
 """
 
 from __future__ import annotations

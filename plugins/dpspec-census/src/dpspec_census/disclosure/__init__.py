@@ -6,10 +6,12 @@ from dpspec_census.disclosure.outputs import PossibleOutputs
 from dpspec_census.disclosure.perturbation import PerturbationRow, designed
 from dpspec_census.disclosure.recoding import BottomCoding, Coarsening, Recoding, TopCoding
 from dpspec_census.disclosure.rounding import ConventionalRounding, RandomRounding
+from dpspec_census.disclosure.suppression import CellSuppression, Dominance
 
 DISCLOSURE = (
     BottomCoding,
     CellKey,
+    CellSuppression,
     Coarsening,
     ControlledRounding,
     ConventionalRounding,
@@ -23,9 +25,11 @@ __all__ = [
     "DISCLOSURE",
     "BottomCoding",
     "CellKey",
+    "CellSuppression",
     "Coarsening",
     "ControlledRounding",
     "ConventionalRounding",
+    "Dominance",
     "KeptCellKey",
     "PerturbationRow",
     "PossibleOutputs",

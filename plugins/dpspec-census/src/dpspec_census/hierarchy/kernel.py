@@ -158,7 +158,7 @@ def _bound(level: Level, rows: Columns, nodes: Counts, limit: int, support: Coun
 
 
 def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
-    """The fit of a family and its whole numbers; by the interior-point solver where the fast path has no sufficient certificate."""
+    """The fit of a family and its whole numbers; the interior-point solver takes over where the certificate is too wide."""
     if not feasible(family):
         raise InfeasibleConstraintsError(
             "constraints", "contradict each other", "correct one of these", value="; ".join(smallest_conflict(family))

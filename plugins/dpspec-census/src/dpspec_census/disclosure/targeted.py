@@ -114,8 +114,10 @@ class TargetedSwapping(DisclosureControl):
         states: States = {start: Fraction(1)}
         for level in range(len(self.levels)):
             states = self._after(states, level, places)
-        law = FiniteLaw.of({**states})
-        return law.push_forward(lambda marks: scheme.dataset((mark.record for mark in marks), space))
+        chances: dict[Dataset, Fraction] = defaultdict(Fraction)
+        for marks, chance in states.items():
+            chances[scheme.dataset((mark.record for mark in marks), space)] += chance
+        return FiniteLaw.of(chances)
 
     def _risky(self, record: Record, records: tuple[Record, ...], places: Places) -> tuple[bool, ...]:
         """Whether fewer than k records agree with the record in area and risk variables, level by level."""

@@ -157,7 +157,19 @@ class ReleaseError(DpspecError):
     code = "release"
 
 
+class PictureError(DpspecError):
+    """A picture cannot be drawn as it was asked for."""
+
+    code = "picture"
+
+
 # --- risk ----------------------------------------------------------------------------------------
+
+
+class InfeasibleConstraintsError(DpspecError, ValueError):
+    """No table keeps all stated constraints; the message names a smallest set of them that contradict each other."""
+
+    code = "infeasible-constraints"
 
 
 class ProfileBelowOneError(DpspecError, ValueError):

@@ -16,10 +16,19 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         ReleaseError: it cannot be written there.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file in one step, over an old one if there is one.
+
+    Raises:
+        ReleaseError: it cannot be written there.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as part:
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(content)
     except OSError as problem:
         raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another path", value=str(path)) from None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, picture_option
 
 if TYPE_CHECKING:
     from dpspec.specfile.document import SpecDocument
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="... assuming that no household is larger.")
 @click.option("--delta", metavar="P", help="... also in approximate privacy at this delta, in (0, 1).")
 @click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.")
-@click.option("--picture", metavar="FILE", type=click.Path(), help="Of many: draw the Hasse diagram as SVG into FILE.")
+@picture_option("Of many: draw the Hasse diagram")
 @click.option("--explain", nargs=2, metavar="A B", help="Of many: the comparison of these two, by id or file.")
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
@@ -116,7 +116,6 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.extension import installed
-    from dpspec.files import write_whole
     from dpspec.ledger.files import documents_of
     from dpspec.report import json
     from dpspec.report import order as words
@@ -129,8 +128,8 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
-        write_whole(Path(given["picture"]), words.picture(found, documents))
-        click.echo(f"wrote {given['picture']}", err=True)
+        given["picture"].save(words.picture(found, documents))
+        click.echo(f"wrote {given['picture'].path}", err=True)
     code = words.exit_code(found)
     click.echo(json.document("compare", code, words.data(found, documents)) if as_json else words.text(found, documents))
     return code

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from dpspec.cli.each import PATHS
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, picture_option
+
+if TYPE_CHECKING:
+    from dpspec.report.picture import Picture
 
 
 @click.command(short_help="What is well formed and still misleading?")
@@ -42,10 +47,10 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 
 @click.command(short_help="Say what a name, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE")
-@click.option("--picture", metavar="FILE", type=click.Path(), help="With flavours: also draw the family as SVG into FILE.")
+@picture_option("With flavours: also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE: tell its promise to these people.")
 @formatted
-def explain(name: str, picture: str | None, audience: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -63,7 +68,6 @@ def explain(name: str, picture: str | None, audience: str | None, as_json: bool)
 
     from dpspec.api import read_spec
     from dpspec.extension import installed
-    from dpspec.files import write_whole
     from dpspec.report import audience as told
     from dpspec.report import explain as words
     from dpspec.report import family, json
@@ -79,11 +83,13 @@ def explain(name: str, picture: str | None, audience: str | None, as_json: bool)
     if name == "flavours":
         data = family.family(installed().registry)
         if picture is not None:
-            write_whole(Path(picture), family.picture(data))
+            picture.save(family.picture(data))
         click.echo(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
         return 0
     if picture is not None:
-        raise click.UsageError(f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture}")
+        raise click.UsageError(
+            f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
+        )
     if is_file:
         data = words.document(read_spec(name), installed().registry)
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))

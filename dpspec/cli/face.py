@@ -10,11 +10,15 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dpspec.errors import DpspecError, Faults
+
+if TYPE_CHECKING:
+    from dpspec.report.picture import Picture
 
 _FORMAT = "dpspec.format"
 _SEVEREST_FIRST = (4, 2, 1, 3, 0)
@@ -67,6 +71,18 @@ def worst(codes: Iterable[int]) -> int:
     """What cannot be used comes before what is refuted, and that before what is undecided."""
     found = set(codes)
     return next((code for code in _SEVEREST_FIRST if code in found), 0)
+
+
+def picture_option(drawn: str) -> Callable[[Command], Command]:
+    """Add ``--picture FILE``, which says what is drawn; a file that cannot be drawn is refused before any work."""
+
+    def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
+        from dpspec.report.picture import Picture
+
+        return None if value is None else Picture(Path(value))
+
+    told = f"{drawn} into FILE, as SVG or PNG by its ending."
+    return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=told)
 
 
 def formatted(command: Command) -> Command:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, picture_option
+
+if TYPE_CHECKING:
+    from dpspec.report.picture import Picture
 
 
 @click.command(short_help="What does a budget mean to an attacker?")
@@ -15,9 +20,9 @@ from dpspec.cli.face import formatted
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the attacker; lists and tables as in TOML."
 )
-@click.option("--picture", metavar="SVG", type=click.Path(), help="Also draw the numbers as SVG into this file.")
+@picture_option("Also draw the numbers")
 @formatted
-def risk(path: str, attacker: str, settings: tuple[str, ...], picture: str | None, as_json: bool) -> int:
+def risk(path: str, attacker: str, settings: tuple[str, ...], picture: Picture | None, as_json: bool) -> int:
     """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
     the mechanism that the file names. Every number comes with its theorem and its assumption.
 
@@ -29,11 +34,8 @@ def risk(path: str, attacker: str, settings: tuple[str, ...], picture: str | Non
       dpspec risk specs/randomised-response.dpspec.toml --attacker tester \\
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
     """
-    from pathlib import Path
-
     from dpspec.api import assess
     from dpspec.extension import installed
-    from dpspec.files import write_whole
     from dpspec.report import json
     from dpspec.report import risk as words
     from dpspec.report.terminal import Work
@@ -44,7 +46,7 @@ def risk(path: str, attacker: str, settings: tuple[str, ...], picture: str | Non
     with Work("asking"):
         report = assess(found, attacker, settings, registry)
     if picture is not None:
-        write_whole(Path(picture), words.picture(report, found))
+        picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
     click.echo(json.document("risk", code, words.data(report, found)) if as_json else words.text(report, found))
     return code

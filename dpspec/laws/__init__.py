@@ -1,5 +1,6 @@
 """Laws of outputs, P_x, and the dichotomies that output divergences compare."""
 
+from dpspec.laws.adaptive import Adaptive
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
 from dpspec.laws.combine import Mixture, Product, PushForward, mixture, product, push_forward
 from dpspec.laws.composition import compose
@@ -16,6 +17,7 @@ from dpspec.laws.sandwich import Sandwich
 
 __all__ = [
     "IDENTICAL",
+    "Adaptive",
     "AtomicLaw",
     "Dichotomy",
     "DiscreteGaussian",

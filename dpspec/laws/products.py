@@ -18,6 +18,7 @@ from dpspec.laws.cumulant import Cumulant, CumulantSum, supremum
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.numeric import hull
 from dpspec.laws.sandwich import Between, Sandwich
+from dpspec.laws.sums import add_up, rational_end, total
 
 _CELLS_PER_BIT = 4
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -77,7 +78,7 @@ class ProductDichotomy(Convolved):
         return all(factor.is_linear_in_order for factor in self.factors)
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return _total(factor.max_log_ratio(precision=precision) for factor in self.factors)
+        return total(factor.max_log_ratio(precision=precision) for factor in self.factors)
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         masses = [factor.singular_mass(precision=precision) for factor in self.factors]
@@ -86,13 +87,13 @@ class ProductDichotomy(Convolved):
         )
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        return _total(factor.renyi(order, precision=precision) for factor in self.factors)
+        return total(factor.renyi(order, precision=precision) for factor in self.factors)
 
     def _concentration(self, precision: int) -> Bracket:
         sups = [factor.concentration(precision=precision) for factor in self.factors]
         if any(sup.lower.is_infinite for sup in sups):
             return INFINITE
-        bound = _total(sups)
+        bound = total(sups)
         curved = [factor for factor in self.factors if not factor.is_linear_in_order]
         if not curved:
             return bound
@@ -116,12 +117,12 @@ class ProductDichotomy(Convolved):
         def make(working: int) -> Cumulant:
             return CumulantSum(tuple(maker(working) for maker in makers if maker is not None))
 
-        top = functools.reduce(_add_up, tops)
+        top = functools.reduce(add_up, tops)
         found = supremum(make, top=top, precision=precision)
         constant = [factor.concentration(precision=precision) for factor in flat]
         if found is None:
-            return _total([*constant, *(factor.renyi(1, precision=precision) for factor in curved)])
-        whole = _total([*constant, found])
+            return total([*constant, *(factor.renyi(1, precision=precision) for factor in curved)])
+        whole = total([*constant, found])
         if all(factor.is_gaussian for factor in flat):
             return whole
         grid = (self.renyi(order, precision=precision).lower / order for order in _GRID)
@@ -131,7 +132,7 @@ class ProductDichotomy(Convolved):
         conditioned = self._conditioned(epsilon, precision) if len(self.factors) == 2 else None
         if conditioned is not None:
             return conditioned
-        if self._is_convolved:
+        if self.is_convolved:
             return Convolved._hockey_stick(self, epsilon, precision)
         return self._cut.hockey_stick(epsilon, precision=precision)
 
@@ -148,19 +149,19 @@ class ProductDichotomy(Convolved):
             lower = upper = Fraction(0)
             for threshold, (p, _) in zip(thresholds, (atom for atom in atoms if atom[0]), strict=True):
                 value = Bracket.exactly(1) if threshold is None else other.hockey_stick(threshold, precision=precision)
-                lower, upper = lower + p * _rational(value.lower, -1), upper + p * _rational(value.upper, 1)
+                lower, upper = lower + p * rational_end(value.lower, -1), upper + p * rational_end(value.upper, 1)
             return Bracket(lower=number(lower), upper=number(upper))
         return None
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         if len(self.factors) == 2 and self._conditioned(ZERO, precision) is not None:
             return Dichotomy._epsilon_at(self, delta, precision)
-        if self._is_convolved:
+        if self.is_convolved:
             return Convolved._epsilon_at(self, delta, precision)
         return self._cut.epsilon_at(delta, precision=precision)
 
     @property
-    def _is_convolved(self) -> bool:
+    def is_convolved(self) -> bool:
         """Whether the losses are known finely enough for a grid, or too many for anything else."""
         from dpspec.laws.pieces import has_fine_pieces
 
@@ -212,36 +213,6 @@ def _escape(masses: Iterable[Number]) -> Fraction:
     return product
 
 
-def _rational(value: Number, direction: int) -> Fraction:
-    """The value, or a rational on its lower (-1) or upper (1) side."""
-    if value.is_rational:
-        return value.as_fraction()
-    bracket = Bracket.around(value.enclose(256))
-    return (bracket.upper if direction > 0 else bracket.lower).as_fraction()
-
-
-def _total(brackets: Iterable[Bracket]) -> Bracket:
-    """The sum of brackets; exact where all of them are and their exact sum can be written down."""
-    terms = list(brackets)
-    if any(term.lower.is_infinite for term in terms):
-        return INFINITE
-    if all(term.lower is term.upper for term in terms):
-        try:
-            return Bracket.exactly(functools.reduce(Number.__add__, (term.lower for term in terms), ZERO))
-        except NumericalError:
-            pass
-    return Bracket(
-        lower=number(sum((_rational(term.lower, -1) for term in terms), Fraction(0))),
-        upper=functools.reduce(_add_up, (term.upper for term in terms)),
-    )
-
-
-def _add_up(left: Number, right: Number) -> Number:
-    if left.is_infinite or right.is_infinite:
-        return INFINITY
-    return number(_rational(left, 1) + _rational(right, 1))
-
-
 @attrs.frozen(eq=False)
 class UnionDichotomy(Dichotomy):
     """A disjoint union: a public coin with weights w_i, shown with the outcome, chooses the pair (P_i, Q_i).
@@ -267,10 +238,10 @@ class UnionDichotomy(Dichotomy):
         values = [functional(pair) for pair in self.pairs]
         if any(value.lower.is_infinite for value in values):
             return INFINITE
-        lower = sum((w * _rational(value.lower, -1) for w, value in zip(self.weights, values, strict=True)), Fraction(0))
+        lower = sum((w * rational_end(value.lower, -1) for w, value in zip(self.weights, values, strict=True)), Fraction(0))
         if any(value.upper.is_infinite for value in values):
             return Bracket(lower=number(lower), upper=INFINITY)
-        upper = sum((w * _rational(value.upper, 1) for w, value in zip(self.weights, values, strict=True)), Fraction(0))
+        upper = sum((w * rational_end(value.upper, 1) for w, value in zip(self.weights, values, strict=True)), Fraction(0))
         return Bracket(lower=number(lower), upper=number(upper))
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
 from rich.table import Table
@@ -18,9 +18,11 @@ from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid, h
 from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import FileReport, Obligation
-from dpspec.verify.replay import Replay
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+
+if TYPE_CHECKING:
+    from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.replay import Replay
 
 Line = tuple[str, str]
 """A label and what stands behind it."""
@@ -164,7 +166,8 @@ def summary(outcomes: Sequence[str]) -> str:
 def released(data: Mapping[str, Any], directory: str) -> str:
     """What was drawn, from what, and what it holds."""
     rows = grid()
-    rows.add_row(Text("released", FAINT), Text(f"{directory}/{data['released']['file']}", "bold"))
+    for file in data["released"]:
+        rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     rows.add_row(Text("random", FAINT), data["randomness"])
@@ -172,8 +175,20 @@ def released(data: Mapping[str, Any], directory: str) -> str:
         cells = held["cells"]
         told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
-    rows.add_row(Text("sha256", FAINT), data["released"]["sha256"])
+    for place, (name, told) in enumerate(data["told_by_mechanism"].items()):
+        rows.add_row(Text("" if place else "mechanism", FAINT), f"{name}: {_told(told)}")
+    for file in data["released"]:
+        rows.add_row(Text("sha256", FAINT), file["sha256"])
     return drawn(rows)
+
+
+def _told(value: Any) -> str:
+    """A value of the mechanism's report in one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_told(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_told, value)) or "none"
+    return str(value)
 
 
 # --- plugins -------------------------------------------------------------------------------------

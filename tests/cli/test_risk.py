@@ -44,6 +44,20 @@ def test_the_picture_is_a_chart(run, response, tmp_path):
     assert len(tree.findall(".//{http://www.w3.org/2000/svg}polyline")) == 2
 
 
+def test_the_picture_is_a_png_by_its_ending(run, response, tmp_path):
+    pytest.importorskip("resvg_py")
+    path = tmp_path / "power.png"
+    assert run("risk", response(), "--attacker", "tester", "--picture", path).code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_any_work(run, tmp_path):
+    ran = run("risk", tmp_path / "absent.toml", "--attacker", "tester", "--picture", "power.pdf", "--format", "json")
+    assert [fault["code"] for fault in ran.json("failure")["errors"]] == ["picture"]
+    assert ran.code == 2
+    assert "neither .svg nor .png" in ran.err
+
+
 @pytest.mark.parametrize(("settings", "error"), [
     (("--attacker", "testr"), "unknown-name"),
     (("--attacker", "tester", "--set", "level=1/2"), "unknown-key"),

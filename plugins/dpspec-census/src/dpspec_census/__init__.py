@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
+from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
 from dpspec_census.massachusetts import Massachusetts1940
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
 from dpspec_census.swap_routes import (
@@ -18,11 +19,13 @@ from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
 
 __all__ = [
+    "DISCLOSURE",
     "DerangementSwapping",
     "LeastSwappingBudgetRoute",
     "Massachusetts1940",
     "Measurement",
     "PermutationSwapping",
+    "PossibleOutputs",
     "StratumSizes",
     "SwapRateForBudgetRoute",
     "SwapScheme",
@@ -40,8 +43,13 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise):
+    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise, *DISCLOSURE):
         register(mechanism)
+
+
+@hookimpl
+def dpspec_register_invariants(register: Register) -> None:
+    register(PossibleOutputs)
 
 
 @hookimpl

@@ -1,0 +1,226 @@
+"""Adaptive laws: a first outcome i, then a draw from a law that depends on i; both are seen.
+
+    P(i, y) = w_i P_i(y),     so that  ln(dP/dQ)(i, y) = ln(w_i / v_i) + ln(dP_i/dQ_i)(y)
+
+for P with the chances w_i and Q with v_i. The supports of different i are disjoint, and every functional of the pair is a
+sum over i. Composition bounds it: the loss of the first outcome, plus the largest loss of what may follow (B-D18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import attrs
+from flint import arb, ctx
+
+from dpspec.errors import NoRouteError
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, largest, ln, number
+from dpspec.laws.atoms import IDENTICAL
+from dpspec.laws.balls import Cell, Cells
+from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.laws.numeric import hull
+from dpspec.laws.route import Outcome, atomic
+from dpspec.laws.sandwich import Sandwich
+from dpspec.laws.sums import rational_end, total
+
+_GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
+"""The orders at which the supremum over all orders is bounded from below."""
+
+Chances = tuple[tuple[Bracket, Bracket], ...]
+"""(w_i, v_i) for every first outcome i."""
+
+
+@attrs.frozen
+class Adaptive(Law):
+    """The law of the pair (i, Y): i is drawn from `first`, Y from the law that `then` holds for i.
+
+    Args:
+        first: a law with finitely many outcomes, each of them in `then`.
+        then: every first outcome with the law that follows it.
+
+    >>> coin, noise = FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("3/4")
+    >>> one = Adaptive(coin, ((0, noise), (1, coin)))
+    >>> two = Adaptive(FiniteLaw.bernoulli("3/4"), ((0, coin), (1, coin)))
+    >>> one.against(two).max_log_ratio().lower == ln(3)
+    True
+    """
+
+    first: Law
+    then: tuple[tuple[Outcome, Law], ...]
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        if not isinstance(other, Adaptive) or self._labels != other._labels:
+            raise NoRouteError("adaptive law", "is compared with one of the same first outcomes only", "compare the stages")
+
+        def chances(precision: int) -> Chances:
+            return tuple((_chance(self.first, i, precision), _chance(other.first, i, precision)) for i in self._labels)
+
+        pairs = tuple(mine.against(its) for (_, mine), (_, its) in zip(self.then, other.then, strict=True))
+        return AdaptiveDichotomy(self.first.against(other.first), chances, pairs)
+
+    @property
+    def _labels(self) -> tuple[Outcome, ...]:
+        return tuple(label for label, _ in self.then)
+
+
+def _chance(law: Law, outcome: Outcome, precision: int) -> Bracket:
+    """P(outcome), exact for a finite law."""
+    if isinstance(law, FiniteLaw):
+        return Bracket.exactly(law.probability(outcome))
+    return Bracket.around(atomic(law).mass(outcome, precision), least=0)
+
+
+@attrs.frozen(eq=False)
+class AdaptiveDichotomy(Dichotomy):
+    """The pair of two adaptive laws.
+
+    Args:
+        first: the pair of the laws of the first outcome.
+        chances: (w_i, v_i) at a precision in bits.
+        pairs: the pair (P_i, Q_i) that follows each first outcome.
+    """
+
+    first: Dichotomy
+    chances: Callable[[int], Chances]
+    pairs: tuple[Dichotomy, ...]
+    _pictures: list[Sandwich] = attrs.field(factory=list, repr=False)
+
+    @property
+    def is_identical(self) -> bool:
+        return self.first.is_identical and all(pair.is_identical for pair in self.pairs)
+
+    def reverse(self) -> AdaptiveDichotomy:
+        def turned(precision: int) -> Chances:
+            return tuple((q, p) for p, q in self.chances(precision))
+
+        return AdaptiveDichotomy(self.first.reverse(), turned, tuple(pair.reverse() for pair in self.pairs))
+
+    # -- functionals ------------------------------------------------------------------------------
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        def loss(pair: Dichotomy) -> Bracket:
+            return pair.max_log_ratio(precision=precision)
+
+        best = NOTHING
+        for (p, q), pair in self._possible(precision):
+            inner = loss(pair)
+            lower = total((_log_ratio(p.lower, q.upper), inner)).lower if p.lower > 0 else ZERO
+            best |= Bracket(lower=lower, upper=total((_log_ratio(p.upper, q.lower), inner)).upper)
+        return Bracket(lower=best.lower, upper=min(best.upper, self._composed(loss)))
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        known = self.first.singular_mass(precision=precision).upper == 0
+        lower = upper = Fraction(0)
+        for (p, q), pair in self._possible(precision):
+            inner = pair.singular_mass(precision=precision)
+            alone = q.upper == 0, not known and q.lower == 0
+            lower += rational_end(p.lower, -1) * (1 if alone[0] else rational_end(inner.lower, -1))
+            upper += rational_end(p.upper, 1) * (1 if alone[1] else rational_end(inner.upper, 1))
+        return Bracket(lower=number(lower), upper=number(min(upper, Fraction(1))))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        """ln(sum_i w_i^alpha v_i^(1 - alpha) e^((alpha - 1) D_i)) / (alpha - 1); sum_i w_i (ln(w_i/v_i) + D_i) for alpha = 1."""
+
+        def loss(pair: Dichotomy) -> Bracket:
+            return pair.renyi(order, precision=precision)
+
+        if order == 1:
+            found = total(
+                (self._relative_entropy(precision), *(_times(p, loss(pair)) for (p, _), pair in self._possible(precision)))
+            )
+        else:
+            found = self._moment(order - 1, loss, precision)
+        return Bracket(lower=found.lower, upper=min(found.upper, self._composed(loss)))
+
+    def _relative_entropy(self, precision: int) -> Bracket:
+        """sum_i w_i ln(w_i/v_i), from the chances where all of them are known to be positive."""
+        chances = self.chances(precision)
+        if not all(p.lower > 0 and q.lower > 0 for p, q in chances):
+            return self.first.renyi(1, precision=precision)
+        with ctx.workprec(precision + 32):
+            joint = [(_enclosed(p), _enclosed(q)) for p, q in chances]
+            return Bracket.around(sum((p * (p / q).log() for p, q in joint), arb(0)), least=0)
+
+    def _moment(self, power: Fraction, loss: Callable[[Dichotomy], Bracket], precision: int) -> Bracket:
+        """A term grows with w_i and D_i and falls with v_i."""
+        low, high, bounded = arb(0), arb(0), True
+        with ctx.workprec(precision + 32):
+            exponent = ball(power)
+            for (p, q), pair in self._possible(precision):
+                value = loss(pair)
+                if p.lower > 0 and (q.upper == 0 or value.lower.is_infinite):
+                    return INFINITE
+                if p.lower > 0:
+                    low += _term(p.lower, q.upper, value.lower, exponent)
+                if q.lower == 0 or value.upper.is_infinite:
+                    bounded = False
+                else:
+                    high += _term(p.upper, q.lower, value.upper, exponent)
+            upper = Bracket.around(high.log() / exponent, least=0).upper if bounded else INFINITY
+            return Bracket(lower=Bracket.around(low.log() / exponent, least=0).lower if low > 0 else ZERO, upper=upper)
+
+    def _concentration(self, precision: int) -> Bracket:
+        """At most the first stage's and the largest of the second's, by composition at every order."""
+        upper = self._composed(lambda pair: pair.concentration(precision=precision))
+        lower = max(self.renyi(order, precision=precision).lower / order for order in _GRID)
+        return Bracket(lower=lower, upper=upper)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        return self._picture.hockey_stick(epsilon, precision=precision)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        return self._picture.epsilon_at(delta, precision=precision)
+
+    def cells(self, precision: int) -> Cells:
+        with ctx.workprec(precision + 32):
+            return tuple(
+                Cell.atom(_enclosed(p), _enclosed(q)).times(cell)
+                for (p, q), pair in zip(self.chances(precision), self.pairs, strict=True)
+                for cell in pair.cells(precision)
+            )
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _possible(self, precision: int) -> list[tuple[tuple[Bracket, Bracket], Dichotomy]]:
+        """The first outcomes that P may have, with the pairs that follow them."""
+        joint = zip(self.chances(precision), self.pairs, strict=True)
+        return [(chance, pair) for chance, pair in joint if chance[0].upper > 0]
+
+    def _composed(self, loss: Callable[[Dichotomy], Bracket]) -> Number:
+        """The first stage's loss plus the largest of the second's: no functional that adds up is larger."""
+        return total((loss(self.first), largest(loss(pair) for pair in self.pairs))).upper
+
+    @property
+    def _picture(self) -> Sandwich:
+        if not self._pictures:
+            self._pictures.append(Sandwich.of(self.cells))
+        return self._pictures[0]
+
+
+def _enclosed(chance: Bracket) -> arb:
+    """A ball around a probability."""
+    return hull(chance.lower.enclose(ctx.prec), chance.upper.enclose(ctx.prec))
+
+
+def _log_ratio(p: Number, q: Number) -> Bracket:
+    """ln(p/q) for p > 0, infinite for q = 0."""
+    return Bracket.exactly(ln(p.as_fraction() / q.as_fraction())) if q > 0 else INFINITE
+
+
+def _times(chance: Bracket, value: Bracket) -> Bracket:
+    """The product of a probability and a loss."""
+    lower = ZERO if value.lower.is_infinite else number(chance.lower.as_fraction() * rational_end(value.lower, -1))
+    if value.upper.is_infinite:
+        return Bracket(lower=INFINITY if value.lower.is_infinite and chance.lower > 0 else lower, upper=INFINITY)
+    return Bracket(lower=lower, upper=number(chance.upper.as_fraction() * rational_end(value.upper, 1)))
+
+
+def _term(p: Number, q: Number, loss: Number, exponent: arb) -> arb:
+    """p^alpha q^(1 - alpha) e^((alpha - 1) loss) for alpha - 1 = exponent."""
+    mass = p.enclose(ctx.prec)
+    return mass * (exponent * ((mass / q.enclose(ctx.prec)).log() + loss.enclose(ctx.prec))).exp()

@@ -10,12 +10,12 @@ from dpspec_attackers.deltas import approximate, concentrated, pbdp, tail
 from dpspec_attackers.knowledge import OthersKnownPredicted
 from dpspec_census import scenario_curves
 from dpspec_census.configuration_2020 import rho_star, spending
-from dpspec_census.discrete_power import composed_power
 from dpspec_divergences import MultDelta
 
 from dpspec.exact import Bracket, number
 from dpspec.laws.composition import compose
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
+from dpspec.laws.power import largest_power
 from dpspec.laws.shifts import GaussianShift
 from dpspec.report.curves import Panel
 from reproduce.layout import Table, beside, curve, middle
@@ -82,7 +82,7 @@ def gaussian(rho: str) -> GaussianShift:
 def discrete_power(level: str) -> Bracket:
     """The power against the discrete noise of the whole file: 71 budgets, two cells each (K-O17)."""
     pair = compose((DiscreteGaussianShift(1, 1 / rho_star(query, at)), 2) for query, at in spending())
-    return composed_power(pair, Fraction(RHO), Fraction(level))
+    return largest_power(pair, level)
 
 
 def deltas(rho: str) -> Numbers:

@@ -20,6 +20,10 @@ class Convolved(Dichotomy):
     Pairs that are known through cells enter as atoms, merged for the lower end and spread for the upper one.
     """
 
+    @property
+    def is_convolved(self) -> bool:
+        return True
+
     @functools.cached_property
     def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
         return {}

@@ -128,6 +128,11 @@ class Dichotomy(ABC):
         return ((self, 1),)
 
     @property
+    def is_convolved(self) -> bool:
+        """Whether it is made of releases whose losses are added up, so that its hockey stick is known and its cells are not."""
+        return False
+
+    @property
     def is_gaussian(self) -> bool:
         """Whether D_alpha is exactly linear in alpha, at every order."""
         return False

@@ -4,7 +4,7 @@
 
 which is 1 - T(P, Q)(a), T the trade-off function. Where the pair is known through cells only, it is bracketed: a test that
 rejects the cells of the largest dQ/dP shows a power, and for every t >= 0 no power is above H_{ln t}(Q || P) + t a, H the hockey
-stick.
+stick. Compositions are known through that curve (`dpspec.laws.slopes`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dpspec.exact import Bracket, Number, NumberLike, ball, dyadic, number, rati
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.numeric import normal_cdf
 from dpspec.laws.sandwich import merge
+from dpspec.laws.slopes import power_by_slopes
 from dpspec.laws.trade_off import TradeOff
 
 _GUARD = 32
@@ -52,15 +53,12 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
         return _gaussian(pair.concentration(precision=precision), at, precision)
     if pair.exact_atoms() is not None:
         return Bracket.exactly(1 - TradeOff.of(pair).at(at))
-    if pair.is_gaussian:
-        return Bracket.exactly(0)
+    if not at and (pair.is_gaussian or pair.is_convolved):
+        return pair.reverse().singular_mass(precision=precision)
     if pair.below() is not pair:
         low, high = (largest_power(end, at, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
-    with ctx.workprec(precision + _GUARD):
-        shown, slope = _by_event(pair, at, precision)
-        most = _by_slope(pair, at, slope, precision)
-        return Bracket(lower=min(shown, most), upper=most)
+    return (power_by_slopes if pair.is_convolved else _by_cells)(pair, at, precision)
 
 
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
@@ -68,6 +66,14 @@ def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
     with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
         mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)
+
+
+def _by_cells(pair: Dichotomy, level: Fraction, precision: int) -> Bracket:
+    """A test that is written down, and a bound."""
+    with ctx.workprec(precision + _GUARD):
+        shown, slope = _by_event(pair, level, precision)
+        most = _by_slope(pair, level, slope, precision)
+        return Bracket(lower=min(shown, most), upper=most)
 
 
 def _by_event(pair: Dichotomy, level: Fraction, precision: int) -> tuple[Number, Fraction]:

@@ -132,7 +132,7 @@ class ProductDichotomy(Convolved):
         conditioned = self._conditioned(epsilon, precision) if len(self.factors) == 2 else None
         if conditioned is not None:
             return conditioned
-        if self._is_convolved:
+        if self.is_convolved:
             return Convolved._hockey_stick(self, epsilon, precision)
         return self._cut.hockey_stick(epsilon, precision=precision)
 
@@ -156,12 +156,12 @@ class ProductDichotomy(Convolved):
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         if len(self.factors) == 2 and self._conditioned(ZERO, precision) is not None:
             return Dichotomy._epsilon_at(self, delta, precision)
-        if self._is_convolved:
+        if self.is_convolved:
             return Convolved._epsilon_at(self, delta, precision)
         return self._cut.epsilon_at(delta, precision=precision)
 
     @property
-    def _is_convolved(self) -> bool:
+    def is_convolved(self) -> bool:
         """Whether the losses are known finely enough for a grid, or too many for anything else."""
         from dpspec.laws.pieces import has_fine_pieces
 

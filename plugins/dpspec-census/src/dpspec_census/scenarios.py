@@ -18,9 +18,9 @@ from dpspec.exact import Bracket, NumberLike
 from dpspec.laws.composition import compose
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
+from dpspec.laws.power import largest_power
 from dpspec.params import Rational
 from dpspec_census.configuration_2020 import LEVELS, QUERIES, SCENARIOS, Query, rho_star
-from dpspec_census.discrete_power import composed_power
 from dpspec_census.scenario_curves import power
 
 ATTRIBUTES = ("cenrace", "hispanic", "votingage", "hhgq")
@@ -101,7 +101,7 @@ CASES = {
 def exact_power(secret: Secret, level: NumberLike) -> Bracket:
     """The power of the best test of the discrete noise itself, in a bracket about 1e-5 wide (K-N11; K-O22)."""
     at = Rational(0, 1, open_low=True, open_high=True).read(level, "level")
-    return composed_power(secret.pair(), secret.rho, at)
+    return largest_power(secret.pair(), at)
 
 
 @attrs.frozen(kw_only=True)

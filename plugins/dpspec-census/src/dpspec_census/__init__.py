@@ -46,7 +46,7 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise, *DISCLOSURE):
+    for mechanism in (DerangementSwapping, PermutationSwapping, Safetab, SafetabGeometric, Topdown, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 

@@ -24,6 +24,7 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from dpspec_noise.additive import AdditiveNoise
 
     from dpspec.randomness import Randomness
+    from dpspec.run import Output, Run
     from dpspec.table import Table
+    from dpspec_census.safetab.spending import Spent
     from dpspec_census.safetab.tabulation import Counted
 
 
@@ -89,6 +92,9 @@ class AdaptiveTables(Mechanism):
     def stage(self, part: Number, most: int) -> AdditiveNoise:
         """The noise of a stage that spends a part of the budget on counts of persons in at most `most` groups."""
 
+    parameter: ClassVar[str]
+    """The name of the budget's number."""
+
     def plan(self) -> tuple[Planned, ...]:
         """The iteration levels with the noise of their stages."""
         return tuple(self._planned(level) for level in self.levels)
@@ -102,6 +108,10 @@ class AdaptiveTables(Mechanism):
             filling=self.stage(self.budget * level.table_share, population.most),
         )
 
+    @abstractmethod
+    def words(self, part: Number, most: int) -> str:
+        """That noise in words."""
+
     # -- law, claims, release ---------------------------------------------------------------------
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
@@ -110,19 +120,22 @@ class AdaptiveTables(Mechanism):
         from dpspec_census.safetab.tabulation import counted
 
         self.check(space)
-        records = space.records(space.dataset(dataset), self.unit)
-        table = Table.from_records(records, space.attributes_of(self.unit))
+        records, attributes = space.records(space.dataset(dataset), self.unit), space.attributes_of(self.unit)
+        kept = [place for place, attribute in enumerate(attributes) if attribute.name != MEMBERS]
+        columns = tuple(attributes[place] for place in kept)
+        table = Table.from_records(([record[place] for place in kept] for record in records), columns)
         parts = ((planned, found) for planned in self.plan() for found in counted(planned.population, planned.level, table))
-        return Product(tuple(self._one(planned, found) for planned, found in parts))
+        return Product(tuple(self.one(planned, found) for planned, found in parts))
 
-    def _one(self, planned: Planned, found: Counted) -> Law:
+    def one(self, planned: Planned, found: Counted) -> Law:
+        """The law of what is published about one group in one unit."""
         tables = [Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
         if planned.choosing is None:
             return tables[0]
         first = choice_law(planned.choosing.noise(found.total), planned.level.thresholds)
         return Adaptive(first, tuple(enumerate(tables)))
 
-    def _claim(self, label: str, standard: OutputDivergence, parameter: str, space: DatasetSpace) -> Claim:
+    def _claim(self, label: str, standard: OutputDivergence, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming
 
         from dpspec.blocks.budget import UniformBudget
@@ -132,16 +145,31 @@ class AdaptiveTables(Mechanism):
             multiverse=Trivial(),
             input_divergence=Hamming(unit=self.unit),
             output_divergence=standard,
-            budget=UniformBudget(parameter=parameter, value=self.budget),
+            budget=UniformBudget(parameter=self.parameter, value=self.budget),
         )
         return Claim(label=label, source="B-A7, B-N1", spec=spec)
+
+    def spending(self) -> tuple[Spent, ...]:
+        """What every stage of every iteration level spends; it adds up to the budget exactly."""
+        from dpspec_census.safetab.spending import spending
+
+        return spending(self.plan(), self.budget, self.words)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each published count: population level, group, level of geography, unit, table, cell, count."""
         from dpspec_census.safetab.release import released
 
         self.check(space)
-        return released(self.plan(), table, source)
+        people = table if table.members is None or self.unit == space.units[0] else table.of_members()
+        return released(self.plan(), people, source)
+
+    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+        """The released counts, with the budget stage by stage as their report."""
+        from dpspec.run import Output
+        from dpspec_census.safetab.spending import report
+
+        released = self.release(table, space, run.source)
+        return Output(tables={"released": released}, report=report(self.spending(), self.parameter))
 
 
 @define
@@ -163,6 +191,7 @@ class Safetab(AdaptiveTables):
     """
 
     name: ClassVar[str] = "safetab"
+    parameter: ClassVar[str] = "rho"
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
@@ -172,11 +201,14 @@ class Safetab(AdaptiveTables):
     def stage(self, part: Number, most: int) -> AdditiveNoise:
         return gaussian_noise(part, most)
 
+    def words(self, part: Number, most: int) -> str:
+        return f"discrete Gaussian, variance {gaussian_noise(part, most).variance}"
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """D_nor with the whole budget, per person, without invariants (B-N1)."""
         from dpspec_divergences import DNor
 
-        return (self._claim("adaptive tables with discrete Gaussian noise are rho-zCDP", DNor(), "rho", space),)
+        return (self._claim("adaptive tables with discrete Gaussian noise are rho-zCDP", DNor(), space),)
 
 
 @define
@@ -189,12 +221,16 @@ class SafetabGeometric(AdaptiveTables):
     """
 
     name: ClassVar[str] = "safetab-geometric"
+    parameter: ClassVar[str] = "epsilon"
 
     def stage(self, part: Number, most: int) -> AdditiveNoise:
         return geometric_noise(part, most)
+
+    def words(self, part: Number, most: int) -> str:
+        return f"two-sided geometric, ratio e^-({geometric_noise(part, most).decay()})"
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """MULT with the whole budget, per person, without invariants."""
         from dpspec_divergences import Mult
 
-        return (self._claim("adaptive tables with geometric noise are epsilon-DP", Mult(), "epsilon", space),)
+        return (self._claim("adaptive tables with geometric noise are epsilon-DP", Mult(), space),)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.exact import Number
+from dpspec.exact import ZERO, Number
 
 if TYPE_CHECKING:
-    from dpspec_noise.additive import AdditiveNoise
-
     from dpspec_census.safetab.noise import Planned
+
+Words = Callable[[Number, int], str]
+"""The noise of a stage in words, from what it spends and the most groups in which one person counts."""
 
 
 @attrs.frozen(kw_only=True)
@@ -26,7 +27,7 @@ class Spent:
         share: its part of the whole budget.
         budget: that part as a number.
         moved: how many counts move by 1 at most when one person is replaced.
-        noise: the noise on every count.
+        noise: the noise on every count, in words.
     """
 
     level: str
@@ -34,33 +35,31 @@ class Spent:
     share: Fraction
     budget: Number
     moved: int
-    noise: AdditiveNoise
+    noise: str
+
+    def data(self) -> dict[str, Any]:
+        """The entry of a report."""
+        return {**attrs.asdict(self), "share": str(self.share), "budget": str(self.budget)}
 
 
-def spending(plan: Sequence[Planned], budget: Number) -> tuple[Spent, ...]:
+def spending(plan: Sequence[Planned], budget: Number, words: Words) -> tuple[Spent, ...]:
     """All stages in order; their shares add up to exactly 1, and so their budgets to the whole."""
-    return tuple(spent for planned in plan for spent in _stages(planned, budget))
+    return tuple(spent for planned in plan for spent in _stages(planned, budget, words))
 
 
-def _stages(planned: Planned, budget: Number) -> Iterator[Spent]:
-    level = planned.level
-    stages = (("choice", level.choice_share, planned.choosing), ("table", level.table_share, planned.filling))
-    for stage, share, noise in stages:
-        if noise is not None:
-            moved = 2 * planned.population.most
-            yield Spent(level=str(level), stage=stage, share=share, budget=budget * share, moved=moved, noise=noise)
+def _stages(planned: Planned, budget: Number, words: Words) -> Iterator[Spent]:
+    level, most = planned.level, planned.population.most
+    for stage, share in (("choice", level.choice_share), ("table", level.table_share)):
+        if share:
+            part = budget * share
+            yield Spent(level=str(level), stage=stage, share=share, budget=part, moved=2 * most, noise=words(part, most))
 
 
-def report(stages: Sequence[Spent], parameter: str) -> str:
-    """The stages as text, one line each, and their sum.
+def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
+    """The stages and their sum, as data for the report of a release.
 
     Args:
         parameter: the name of the budget's number.
     """
-    rows = [(s.level, s.stage, str(s.share), f"{parameter} = {s.budget}", f"{s.moved} counts", s.noise.scale()) for s in stages]
-    whole = stages[0].budget
-    for spent in stages[1:]:
-        whole += spent.budget
-    rows.append(("all", "", str(sum(s.share for s in stages)), f"{parameter} = {whole}", "", ""))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    whole = sum((spent.budget for spent in stages), ZERO)
+    return {"budget": parameter, "stages": [spent.data() for spent in stages], "sum": str(whole)}

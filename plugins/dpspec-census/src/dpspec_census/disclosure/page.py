@@ -45,8 +45,8 @@ READINGS = """
 
 With its record keys drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them with the
 records, so that the same cell is changed alike for ever; then whoever holds the file holds the keys, and the release is a
-function of the file (`kept-cell-key`). Protection by the first reading is protection against those who do not know the keys. Either way
-an empty cell stays empty and a change is bounded, so that the published number limits the true one with certainty.
+function of the file (`kept-cell-key`). Protection by the first reading is protection against those who do not know the keys.
+Either way an empty cell stays empty and a change is bounded, so that the published number limits the true one with certainty.
 """
 
 

@@ -6,15 +6,19 @@ from dpspec_census.disclosure.outputs import PossibleOutputs
 from dpspec_census.disclosure.perturbation import PerturbationRow, designed
 from dpspec_census.disclosure.recoding import BottomCoding, Coarsening, Recoding, TopCoding
 from dpspec_census.disclosure.rounding import ConventionalRounding, RandomRounding
+from dpspec_census.disclosure.suppression import CellSuppression, Dominance
+from dpspec_census.disclosure.targeted import TargetedSwapping
 
 DISCLOSURE = (
     BottomCoding,
     CellKey,
+    CellSuppression,
     Coarsening,
     ControlledRounding,
     ConventionalRounding,
     KeptCellKey,
     RandomRounding,
+    TargetedSwapping,
     TopCoding,
 )
 """The mechanisms that this subpackage registers."""
@@ -23,14 +27,17 @@ __all__ = [
     "DISCLOSURE",
     "BottomCoding",
     "CellKey",
+    "CellSuppression",
     "Coarsening",
     "ControlledRounding",
     "ConventionalRounding",
+    "Dominance",
     "KeptCellKey",
     "PerturbationRow",
     "PossibleOutputs",
     "RandomRounding",
     "Recoding",
+    "TargetedSwapping",
     "TopCoding",
     "designed",
 ]

@@ -7,6 +7,7 @@ from dpspec.extension.hookspecs import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
 from dpspec_census.hierarchy.mechanism import TopdownByLevels
 from dpspec_census.massachusetts import Massachusetts1940
+from dpspec_census.safetab import Safetab, SafetabGeometric
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
 from dpspec_census.swap_routes import (
     LeastSwappingBudgetRoute,
@@ -27,6 +28,8 @@ __all__ = [
     "Measurement",
     "PermutationSwapping",
     "PossibleOutputs",
+    "Safetab",
+    "SafetabGeometric",
     "StratumSizes",
     "SwapRateForBudgetRoute",
     "SwapScheme",
@@ -45,7 +48,8 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownByLevels, TopdownNoise, *DISCLOSURE):
+    swapping, safetab = (DerangementSwapping, PermutationSwapping), (Safetab, SafetabGeometric)
+    for mechanism in (*swapping, *safetab, Topdown, TopdownByLevels, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 

@@ -23,6 +23,7 @@ from dpspec.spec import PrivacySpec
 
 if TYPE_CHECKING:
     from dpspec.randomness import Randomness
+    from dpspec.run import Output, Run
     from dpspec.table import Table
 
 
@@ -63,6 +64,9 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
 
+    resumable: ClassVar[bool] = False
+    """Whether `run` works in stages that it keeps in `run.checkpoints`."""
+
     @abstractmethod
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """P_x, the law of the output on a dataset of the space.
@@ -91,6 +95,15 @@ class Mechanism(ABC):
             TableError: when the table does not fit the space.
         """
         raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
+
+    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+        """One release with all that belongs to it: several tables, a report, the work cut for an engine.
+
+        A mechanism that needs none of this implements `release` alone.
+        """
+        from dpspec.run import Output
+
+        return Output(tables={"released": self.release(table, space, run.source)})
 
 
 @define

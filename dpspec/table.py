@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -14,9 +13,18 @@ from dpspec.blocks.space import Attribute
 from dpspec.errors import DpspecError, TableError
 from dpspec.params import did_you_mean, raise_all
 
-Codes = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer[Any]]
 
 _FAULTS_SHOWN = 5
+
+
+def compact(codes: npt.ArrayLike, size: int) -> Codes:
+    """Codes below `size` in the smallest unsigned type that holds them.
+
+    >>> compact([0, 2, 1], 3).dtype
+    dtype('uint8')
+    """
+    return np.asarray(codes, dtype=np.min_scalar_type(max(size - 1, 0)))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -25,11 +33,14 @@ class Table:
 
     Args:
         attributes: the attribute of each column.
-        codes: for each attribute name the index of every record's category.
+        codes: for each attribute name the index of every record's category, in any integer type; compute with
+            `key`, which cannot overflow.
+        members: the records of the inner unit, where each record of the table holds some (the persons of households).
     """
 
     attributes: tuple[Attribute, ...]
     codes: Mapping[str, Codes]
+    members: Members | None = None
 
     def __attrs_post_init__(self) -> None:
         lengths = {name: column.shape for name, column in self.codes.items()}
@@ -50,22 +61,45 @@ class Table:
                 return attribute
         raise TableError("column", "is not in the table", did_you_mean(name, [a.name for a in self.attributes]), value=name)
 
-    def key(self, names: Sequence[str]) -> Codes:
-        """One integer per record that numbers the combination of the named attributes (0 for no attributes)."""
+    def domain(self, names: Sequence[str]) -> int:
+        """How many combinations of the named attributes there are."""
+        domain = 1
+        for name in names:
+            domain *= self.attribute(name).size
+        return domain
+
+    def key(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """One integer below `domain` per record that numbers the combination of the named attributes (0 for no attributes).
+
+        Raises:
+            TableError: the combinations are more than 64-bit integers can number.
+        """
+        if self.domain(names) >= 1 << 63:
+            raise TableError("columns", "have too many combinations to number", "name fewer attributes", value=list(names))
         key = np.zeros(len(self), dtype=np.int64)
         for name in names:
-            key = key * self.attribute(name).size + self.codes[name]
+            key *= self.attribute(name).size
+            key += self.codes[name]
         return key
 
     def counts(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
         """The number of records with each occurring combination of the named attributes."""
-        keys, first, counts = np.unique(self.key(names), return_index=True, return_counts=True)
+        keys, counts = occurring(self.key(names), self.domain(names))
         labels = [list(self.attribute(name).values()) for name in names]
-        rows = zip(*(self.codes[name][first] for name in names), strict=True) if names else [()] * len(keys)
+        places = np.unravel_index(keys, [len(label) for label in labels]) if names else ()
+        rows = zip(*(place.tolist() for place in places), strict=True) if names else [()] * len(keys)
         return {
-            tuple(label[int(code)] for label, code in zip(labels, row, strict=True)): int(count)
+            tuple(label[code] for label, code in zip(labels, row, strict=True)): int(count)
             for row, count in zip(rows, counts, strict=True)
         }
+
+    def of_members(self) -> Table:
+        """The members as records of their own, each with the attributes of the record that holds it."""
+        if self.members is None:
+            raise TableError("table", "has records without members", "give households together with their persons")
+        held, owner = self.members.table, self.members.owner
+        codes = {name: column[owner] for name, column in self.codes.items()}
+        return Table(attributes=self.attributes + held.attributes, codes={**codes, **held.codes})
 
     @classmethod
     def from_records(cls, records: Iterable[Sequence[object]], attributes: tuple[Attribute, ...]) -> Table:
@@ -77,81 +111,77 @@ class Table:
             for column, lookup, attribute, category in zip(columns, known, attributes, record, strict=True):
                 place = lookup.get(str(category))
                 if place is None:
-                    faults.append(_fault(row, attribute, category))
+                    faults.append(value_fault(f"row {row}, column {attribute.name}", attribute, category))
                 column.append(-1 if place is None else place)
-        _raise_faults(faults)
+        shown = faults[:_FAULTS_SHOWN]
+        if len(faults) > len(shown):
+            shown.append(TableError("table", f"has {len(faults) - len(shown)} more faults of this kind"))
+        raise_all(shown)
         codes = {a.name: np.asarray(c, dtype=np.int64) for a, c in zip(attributes, columns, strict=True)}
         return cls(attributes=attributes, codes=codes)
 
 
-def _fault(row: int, attribute: Attribute, category: object) -> TableError:
-    subject = f"row {row}, column {attribute.name}"
-    if category is None or str(category).strip() == "":
-        return TableError(subject, "is missing", "every record needs every attribute")
-    hint = did_you_mean(str(category), attribute.values()) if attribute.size <= 1000 else ""
-    return TableError(subject, "is no category of the space", hint, value=category)
+@attrs.frozen(kw_only=True, eq=False)
+class Members:
+    """Records that belong to the records of another table.
 
-
-def _raise_faults(faults: list[DpspecError]) -> None:
-    shown = faults[:_FAULTS_SHOWN]
-    if len(faults) > len(shown):
-        shown.append(TableError("table", f"has {len(faults) - len(shown)} more faults of this kind"))
-    raise_all(shown)
-
-
-def read_csv(path: Path, attributes: tuple[Attribute, ...]) -> Table:
-    """Read a CSV file with a header; columns that the space does not know are refused.
-
-    Raises:
-        TableError (several as Faults): missing file or column, missing values, unknown categories, ragged rows.
+    Args:
+        table: the members.
+        owner: for each member the row of the record that holds it.
     """
-    try:
-        with path.open(newline="", encoding="utf-8") as handle:
-            return _read_rows(csv.reader(handle), attributes, path.name)
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise TableError(str(path), "cannot be read as CSV", str(problem)) from problem
+
+    table: Table
+    owner: npt.NDArray[np.int64]
 
 
-def _read_rows(rows: Iterable[list[str]], attributes: tuple[Attribute, ...], file: str) -> Table:
-    stream = iter(rows)
-    header = next(stream, None)
-    if not header:
-        raise TableError(file, "is empty", "the first line names the columns")
-    names = [name.strip() for name in header]
-    expected = [a.name for a in attributes]
-    faults: list[DpspecError] = [
-        TableError("column", "is missing from the table", did_you_mean(name, names), value=name)
-        for name in expected
-        if name not in names
-    ]
-    faults += [
-        TableError("column", "is no attribute of the space", did_you_mean(name, expected), value=name)
-        for name in names
-        if name not in expected
-    ]
-    if len(set(names)) != len(names):
-        faults.append(TableError("header", "names a column twice", value=header))
-    raise_all(faults)
-    places = [names.index(name) for name in expected]
-
-    def ordered() -> Iterable[list[str]]:
-        for line, row in enumerate(stream, start=2):
-            if len(row) != len(names):
-                raise TableError(f"{file} line {line}", f"has {len(row)} fields, the header has {len(names)}")
-            yield [row[place] for place in places]
-
-    table = Table.from_records(ordered(), attributes)
-    if not len(table):
-        raise TableError(file, "has no records")
-    return table
+HOUSEHOLD_ID = "household_id"
+"""The column that ties persons to households in files."""
 
 
-def write_csv(table: Table, path: Path) -> None:
-    """Write the table with a header line; the caller makes the write whole-or-nothing."""
-    labels = [list(a.values()) for a in table.attributes]
-    columns = [table.codes[a.name] for a in table.attributes]
-    decoded = [np.asarray(label, dtype=object)[column] for label, column in zip(labels, columns, strict=True)]
-    with path.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow([a.name for a in table.attributes])
-        writer.writerows(zip(*decoded, strict=True))
+def files_of(name: str, table: Table) -> dict[str, Table]:
+    """The tables by the names of the files they become: one, or households and persons tied by numbers."""
+    if table.members is None:
+        return {name: table}
+    tie = Attribute(name=HOUSEHOLD_ID, count=max(len(table), 1))
+    persons, owner = table.members.table, table.members.owner
+    return {
+        "households": _with_column(table, tie, np.arange(len(table))),
+        "persons": _with_column(persons, tie, owner),
+    }
+
+
+def _with_column(table: Table, attribute: Attribute, codes: Codes) -> Table:
+    return Table(attributes=(attribute, *table.attributes), codes={**table.codes, attribute.name: codes})
+
+
+def occurring(keys: Codes, domain: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The keys that occur, ascending, and how often; counted directly where the domain is no larger than the keys."""
+    if domain > max(4 * len(keys), 1 << 16):
+        found, counts = np.unique(keys, return_counts=True)
+        return np.asarray(found, dtype=np.int64), counts.astype(np.int64)
+    every = np.bincount(keys).astype(np.int64)
+    found = np.flatnonzero(every)
+    return found.astype(np.int64), every[found]
+
+
+def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.int64]]:
+    """The keys that occur, ascending; the rank of each record's key among them; and how often each occurs.
+
+    >>> [part.tolist() for part in ranked(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1], [1, 2]]
+    """
+    low = int(keys.min())
+    names, sizes = occurring(keys - low, int(keys.max()) - low + 1)
+    if names[-1] < max(4 * len(keys), 1 << 16):
+        rank = np.zeros(int(names[-1]) + 1, dtype=np.min_scalar_type(len(names)))
+        rank[names] = np.arange(len(names))
+        return names + low, rank[keys - low], sizes
+    return names + low, np.searchsorted(names, keys - low), sizes
+
+
+def value_fault(subject: str, attribute: Attribute, category: object, note: str = "") -> TableError:
+    """What is wrong with a value that is no category of its attribute."""
+    if category is None or str(category).strip() == "":
+        return TableError(subject, f"is missing{note}", "every record needs every attribute")
+    hint = did_you_mean(str(category), attribute.values()) if attribute.size <= 1000 else ""
+    return TableError(subject, f"is no category of the space{note}", hint, value=category)

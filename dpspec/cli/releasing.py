@@ -46,35 +46,56 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: b
 @click.command(short_help="Draw one release of a real table.")
 @click.argument("spec", type=click.Path())
 @click.argument("table", type=click.Path())
-@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Where released.csv and report.json are written.")
+@click.option(
+    "--out", required=True, metavar="DIR", type=click.Path(), help="Where the released tables and report.json are written."
+)
+@click.option(
+    "--as", "suffix", metavar="SUFFIX", help="The format of the released tables: csv, parquet, arrow; default: as TABLE."
+)
+@click.option("--engine", default="embedded", show_default=True, metavar="NAME", help="What runs the work; see `dpspec plugins`.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the unfinished run in DIR; what is drawn again is what was drawn before."
+)
+@click.option(
+    "--utility", is_flag=True, help="Compare with TABLE as well: confidential tables and pictures, NOT for publication."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
 @formatted
-def release(spec: str, table: str, out: str, seed: int | None, as_json: bool) -> int:
+def release(  # noqa: PLR0917 - one argument for each option
+    spec: str, table: str, out: str, suffix: str | None, engine: str, resume: bool, utility: bool, seed: int | None, as_json: bool
+) -> int:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
 
-    TABLE is a CSV file with a header, or a registered table such as massachusetts-1940. Random bits come from
-    the operating system. Both files are written whole or not at all.
+    TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, a directory with households.* and
+    persons.* that are tied by a column household_id, or a registered table such as massachusetts-1940. Random bits come
+    from a key of the operating system. All files are written whole or not at all.
 
     \b
-    Example:
+    Examples:
       dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
                      massachusetts-1940 --out out
+      dpspec release swap.dpspec.toml dwellings.parquet --out out --utility
     """
     import signal
     from pathlib import Path
 
-    from dpspec import release as engine
+    from dpspec import release as face
     from dpspec.api import read_spec
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    document = read_spec(spec)
-    with Work("releasing"):
-        drawn = engine.draw(document, table, installed().registry, seed)
-        data = engine.write(drawn, Path(out))
+    document, registry = read_spec(spec), installed().registry
+    with Work("releasing") as work:
+        options = face.Options(
+            seed=seed, engine=engine, resume=resume, suffix=f".{suffix.lstrip('.')}" if suffix else None, progress=work
+        )
+        drawn = face.draw(document, table, registry, Path(out), options)
+        data = face.write(drawn, registry, Path(out))
+        if utility:
+            data["utility"] = face.write_utility(drawn, Path(out))
     click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
     if seed is not None:
-        click.echo(engine.UNFIT, err=True)
+        click.echo(face.UNFIT, err=True)
     return 0

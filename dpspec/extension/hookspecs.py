@@ -96,6 +96,16 @@ def dpspec_register_tables(register: Register) -> None:
 
 
 @hookspec
+def dpspec_register_formats(register: Register) -> None:
+    """Register subclasses of `TableFormat`: formats of table files."""
+
+
+@hookspec
+def dpspec_register_engines(register: Register) -> None:
+    """Register subclasses of `Engine`: what runs the kernels of a mechanism over the parts of a large table."""
+
+
+@hookspec
 def dpspec_register_rules(register: Register) -> None:
     """Register subclasses of `Rule`: rules of inference between specifications, and among them conversions of budgets."""
 

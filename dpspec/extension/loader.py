@@ -21,6 +21,7 @@ from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import DatasetSpace
 from dpspec.builder import TableBuilder
+from dpspec.engine import Engine
 from dpspec.errors import (
     ApiVersionError,
     DpspecError,
@@ -36,6 +37,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.route import Route
 from dpspec.rule import Rule
+from dpspec.table_format import TableFormat
 from dpspec.tolerance import Tolerance
 
 BASES: dict[str, type] = {
@@ -52,6 +54,8 @@ BASES: dict[str, type] = {
     "tolerances": Tolerance,
     "routes": Route,
     "tables": TableBuilder,
+    "formats": TableFormat,
+    "engines": Engine,
     "rules": Rule,
 }
 

@@ -13,6 +13,7 @@ from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.blocks.within_distance import WithinDistance
+from dpspec.engine import Embedded
 from dpspec.extension.hookspecs import Register, hookimpl
 from dpspec.mechanism import ReleaseInvariants
 from dpspec.rules.budgets import LargerBudget, LargerBudgets
@@ -55,6 +56,11 @@ def dpspec_register_budgets(register: Register) -> None:
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
     register(ReleaseInvariants)
+
+
+@hookimpl
+def dpspec_register_engines(register: Register) -> None:
+    register(Embedded)
 
 
 @hookimpl

@@ -164,7 +164,8 @@ def summary(outcomes: Sequence[str]) -> str:
 def released(data: Mapping[str, Any], directory: str) -> str:
     """What was drawn, from what, and what it holds."""
     rows = grid()
-    rows.add_row(Text("released", FAINT), Text(f"{directory}/{data['released']['file']}", "bold"))
+    for file in data["released"]:
+        rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     rows.add_row(Text("random", FAINT), data["randomness"])
@@ -172,8 +173,20 @@ def released(data: Mapping[str, Any], directory: str) -> str:
         cells = held["cells"]
         told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
-    rows.add_row(Text("sha256", FAINT), data["released"]["sha256"])
+    for place, (name, told) in enumerate(data["told_by_mechanism"].items()):
+        rows.add_row(Text("" if place else "mechanism", FAINT), f"{name}: {_told(told)}")
+    for file in data["released"]:
+        rows.add_row(Text("sha256", FAINT), file["sha256"])
     return drawn(rows)
+
+
+def _told(value: Any) -> str:
+    """A value of the mechanism's report in one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_told(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_told, value)) or "none"
+    return str(value)
 
 
 # --- plugins -------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_a_release_holds_its_invariants_and_changes_the_rest(run, spec, table, t
 def test_the_report_describes_the_release(run, spec, table, tmp_path):
     data = run("release", spec, table, "--out", tmp_path / "out", "--format", "json").json("release")
     released = (tmp_path / "out" / "released.csv").read_bytes()
-    assert data["released"]["sha256"] == hashlib.sha256(released).hexdigest()
+    assert data["released"] == [{"file": "released.csv", "records": 300, "sha256": hashlib.sha256(released).hexdigest()}]
     assert data["fit_for_publication"]
     assert data["records"] == 300
     written = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
@@ -118,7 +118,8 @@ def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, t
         ("persons,tenure,county\n1,owned,\n", "is missing"),
         ("persons,tenure,county\n-1,owned,a\n", "-1"),
         ("persons,tenure,county\n1,ownd,a\n", "did you mean owned"),
-        ("persons,tenure,county\n1,owned\n", "line 2"),
+        ("persons,tenure,county\n1,owned\n", "is missing"),
+        ("persons,tenure,county\n1,owned,a,b\n", "cannot be read"),
         ("persons,tenure,county\n", "no records"),
         ("", "empty"),
     ],
@@ -191,12 +192,12 @@ class Wrong(Breaking):
 @pytest.mark.parametrize(
     ("cls", "message"), [(Breaking, "does not hold the invariant"), (Raising, "ZeroDivisionError"), (Wrong, "return a Table")]
 )
-def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, cls, message):
+def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cls, message):
     import attrs
 
     document = attrs.evolve(read_spec(spec), mechanism=cls())
     with pytest.raises(PluginContractError, match=message) as raised:
-        engine.draw(document, str(table), installed().registry)
+        engine.draw(document, str(table), installed().registry, tmp_path)
     assert "breaking" in str(raised.value)
     assert raised.value.exit_code == 4
 
@@ -206,17 +207,18 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, cls, message
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tmp_path, problem):
-    release = engine.draw(read_spec(spec), str(table), installed().registry)
-    engine.write(release, tmp_path / "out")
+    registry = installed().registry
+    release = engine.draw(read_spec(spec), str(table), registry, tmp_path / "out")
+    engine.write(release, registry, tmp_path / "out")
     old = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
-    def half(table, path):
+    def half(self, table, path, notes):
         path.write_text("persons,ten", encoding="utf-8")
         raise problem
 
-    monkeypatch.setattr(engine, "write_csv", half)
+    monkeypatch.setattr(registry.get("formats", "csv"), "write", half)
     with pytest.raises((KeyboardInterrupt, ReleaseError)):
-        engine.write(release, tmp_path / "out")
+        engine.write(release, registry, tmp_path / "out")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == old
 
 

@@ -1,29 +1,40 @@
-"""Swapping on real tables: vectorised over strata, with exact coins and exactly uniform permutations.
+"""Swapping on real tables: vectorised over all strata, with exact coins and exactly uniform permutations and derangements.
 
-Every random choice is made by comparing integers (`Randomness`): selection is an exact coin with the rational
-swap rate, a permutation is the order of random 64-bit keys (a stratum with two equal keys is drawn afresh), and a
-derangement is a permutation that is drawn afresh, stratum by stratum, until no record keeps its place. Drawing afresh is
-rejection, so the derangement is exactly uniform.
+The kernel sees of each record its stratum and its row, and says which record gets the swap values of which. Every draw belongs
+to a row or to a stratum (`Randomness`, by place), so what is drawn does not depend on how the strata were dealt out to parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dpspec.engine import Columns
 from dpspec.errors import TableError
 from dpspec.randomness import Randomness
-from dpspec.table import Table
+from dpspec.randomness.arrangement import stable_order
+from dpspec.run import Run
+from dpspec.table import Members, Table, occurring, ranked
 from dpspec_census.swap_scheme import SwapScheme
 
 Indices = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.integer[Any]]
 Mask = npt.NDArray[np.bool_]
 
+SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
+"""The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""
 
-def swapped(table: Table, scheme: SwapScheme, swap_rate: Fraction, source: Randomness, *, derange: bool) -> Table:
-    """One draw of the swap on a table with one row for each record of the unit.
+PART = 1 << 22
+"""Records of a part, about; a larger stratum is a part of its own."""
+
+
+def exchanged(table: Table, scheme: SwapScheme, swap_rate: Fraction, run: Run, *, derange: bool) -> tuple[Table, int]:
+    """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
     Args:
         table: needs the columns `match` and `swap`; all its other columns stay as they are.
@@ -34,57 +45,100 @@ def swapped(table: Table, scheme: SwapScheme, swap_rate: Fraction, source: Rando
         table.attribute(name)
     if not len(table):
         raise TableError("table", "has no records", "give a table with at least one row")
-    _, stratum, sizes = np.unique(table.key(scheme.match), return_inverse=True, return_counts=True)
-    chosen = source.bernoulli(swap_rate, len(table))
-    if derange:
-        chosen = _redraw_singles(chosen, stratum, sizes, swap_rate, source)
-    places = np.flatnonzero(chosen)
-    places = places[np.argsort(stratum[places], kind="stable")]
-    givers = _permuted(places, stratum[places], source, derange=derange)
-    columns = {}
-    for name in scheme.swap:
-        column = table.codes[name].copy()
-        column[places] = table.codes[name][givers]
-        columns[name] = column
-    return table.replace(columns)
+    kernel = partial(swap_kernel, swap_rate=swap_rate, source=run.source, derange=derange)
+    columns = {name: table.codes[name].copy() for name in scheme.swap}
+    done = selected = 0
+    for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
+        for name, column in columns.items():
+            column[drawn["row"]] = table.codes[name][drawn["giver"]]
+        selected += len(drawn["row"])
+        done += int(drawn["seen"][0])
+        run.progress(done, len(table))
+    return table.replace(columns), selected
 
 
-def _redraw_singles(chosen: Mask, stratum: Indices, sizes: Indices, rate: Fraction, source: Randomness) -> Mask:
-    """Draw the selection of a stratum afresh while exactly one of its records is selected; strata of size 1 are skipped."""
-    chosen = chosen & (sizes[stratum] > 1)
-    while True:
-        single = np.bincount(stratum[chosen], minlength=len(sizes)) == 1
-        if not single.any():
-            return chosen
-        again = np.flatnonzero(single[stratum])
-        chosen[again] = source.bernoulli(rate, len(again))
+def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
+    """Whole strata, dealt out in order to parts of about equal size; each with the records' strata and rows."""
+    keys, domain = table.key(scheme.match), table.domain(scheme.match)
+    strata, sizes = occurring(keys, domain)
+    parts = max(least, -(-len(table) // PART))
+    if parts == 1:
+        yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64)}
+        return
+    of_stratum = (np.cumsum(sizes) - sizes) // -(-len(table) // parts)
+    part = of_stratum[np.searchsorted(strata, keys)].astype(np.min_scalar_type(parts))
+    order = stable_order(part, parts)
+    ends = np.cumsum(np.bincount(part, minlength=parts))
+    del part
+    for begin, end in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
+        rows = order[begin:end]
+        if rows.size:
+            yield {"stratum": keys[rows], "row": rows}
 
 
-def _permuted(places: Indices, strata: Indices, source: Randomness, *, derange: bool) -> Indices:
-    """The places in the order of a uniform permutation (or derangement) inside each stratum.
+def swap_kernel(part: Columns, *, swap_rate: Fraction, source: Randomness, derange: bool) -> Columns:
+    """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
-        places: the selected records, sorted by stratum.
-        strata: the stratum of each.
+        part: `stratum`, a number for each record's stratum, and `row`, its row in the table.
+
+    Returns:
+        `row` and `giver`: the rows of the selected records, and of those whose values they get; `seen`, the records of the part.
     """
-    givers = places.copy()
-    pending = np.arange(len(places))
-    while pending.size:
-        held = strata[pending]
-        keys = source.words(len(pending))
-        order = np.lexsort((keys, held))
-        givers[pending] = places[pending[order]]
-        refused = _tied(keys[order], held)
-        if derange:
-            refused |= givers[pending] == places[pending]
-        again = np.zeros(int(strata[-1]) + 1, dtype=np.bool_)
-        again[held[refused]] = True
-        pending = pending[again[held]]
-    return givers
+    order = np.argsort(part["row"], kind="stable")
+    rows, keys = part["row"][order], part["stratum"][order]
+    names, stratum, sizes = ranked(keys)
+    chosen = source.bernoulli_at(swap_rate, SELECT, rows)
+    if derange:
+        chosen &= sizes[stratum] > 1
+        _redraw_singles(chosen, rows, stratum, swap_rate, source)
+    places = np.flatnonzero(chosen)
+    places = places[stable_order(stratum[places], len(names))]
+    rows, groups = rows[places], stratum[places]
+    givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
+    return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(order)])}
 
 
-def _tied(keys: npt.NDArray[np.uint64], strata: Indices) -> Mask:
-    """Which entries, sorted by stratum and key, equal the entry before them."""
-    tied = np.zeros(len(keys), dtype=np.bool_)
-    tied[1:] = (keys[1:] == keys[:-1]) & (strata[1:] == strata[:-1])
-    return tied
+def _redraw_singles(chosen: Mask, rows: Indices, stratum: Integers, rate: Fraction, source: Randomness) -> None:
+    """Draw the selection of a stratum afresh while exactly one of its records is selected."""
+    strata, turn = int(stratum.max()) + 1, SELECT
+    while True:
+        single = np.bincount(stratum[chosen], minlength=strata) == 1
+        if not single.any():
+            return
+        turn += 1
+        again = np.flatnonzero(single[stratum])
+        chosen[again] = source.bernoulli_at(rate, turn, rows[again])
+
+
+# --- what is published ---------------------------------------------------------------------------
+
+
+def unordered(table: Table, source: Randomness) -> Table:
+    """The records in an order that tells nothing about where they stood: the released object is a multiset (B-S8).
+
+    Single tables are sorted by their categories. Households that hold persons are put in a random order, with their persons.
+    """
+    names = [a.name for a in table.attributes]
+    if table.members is None:
+        if table.domain(names) < 1 << 63:
+            return _decoded(table, np.sort(table.key(names)))
+        order = np.lexsort([table.codes[name] for name in reversed(names)])
+        return Table(attributes=table.attributes, codes={name: table.codes[name][order] for name in names})
+    order = source.permutation(len(table))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    persons, owner = table.members.table, place[table.members.owner]
+    inside = np.lexsort([*(persons.codes[a.name] for a in reversed(persons.attributes)), owner])
+    held = Table(attributes=persons.attributes, codes={name: column[inside] for name, column in persons.codes.items()})
+    codes = {name: table.codes[name][order] for name in names}
+    return Table(attributes=table.attributes, codes=codes, members=Members(table=held, owner=owner[inside]))
+
+
+def _decoded(table: Table, keys: Indices) -> Table:
+    """The inverse of `Table.key` for all columns."""
+    codes = {}
+    for attribute in reversed(table.attributes):
+        keys, code = np.divmod(keys, attribute.size)
+        codes[attribute.name] = code.astype(table.codes[attribute.name].dtype)
+    return Table(attributes=table.attributes, codes={a.name: codes[a.name] for a in table.attributes})

@@ -19,6 +19,7 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
 from dpspec.mechanism import Claim, Mechanism, Symmetry
 from dpspec.params import Items, Rational, Text, define
+from dpspec.run import Output, Run
 from dpspec.spec import PrivacySpec
 from dpspec_census.stratum_law import Cells, derangement_weights, permutation_weights
 from dpspec_census.swap_budget import SwappingBudget
@@ -125,10 +126,22 @@ class Swapping(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One swapped table; only the columns `swap` change, and only inside strata."""
-        from dpspec_census.swap_release import swapped
+        return self.run(table, space, Run(source=source)).main
+
+    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+        """One swapped table, in an order that tells nothing; persons move with their household.
+
+        How many records were selected is no function of the released table, so it is told to the agency alone.
+        """
+        from dpspec_census.swap_release import exchanged, unordered
+        from dpspec_census.swap_report import published
 
         self.check(space)
-        return swapped(table, self.scheme(), self.swap_rate, source, derange=self.deranges)
+        scheme = self.scheme()
+        swapped, selected = exchanged(table, scheme, self.swap_rate, run, derange=self.deranges)
+        released = unordered(swapped, run.source.spawn("order"))
+        confidential = {"records selected": selected, "records": len(table)}
+        return Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""

@@ -1,0 +1,118 @@
+"""Finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
+
+Before anything is drawn, the folder says which run it belongs to (digests of specification and table, versions) and holds
+the key of its randomness, readable by its owner only. A run that goes on has the same key, so what it draws again is what was
+drawn before: nothing is spent twice. Under the same key, *another* table would be protected by the same noise, and the
+difference of the two releases would be free of it; so a folder of another run is refused, never reused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.errors import ReleaseError
+from dpspec.files import whole
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+_RUN, _KEY = "run.json", "key"
+FORMAT = 1
+
+
+class Checkpoints(ABC):
+    """Arrays by the name of the stage that made them."""
+
+    @abstractmethod
+    def load(self, stage: str) -> Arrays | None:
+        """What a stage left, or None when it has not been finished."""
+
+    @abstractmethod
+    def save(self, stage: str, arrays: Arrays) -> None:
+        """Keep the result of a stage; safely on disk when this returns."""
+
+
+class NoCheckpoints(Checkpoints):
+    """Nothing is kept: short runs are begun anew."""
+
+    def load(self, stage: str) -> Arrays | None:
+        return None
+
+    def save(self, stage: str, arrays: Arrays) -> None:
+        return
+
+
+class Folder(Checkpoints):
+    """Checkpoints in a folder.
+
+    Args:
+        path: the folder.
+        identity: what run it belongs to, as plain JSON; equal for equal input.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path, self._identity = path, {"format": FORMAT, **identity}
+
+    def begin(self, key: bytes) -> None:
+        """Write down which run this is, and its key, before anything is drawn.
+
+        Raises:
+            ReleaseError: a run is there already.
+        """
+        if self.path.exists():
+            raise ReleaseError(
+                "unfinished run", "lies there already", "go on with --resume, or delete it and begin anew", value=str(self.path)
+            )
+        self.path.mkdir(parents=True, mode=0o700)
+        with whole(self.path / _KEY) as part:
+            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(key)
+        with whole(self.path / _RUN) as part:
+            part.write_text(json.dumps(self._identity, indent=2) + "\n", encoding="utf-8")
+
+    def resume(self) -> bytes:
+        """The key of the run that is there.
+
+        Raises:
+            ReleaseError: there is none, or it belongs to other input.
+        """
+        try:
+            found = json.loads((self.path / _RUN).read_text(encoding="utf-8"))
+            key = (self.path / _KEY).read_bytes()
+        except (OSError, ValueError):
+            raise ReleaseError("unfinished run", "is not there", "begin without --resume", value=str(self.path)) from None
+        changed = sorted(name for name in {*found, *self._identity} if found.get(name) != self._identity.get(name))
+        if changed:
+            raise ReleaseError(
+                "unfinished run", f"was begun with another {', '.join(changed)}; equal noise on other data gives them away",
+                "delete the folder and begin anew", value=str(self.path),
+            )  # fmt: skip
+        return key
+
+    def finish(self) -> None:
+        """Forget the run, its key first."""
+        (self.path / _KEY).unlink(missing_ok=True)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def load(self, stage: str) -> Arrays | None:
+        path = self._file(stage)
+        if not path.exists():
+            return None
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+
+    def save(self, stage: str, arrays: Arrays) -> None:
+        with whole(self._file(stage)) as part, part.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    def _file(self, stage: str) -> Path:
+        return self.path / f"{stage}.npz"

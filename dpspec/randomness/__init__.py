@@ -1,0 +1,12 @@
+"""Randomness: keyed sources of exact draws, and uniform permutations and derangements inside groups."""
+
+from dpspec.randomness.source import (
+    KEY_BYTES,
+    KeyedRandomness,
+    Randomness,
+    SeededRandomness,
+    SystemRandomness,
+    Words,
+)
+
+__all__ = ["KEY_BYTES", "KeyedRandomness", "Randomness", "SeededRandomness", "SystemRandomness", "Words"]

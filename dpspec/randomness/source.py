@@ -1,0 +1,185 @@
+"""Where random bits come from: the operating system for releases, a seed for tests and audits only.
+
+A source is a 256-bit key and AES, a pseudorandom function of it. It gives words in two ways:
+
+* in a row (`words`), as the AES-256 key stream in counter mode;
+* by place (`words_at`): the word of (stream, place) is a function of key, stream and place alone. A record that draws by its
+  place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends
+  neither on how the work was cut nor on a part that was lost and done again.
+
+`spawn` derives the key of a child by HMAC-SHA256 of a path of labels; children are independent of each other and of their parent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.errors import ReleaseError
+from dpspec.randomness import arrangement
+from dpspec.randomness.arrangement import Indices, deeper
+
+Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.integer[Any]]
+Mask = npt.NDArray[np.bool_]
+
+KEY_BYTES = 32
+_CHUNK = 1 << 20
+"""Words by place are made in chunks of this many, so that memory stays bounded."""
+
+
+class Randomness(ABC):
+    """A source of independent uniform 64-bit words, and the exact samplers that integer mechanisms build on."""
+
+    fit_for_publication: bool
+
+    @abstractmethod
+    def words(self, count: int) -> Words:
+        """`count` independent uniform 64-bit words, others at every call."""
+
+    @abstractmethod
+    def words_at(self, stream: int, places: Places) -> Words:
+        """The word of each place in a stream: equal for equal arguments, independent for different ones."""
+
+    @abstractmethod
+    def spawn(self, *path: str | int) -> Randomness:
+        """An independent source that belongs to this path of labels: equal for equal paths."""
+
+    def below(self, bound: int, count: int) -> npt.NDArray[np.int64]:
+        """`count` independent uniform integers in {0, ..., bound - 1}, exactly uniform (rejection)."""
+        drawn = np.empty(count, dtype=np.int64)
+        limit = (1 << 64) // bound * bound
+        pending = np.arange(count)
+        while pending.size:
+            words = self.words(pending.size)
+            kept = words <= np.uint64(limit - 1)
+            drawn[pending[kept]] = (words[kept] % np.uint64(bound)).astype(np.int64)
+            pending = pending[~kept]
+        return drawn
+
+    def bernoulli(self, probability: Fraction, count: int) -> Mask:
+        """`count` independent coins that are True with exactly this rational probability."""
+        if probability.denominator >= 1 << 63:
+            raise ValueError(f"probability={probability}: the denominator must be below 2**63")
+        return np.asarray(self.below(probability.denominator, count) < probability.numerator)
+
+    def permutation(self, count: int) -> npt.NDArray[np.int64]:
+        """A uniform permutation of range(count): the order of random keys, drawn afresh in the case of a tie."""
+        while True:
+            keys = self.words(count)
+            order = np.argsort(keys, kind="stable")
+            ranked = keys[order]
+            if not np.any(ranked[1:] == ranked[:-1]):
+                return order.astype(np.int64)
+
+    def bernoulli_at(self, probability: Fraction, stream: int, places: Places) -> Mask:
+        """One coin for each place, True with exactly this rational probability.
+
+        The word is the beginning of a binary fraction U, and the coin is U < probability. A word that does not decide (one in
+        2^64, and only where the probability does not end within 64 digits) is followed by those of further streams.
+        """
+        if probability >= 1:
+            return np.ones(len(places), dtype=np.bool_)
+        whole, rest = divmod(probability.numerator << 64, probability.denominator)
+        coins = np.empty(len(places), dtype=np.bool_)
+        for begin in range(0, len(places), _CHUNK):
+            part = places[begin : begin + _CHUNK]
+            words = self.words_at(stream, part)
+            coins[begin : begin + _CHUNK] = words < np.uint64(whole)
+            open_ = np.flatnonzero(words == np.uint64(whole)) if rest else words[:0].astype(np.int64)
+            if open_.size:
+                further = Fraction(rest, probability.denominator)
+                coins[begin + open_] = self.bernoulli_at(further, deeper(stream), part[open_])
+        return coins
+
+    def permuted_at(self, stream: int, places: Places, groups: Places) -> Indices:
+        """For each element the index of the one whose value it gets, by a uniform permutation inside each group.
+
+        Args:
+            places, groups: sorted by group (numbers from 0 on), and by place inside a group.
+        """
+        return arrangement.permuted(self.words_at, places, groups, stream)
+
+    def deranged_at(self, streams: tuple[int, int], places: Places, groups: Places, names: Places) -> Indices:
+        """The same by a uniform derangement inside each group; no group may have exactly one element.
+
+        Args:
+            streams: of the order of the elements, and of the lengths of the cycles, which takes many streams from there on.
+            names: the place by which each group draws.
+        """
+        return arrangement.deranged(self.words_at, places, groups, names, streams)
+
+
+class KeyedRandomness(Randomness):
+    """Words made from a key; whoever has the key can make them again.
+
+    Args:
+        key: 32 bytes.
+        fit_for_publication: whether nobody else can know the key.
+    """
+
+    def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
+        if len(key) != KEY_BYTES:
+            raise ReleaseError("key", f"needs {KEY_BYTES} bytes", value=len(key))
+        self.key = key
+        self.fit_for_publication = fit_for_publication
+        self._ciphers: dict[str, Any] = {}
+
+    def words(self, count: int) -> Words:
+        cipher = self._cipher("words in a row")
+        return np.frombuffer(cipher.update(bytes(8 * count)), dtype=np.uint64)
+
+    def words_at(self, stream: int, places: Places) -> Words:
+        words = np.empty(len(places), dtype=np.uint64)
+        cipher = self._cipher("words by place")
+        for begin in range(0, len(places), _CHUNK):
+            part = places[begin : begin + _CHUNK]
+            blocks = np.empty((len(part), 2), dtype="<u8")
+            blocks[:, 0], blocks[:, 1] = stream, part
+            words[begin : begin + _CHUNK] = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8")[::2]
+        return words
+
+    def spawn(self, *path: str | int) -> KeyedRandomness:
+        label = "\x1f".join(f"{type(part).__name__}:{part}" for part in path)
+        return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
+
+    def _derived(self, label: str) -> bytes:
+        return hmac.new(self.key, label.encode(), hashlib.sha256).digest()
+
+    def _cipher(self, purpose: str) -> Any:
+        from cryptography.hazmat.primitives.ciphers import Cipher
+        from cryptography.hazmat.primitives.ciphers.algorithms import AES
+        from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
+
+        if purpose not in self._ciphers:
+            # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
+            mode = CTR(bytes(16)) if purpose == "words in a row" else ECB()  # noqa: S305
+            self._ciphers[purpose] = Cipher(AES(self._derived(purpose)), mode).encryptor()
+        return self._ciphers[purpose]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process: the key, unless words in a row were drawn, which a copy would draw again."""
+        if "words in a row" in self._ciphers:
+            raise ReleaseError("source", "has begun to draw in a row and cannot be copied", "spawn one for every process")
+        return {"key": self.key, "fit_for_publication": self.fit_for_publication, "_ciphers": {}}
+
+
+class SystemRandomness(KeyedRandomness):
+    """A key from the operating system's generator that nobody is told; the only source fit for publication."""
+
+    def __init__(self) -> None:
+        super().__init__(os.urandom(KEY_BYTES), fit_for_publication=True)
+
+
+class SeededRandomness(KeyedRandomness):
+    """A reproducible source for tests and audits. What it releases is not fit for publication."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(hashlib.sha256(f"dpspec audit seed {seed}".encode()).digest(), fit_for_publication=False)

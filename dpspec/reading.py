@@ -1,0 +1,202 @@
+"""Reading tables: every value is checked against the space, all faults are counted, and the first of each kind is shown.
+
+A table is one file, or, where records hold members, a directory with two: `households.*`, one row for each household, and
+`persons.*`, one row for each person. The column `household_id` ties them together and is itself never released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.blocks.space import Attribute
+from dpspec.errors import DpspecError, TableError
+from dpspec.params import did_you_mean, raise_all
+from dpspec.table import HOUSEHOLD_ID, Codes, Members, Table, compact, value_fault
+from dpspec.table_format import Coded, TableFormat
+
+Formats = Mapping[str, TableFormat]
+"""The formats by the suffix of their files."""
+
+
+@attrs.define
+class _Kind:
+    """All faults of one kind: the first of them, and their number."""
+
+    row: int
+    value: str | None
+    count: int = 0
+
+
+def format_of(path: Path, formats: Formats) -> TableFormat:
+    """The format of a file, by its suffix.
+
+    Raises:
+        TableError: no installed plugin has it.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in formats:
+        known = ", ".join(sorted(formats)) or "none"
+        raise TableError("file", "has no known table format", f"formats installed here: {known}", value=path.name)
+    return formats[suffix]
+
+
+def read_table(
+    path: Path,
+    attributes: Sequence[Attribute],
+    formats: Formats,
+    *,
+    keep: Sequence[str] = (),
+    progress: Callable[[int], object] | None = None,
+) -> Table:
+    """Read one file; columns that the space does not know are refused.
+
+    Args:
+        keep: columns that may be there besides, such as an identifier.
+        progress: called with the number of rows read so far.
+
+    Raises:
+        TableError (several as Faults): unreadable or empty file, missing or unknown column, missing value, unknown category,
+            a category that does not lie in the coarser one of its row.
+    """
+    format_ = format_of(path, formats)
+    _check_header(format_.header(path), [a.name for a in attributes], keep)
+    pieces: dict[str, list[Codes]] = {a.name: [] for a in attributes}
+    kinds: dict[tuple[str, str], _Kind] = {}
+    rows = 0
+    for batch in format_.batches(path, attributes):
+        for attribute in attributes:
+            coded = batch[attribute.name]
+            _count_strangers(kinds, attribute, coded, rows)
+            pieces[attribute.name].append(compact(np.maximum(coded.codes, 0), attribute.size))
+        rows += len(next(iter(batch.values())).codes)
+        if progress is not None:
+            progress(rows)
+    raise_all(list(_faults(path, attributes, kinds)))
+    if not rows:
+        raise TableError(path.name, "has no records", "give a table with at least one row")
+    table = Table(attributes=tuple(attributes), codes={name: np.concatenate(pieces.pop(name)) for name in list(pieces)})
+    raise_all(list(_nesting_faults(path, table)))
+    return table
+
+
+def read_households(directory: Path, household: Sequence[Attribute], person: Sequence[Attribute], formats: Formats) -> Table:
+    """Read a directory with `households.*` and `persons.*`.
+
+    Raises:
+        TableError: as `read_table`; a file that is missing or there twice; an identifier that is missing, that two households
+            share, or that no household has.
+    """
+    of_households, of_persons = (_only(directory, stem, formats) for stem in ("households", "persons"))
+    outer = read_table(of_households, household, formats, keep=[HOUSEHOLD_ID])
+    inner = read_table(of_persons, person, formats, keep=[HOUSEHOLD_ID])
+    identifiers = _identifiers(of_households, formats)
+    order = np.argsort(identifiers, kind="stable")
+    ranked = identifiers[order]
+    twice = np.flatnonzero(ranked[1:] == ranked[:-1])
+    if twice.size:
+        raise TableError(
+            f"{of_households.name} row {order[twice[0] + 1] + 1}, column {HOUSEHOLD_ID}",
+            f"is the identifier of an earlier household ({twice.size} such)", "give every household its own",
+            value=str(ranked[twice[0]]),
+        )  # fmt: skip
+    wanted = _identifiers(of_persons, formats)
+    if wanted.dtype.kind != ranked.dtype.kind:
+        wanted, ranked = wanted.astype(str), ranked.astype(str)
+        order = order[np.argsort(ranked, kind="stable")]
+        ranked = np.sort(ranked)
+    place = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
+    lost = np.flatnonzero(ranked[place] != wanted)
+    if lost.size:
+        raise TableError(
+            f"{of_persons.name} row {lost[0] + 1}, column {HOUSEHOLD_ID}",
+            f"is the identifier of no household ({lost.size} such persons)", value=str(wanted[lost[0]]),
+        )  # fmt: skip
+    return attrs.evolve(outer, members=Members(table=inner, owner=order[place].astype(np.int64)))
+
+
+def _only(directory: Path, stem: str, formats: Formats) -> Path:
+    found = sorted(path for path in directory.glob(f"{stem}.*") if path.suffix.lower() in formats)
+    if len(found) != 1:
+        rule = f"needs exactly one file {stem}.* ({', '.join(sorted(formats))})"
+        raise TableError(str(directory), rule, value=[path.name for path in found])
+    return found[0]
+
+
+def _identifiers(path: Path, formats: Formats) -> npt.NDArray[Any]:
+    format_ = format_of(path, formats)
+    if HOUSEHOLD_ID not in format_.header(path):
+        raise TableError(f"{path.name} column", "is missing from the table", "it ties persons to households", value=HOUSEHOLD_ID)
+    return format_.identifiers(path, HOUSEHOLD_ID)
+
+
+# --- faults --------------------------------------------------------------------------------------
+
+
+def _check_header(names: Sequence[str], expected: Sequence[str], keep: Sequence[str]) -> None:
+    faults: list[DpspecError] = [
+        TableError("column", "is missing from the table", did_you_mean(name, names), value=name)
+        for name in expected
+        if name not in names
+    ]
+    faults += [
+        TableError("column", "is no attribute of the space", did_you_mean(name, expected), value=name)
+        for name in names
+        if name not in (*expected, *keep)
+    ]
+    if len(set(names)) != len(names):
+        faults.append(TableError("header", "names a column twice", value=list(names)))
+    raise_all(faults)
+
+
+def _count_strangers(kinds: dict[tuple[str, str], _Kind], attribute: Attribute, coded: Coded, rows: int) -> None:
+    strange = np.flatnonzero(coded.codes < 0)
+    for row, value in zip(strange.tolist(), coded.strangers, strict=True):
+        missing = value is None or not value.strip()
+        kind = kinds.setdefault((attribute.name, "missing" if missing else "unknown"), _Kind(rows + row + 1, value))
+        kind.count += 1
+
+
+def _faults(path: Path, attributes: Sequence[Attribute], kinds: Mapping[tuple[str, str], _Kind]) -> Iterator[DpspecError]:
+    by_name = {a.name: a for a in attributes}
+    for (name, _), kind in kinds.items():
+        note = "" if kind.count == 1 else f" ({kind.count} records; this is the first)"
+        yield value_fault(f"{path.name} row {kind.row}, column {name}", by_name[name], kind.value, note)
+
+
+def _nesting_faults(path: Path, table: Table) -> Iterator[DpspecError]:
+    """Records whose category does not lie in the coarser category that they also name."""
+    for attribute in table.attributes:
+        if attribute.within is None or attribute.within not in table.codes:
+            continue
+        coarser = table.attribute(attribute.within)
+        torn = np.flatnonzero(parents(attribute, coarser)[table.codes[attribute.name]] != table.codes[coarser.name])
+        if torn.size:
+            row = int(torn[0])
+            labels = [_label(a, int(table.codes[a.name][row])) for a in (attribute, coarser)]
+            yield TableError(
+                f"{path.name} row {row + 1}, column {attribute.name}",
+                f"does not lie in {coarser.name} {labels[1]} ({torn.size} records)", "the geography must be nested",
+                value=labels[0],
+            )  # fmt: skip
+
+
+def parents(attribute: Attribute, coarser: Attribute) -> npt.NDArray[np.int64]:
+    """For each category of a nested attribute the place of the coarser one in which it lies.
+
+    >>> parents(Attribute(name="tract", count=4, within="county"), Attribute(name="county", count=2)).tolist()
+    [0, 0, 1, 1]
+    """
+    if not attribute.parents:
+        return np.arange(attribute.size, dtype=np.int64) * coarser.size // attribute.size
+    places = {category: place for place, category in enumerate(coarser.values())}
+    return np.asarray([places[parent] for parent in attribute.parents], dtype=np.int64)
+
+
+def _label(attribute: Attribute, code: int) -> str:
+    return attribute.categories[code] if attribute.count is None else str(code)

@@ -1,0 +1,8 @@
+"""Releasing a table: one draw of a mechanism, its invariants checked, written whole or not at all."""
+
+from dpspec.release.draw import Options, Release, draw
+from dpspec.release.held import Held, marginal
+from dpspec.release.utility import write_utility
+from dpspec.release.write import REPORT, UNFIT, WARNING, write
+
+__all__ = ["REPORT", "UNFIT", "WARNING", "Held", "Options", "Release", "draw", "marginal", "write", "write_utility"]

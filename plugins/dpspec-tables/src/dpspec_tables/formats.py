@@ -1,0 +1,170 @@
+"""CSV, Parquet and Arrow files through Polars, as columns of codes.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> from dpspec.blocks.space import Attribute
+>>> from dpspec.reading import read_table
+>>> from dpspec.table import Table
+>>> tenure = Attribute(name="tenure", categories=("owned", "rented"))
+>>> table = Table.from_records([("owned",), ("rented",)], (tenure,))
+>>> with tempfile.TemporaryDirectory() as folder:
+...     Parquet().write(table, Path(folder) / "dwellings.parquet", {})
+...     read_table(Path(folder) / "dwellings.parquet", [tenure], {".parquet": Parquet()}).counts(["tenure"])
+{('owned',): 1, ('rented',): 1}
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy.typing as npt
+
+from dpspec.blocks.space import Attribute
+from dpspec.errors import TableError
+from dpspec.table import Table
+from dpspec.table_format import Coded, TableFormat
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BATCH = 1 << 20
+"""Rows that are read at a time."""
+
+
+class PolarsFormat(TableFormat):
+    """What the formats share."""
+
+    @abstractmethod
+    def scan(self, path: Path) -> pl.LazyFrame:
+        """The file as a lazy frame."""
+
+    @abstractmethod
+    def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
+        """Write a frame of labels."""
+
+    def header(self, path: Path) -> tuple[str, ...]:
+        with _readable(path):
+            return tuple(self.scan(path).collect_schema().names())
+
+    def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, Coded]]:
+        with _readable(path):
+            frame = self.scan(path).select([a.name for a in attributes])
+            for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True):
+                yield {a.name: coded(batch[a.name], a) for a in attributes}
+
+    def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
+        import polars as pl
+
+        with _readable(path):
+            values = self.scan(path).select(column).collect()[column]
+        if values.dtype == pl.String:
+            values = values.replace("", None)
+            whole = values.cast(pl.Int64, strict=False)
+            values = whole if (whole.cast(pl.String) == values).all(ignore_nulls=False) else values
+        missing = values.is_null().arg_true()
+        if len(missing):
+            raise TableError(f"{path.name} row {missing[0] + 1}, column {column}", f"is missing ({len(missing)} records)")
+        return values.to_numpy() if values.dtype.is_integer() else values.cast(pl.String).to_numpy().astype(str)
+
+    def write(self, table: Table, path: Path, notes: Mapping[str, str]) -> None:
+        import polars as pl
+
+        self.write_frame(pl.DataFrame([labelled(table.codes[a.name], a) for a in table.attributes]), path, notes)
+
+
+def coded(values: pl.Series, attribute: Attribute) -> Coded:
+    """The codes of a column, found all at once; what is no category becomes -1."""
+    import polars as pl
+
+    if attribute.count is None:
+        texts = values.cast(pl.String)
+        codes = texts.cast(pl.Enum(list(attribute.categories)), strict=False).to_physical().cast(pl.Int64)
+    else:
+        codes = values if values.dtype.is_integer() else _integers(values.cast(pl.String))
+        codes = codes.cast(pl.Int64, strict=False)
+        codes = codes.set((codes < 0) | (codes >= attribute.count), None)
+    strange = values.filter(codes.is_null()).cast(pl.String).to_list() if codes.null_count() else []
+    return Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
+
+
+def _integers(texts: pl.Series) -> pl.Series:
+    """Texts that are integers as they are printed; null for all others."""
+    import polars as pl
+
+    return texts.set(~texts.str.contains(r"^(0|[1-9][0-9]*)$"), None).cast(pl.Int64, strict=False)
+
+
+def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
+    """A column of categories; of integers, where the categories are numbered and not listed."""
+    import polars as pl
+
+    if attribute.count is not None:
+        return pl.Series(attribute.name, codes)
+    kinds = list(attribute.categories)
+    return pl.Series(attribute.name, kinds, dtype=pl.Enum(kinds)).gather(codes)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What cannot be read is said in one line, whatever the library calls it."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.NoDataError:
+        raise TableError(path.name, "is empty", "the first line names the columns") from None
+    except (OSError, pl.exceptions.PolarsError) as problem:
+        lines = str(problem).strip().splitlines() or [type(problem).__name__]
+        raise TableError(path.name, "cannot be read", lines[0], value=str(path)) from None
+
+
+class Csv(PolarsFormat):
+    """Comma separated values; the first line names the columns, every other one is a record."""
+
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        import polars as pl
+
+        return pl.scan_csv(path, infer_schema=False, glob=False, truncate_ragged_lines=False)
+
+    def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
+        frame.write_csv(path)
+
+
+class Parquet(PolarsFormat):
+    """Parquet, with the notes as key-value metadata."""
+
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        import polars as pl
+
+        return pl.scan_parquet(path, glob=False)
+
+    def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
+        frame.write_parquet(path, metadata=dict(notes) or None)
+
+
+class Arrow(PolarsFormat):
+    """Arrow IPC files."""
+
+    name: ClassVar[str] = "arrow"
+    suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather")
+
+    def scan(self, path: Path) -> pl.LazyFrame:
+        import polars as pl
+
+        return pl.scan_ipc(path, glob=False)
+
+    def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
+        frame.write_ipc(path)
+
+
+__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "labelled"]

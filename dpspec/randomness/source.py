@@ -99,6 +99,24 @@ class Randomness(ABC):
                 coins[begin + open_] = self.bernoulli_at(further, deeper(stream), part[open_])
         return coins
 
+    def selected_at(self, probability: Fraction, stream: int, places: Places, groups: Places, *, single: bool) -> Mask:
+        """A selection of each element with this probability, drawn afresh in each group in which exactly one is selected.
+
+        Args:
+            stream: the first of the streams of the selection; each time that it is drawn afresh takes the next one.
+            groups: numbers from 0 on.
+            single: whether one alone may be selected after all; then nothing is drawn afresh.
+        """
+        chosen = self.bernoulli_at(probability, stream, places)
+        while not single and len(chosen):
+            alone = np.bincount(groups[chosen], minlength=int(groups.max()) + 1) == 1
+            if not alone.any():
+                break
+            stream += 1
+            again = np.flatnonzero(alone[groups])
+            chosen[again] = self.bernoulli_at(probability, stream, places[again])
+        return chosen
+
     def permuted_at(self, stream: int, places: Places, groups: Places) -> Indices:
         """For each element the index of the one whose value it gets, by a uniform permutation inside each group.
 

@@ -24,7 +24,6 @@ from dpspec_census.swap_scheme import SwapScheme
 
 Indices = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.integer[Any]]
-Mask = npt.NDArray[np.bool_]
 
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
 """The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""
@@ -88,27 +87,13 @@ def swap_kernel(part: Columns, *, swap_rate: Fraction, source: Randomness, deran
     order = np.argsort(part["row"], kind="stable")
     rows, keys = part["row"][order], part["stratum"][order]
     names, stratum, sizes = ranked(keys)
-    chosen = source.bernoulli_at(swap_rate, SELECT, rows)
-    if derange:
-        chosen &= sizes[stratum] > 1
-        _redraw_singles(chosen, rows, stratum, swap_rate, source)
-    places = np.flatnonzero(chosen)
+    eligible = np.flatnonzero(sizes[stratum] > 1) if derange else np.arange(len(rows))
+    chosen = source.selected_at(swap_rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
+    places = eligible[chosen]
     places = places[stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
     givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
     return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(order)])}
-
-
-def _redraw_singles(chosen: Mask, rows: Indices, stratum: Integers, rate: Fraction, source: Randomness) -> None:
-    """Draw the selection of a stratum afresh while exactly one of its records is selected."""
-    strata, turn = int(stratum.max()) + 1, SELECT
-    while True:
-        single = np.bincount(stratum[chosen], minlength=strata) == 1
-        if not single.any():
-            return
-        turn += 1
-        again = np.flatnonzero(single[stratum])
-        chosen[again] = source.bernoulli_at(rate, turn, rows[again])
 
 
 # --- what is published ---------------------------------------------------------------------------

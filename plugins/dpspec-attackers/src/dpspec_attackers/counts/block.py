@@ -18,6 +18,7 @@ from dpspec.exact import Bracket, NumberLike, ball, ln, number
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.integers import DiscreteGaussian
 from dpspec.params import Rational
+from dpspec_attackers.counts import intervals
 from dpspec_attackers.counts.belief import as_probability, believed, read_prior
 from dpspec_attackers.counts.sums import mean_posteriors
 
@@ -137,19 +138,22 @@ class Row:
 
 
 def table(rho: NumberLike, priors: Sequence[NumberLike], released: Iterable[int]) -> tuple[Row, ...]:
-    """Released values with their probability, posteriors and risks (Z-A1).
+    """Released values with their probability, posteriors and risks (Z-A1), each enclosed to about twelve digits.
 
     >>> [row.risks[0].lower.decimal(3) for row in table("0.0992", ["1/2"], (1, 2, 3))]
     ['1.05', '1.15', '1.24']
     """
+    r, beliefs, values = read_rho(rho), [read_prior(p) for p in priors], tuple(released)
+    likely, known = intervals.masses(values, r), intervals.posteriors(values, r, beliefs)
+    found = [[known.bracket(row, column) for row in range(len(beliefs))] for column in range(len(values))]
     return tuple(
         Row(
             released=value,
-            mass=mass(value, rho),
-            posteriors=tuple(posterior(value, rho, p) for p in priors),
-            risks=tuple(realised_risk(value, rho, p) for p in priors),
+            mass=likely.bracket(column),
+            posteriors=tuple(found[column]),
+            risks=tuple(after.scaled(1 / before) for after, before in zip(found[column], beliefs, strict=True)),
         )
-        for value in released
+        for column, value in enumerate(values)
     )
 
 

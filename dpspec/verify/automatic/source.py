@@ -1,0 +1,131 @@
+"""The release code of a mechanism as a plain function, so that the engines judge the very code that runs on real tables.
+
+A dataset is written as a table and released. Under the enumerating generator, coins, selections, permutations and
+derangements are choices, each with its exact probability; under numpy's, the source is keyed by the generator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from fractions import Fraction
+from operator import ne
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.blocks.households import MEMBERS
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.mechanism import Mechanism
+from dpspec.randomness import KeyedRandomness, Randomness, Words
+from dpspec.randomness.arrangement import Indices, Integers
+from dpspec.table import Table
+from dpspec.verify.automatic.generator import EnumeratingGenerator
+
+Mask = npt.NDArray[np.bool_]
+
+
+def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dataset, Any], Hashable]:
+    """`(dataset, generator) -> output`: the mechanism's `release` on the dataset as a table.
+
+    The output is a dataset of the space where the released columns are its attributes, and the released rows otherwise.
+
+    >>> from dpspec.blocks.invariant import Marginal
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.mechanism import ReleaseInvariants
+    >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
+    >>> release_function(ReleaseInvariants(invariants=[Marginal(attributes=["sex"])]), space).__name__
+    'release-invariants'
+
+    Raises:
+        IncompatibleBlocksError: the records of the space are no rows of categories.
+    """
+    if not space.units or any(a.name == MEMBERS for a in space.attributes_of(space.units[0])):
+        raise IncompatibleBlocksError(f"space {space.name}", "has no records that are rows of one table")
+    attributes = space.attributes_of(space.units[0])
+
+    def released(dataset: Dataset, generator: Any) -> Hashable:
+        table = Table.from_records(space.records(dataset, space.units[0]), attributes)
+        after = mechanism.release(table, space, _source(generator))
+        rows = list(_rows(after))
+        return space.dataset(rows) if after.attributes == attributes else tuple(rows)
+
+    released.__name__ = mechanism.name
+    return released
+
+
+def _rows(table: Table) -> Iterator[tuple[str, ...]]:
+    labels = [list(a.values()) for a in table.attributes]
+    columns = [table.codes[a.name].tolist() for a in table.attributes]
+    return (tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def _source(generator: Any) -> Randomness:
+    if type(generator) is EnumeratingGenerator:
+        return EnumeratedSource(generator)
+    return KeyedRandomness(generator.bytes(32), fit_for_publication=False)
+
+
+class EnumeratedSource(Randomness):
+    """A source whose draws are choices of an enumerating generator; single words have too many values to be listed."""
+
+    fit_for_publication = False
+
+    def __init__(self, generator: EnumeratingGenerator) -> None:
+        self._generator: Any = generator
+
+    def words(self, count: int) -> Words:
+        raise NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
+
+    def words_at(self, stream: int, places: Integers) -> Words:
+        return self.words(len(places))
+
+    def spawn(self, *path: str | int) -> EnumeratedSource:
+        return self
+
+    def below(self, bound: int, count: int) -> npt.NDArray[np.int64]:
+        return np.asarray([self._generator.integers(bound) for _ in range(count)], dtype=np.int64)
+
+    def permutation(self, count: int) -> npt.NDArray[np.int64]:
+        return np.asarray(self._generator.permutation(count), dtype=np.int64)
+
+    def bernoulli_at(self, probability: Fraction, stream: int, places: Integers) -> Mask:
+        return self.bernoulli(probability, len(places))
+
+    def selected_at(self, probability: Fraction, stream: int, places: Integers, groups: Integers, *, single: bool) -> Mask:
+        chosen = np.zeros(len(places), dtype=np.bool_)
+        for members in _members(groups):
+            masks = [m for m in itertools.product((False, True), repeat=len(members)) if single or sum(m) != 1]
+            weights = [math.prod(probability if taken else 1 - probability for taken in mask) for mask in masks]
+            total = sum(weights)
+            possible = [(mask, weight / total) for mask, weight in zip(masks, weights, strict=True) if weight]
+            drawn = int(self._generator.choice(len(possible), p=[chance for _, chance in possible]))
+            chosen[members] = possible[drawn][0]
+        return chosen
+
+    def permuted_at(self, stream: int, places: Integers, groups: Integers) -> Indices:
+        return self._arranged(groups, itertools.permutations)
+
+    def deranged_at(self, streams: tuple[int, int], places: Integers, groups: Integers, names: Integers) -> Indices:
+        return self._arranged(groups, _derangements)
+
+    def _arranged(self, groups: Integers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Indices:
+        """In each group one of its arrangements, all equally likely."""
+        givers = np.arange(len(groups), dtype=np.int64)
+        for members in _members(groups):
+            orders = list(arrangements(range(len(members))))
+            givers[members] = members[list(orders[int(self._generator.integers(len(orders)))])]
+        return givers
+
+
+def _derangements(elements: range) -> Iterator[tuple[int, ...]]:
+    return (order for order in itertools.permutations(elements) if all(map(ne, order, elements)))
+
+
+def _members(groups: Integers) -> Iterator[Indices]:
+    """The elements of each group that has some."""
+    for group in np.unique(groups):
+        yield np.flatnonzero(groups == group)

@@ -181,6 +181,12 @@ class PictureError(DpspecError):
 # --- risk ----------------------------------------------------------------------------------------
 
 
+class InfeasibleConstraintsError(DpspecError, ValueError):
+    """No table keeps all stated constraints; the message names a smallest set of them that contradict each other."""
+
+    code = "infeasible-constraints"
+
+
 class ProfileBelowOneError(DpspecError, ValueError):
     """A risk profile tolerates less than what the attacker knows without any release: no budget keeps it."""
 

@@ -1,0 +1,191 @@
+"""One parent with its children: two solvers against each other, rounding against enumeration, and conflicts that are named."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from dpspec_census.hierarchy.conflict import feasible, smallest_conflict
+from dpspec_census.hierarchy.conic import conic
+from dpspec_census.hierarchy.family import UNBOUNDED, Bound, Family
+from dpspec_census.hierarchy.rounding import rounded
+from dpspec_census.hierarchy.structured import shared_out, structured
+from scipy.sparse import csr_array, eye_array, vstack
+
+from dpspec.errors import IncompatibleBlocksError, InfeasibleConstraintsError
+
+
+def bound(name, cells, low, high):
+    return Bound(name=name, cells=np.array(cells, dtype=bool), low=np.array(low), high=np.array(high))
+
+
+def random_family(seed, *, cells=12, children=4, loose=False):
+    """Cells are (kind of 3) x (rest); the detailed answers, those by kind and the total; bounds by kind that a table keeps."""
+    draw = np.random.default_rng(seed)
+    truth = draw.poisson(draw.gamma(0.4, 4, (cells, children)))
+    kind = np.arange(cells) % 3
+    marginal = csr_array((np.ones(cells), (kind, np.arange(cells))))
+    incidence = vstack([eye_array(cells), marginal, np.ones((1, cells))], format="csr")
+    weights = np.repeat([0.3, 1.7, 0.9], [cells, 3, 1])
+    targets = incidence @ truth + np.rint(draw.normal(0, 1 / np.sqrt(weights)[:, None], (cells + 4, children)))
+    bounds = []
+    for k in range(0 if loose else 3):
+        total = truth[kind == k].sum(axis=0)
+        low = np.maximum(total - draw.integers(0, 3, children), 0)
+        high = np.where(draw.random(children) < 0.5, UNBOUNDED, total + draw.integers(0, 3, children))
+        bounds.append(bound(f"kind {k}", kind == k, low, high))
+    return Family(incidence=incidence, weights=weights, targets=targets, bounds=tuple(bounds), parent=truth.sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_two_solvers_find_one_optimum_and_the_certificate_holds(seed):
+    """The interior-point solver knows nothing of the certificate."""
+    family = random_family(seed, loose=seed % 3 == 0)
+    first, second = structured(family, gap=1e-6, most=30_000), conic(family)
+    assert second.excess < 1e-6
+    assert (first.tables >= 0).all()
+    np.testing.assert_allclose(first.tables.sum(axis=1), family.parent, atol=1e-9)
+    assert first.gap <= 1e-6 * first.loss
+    assert abs(first.loss - second.loss) <= 2e-6 * second.loss
+
+
+def test_a_coarse_fit_lies_within_its_gap():
+    """So coarse that its loss really is too large; without constraints on groups the certificate has no slack of its own."""
+    family = random_family(5, loose=True, cells=60, children=7)
+    best = conic(family).loss
+    coarse = structured(family, gap=100.0, most=2)
+    assert coarse.loss > best * (1 + 1e-6)
+    assert best >= coarse.loss - coarse.gap
+
+
+def test_the_projection_is_the_nearest_point():
+    draw = np.random.default_rng(3)
+    x, parent = draw.normal(0, 3, (40, 5)), draw.integers(0, 6, 40).astype(float)
+    z = shared_out(x, parent)
+    np.testing.assert_allclose(z.sum(axis=1), parent, atol=1e-12)
+    assert (z >= 0).all()
+    for _ in range(200):  # the angle at a projection is obtuse towards every other point
+        other = draw.dirichlet(np.ones(5), 40) * parent[:, None]
+        assert (((x - z) * (other - z)).sum(axis=1) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rounding_keeps_every_constraint(seed):
+    family = random_family(seed, cells=30, children=5)
+    fit = structured(family)
+    z = rounded(family, fit.tables)
+    assert family.broken(z) == ()
+    assert abs(z - fit.tables).max() < 1 + fit.excess
+    assert abs(z.sum(axis=0) - fit.tables.sum(axis=0)).max() < 1 or fit.excess > 1e-6
+
+
+def test_rounding_is_a_nearest_one_by_enumeration():
+    parent = np.array([2, 1, 2])
+    groups = (bound("first two", [True, True, False], [1, 0, 0], [UNBOUNDED, 2, UNBOUNDED]),)
+    plain = {"incidence": eye_array(3), "weights": np.ones(3), "targets": np.zeros((3, 3))}
+    family = Family(**plain, bounds=groups, parent=parent)
+    x = np.array([[0.7, 0.6, 0.7], [0.4, 0.3, 0.3], [0.9, 0.6, 0.5]])
+    near = [
+        z
+        for flat in itertools.product((0, 1), repeat=9)
+        if not family.broken(z := np.array(flat).reshape(3, 3))
+        and (z.sum(axis=0) >= np.floor(x.sum(axis=0))).all()
+        and (z.sum(axis=0) <= np.ceil(x.sum(axis=0))).all()
+    ]
+    assert len(near) > 3
+    assert np.isclose(abs(rounded(family, x) - x).sum(), min(abs(z - x).sum() for z in near))
+
+
+def test_a_fit_outside_its_bounds_is_brought_inside():
+    family = random_family(2)
+    z = rounded(family, np.full((family.cells, family.children), 0.25))
+    assert family.broken(z) == ()
+
+
+@pytest.mark.parametrize(
+    ("broken", "text"),
+    [
+        (np.array([[-1, 3], [1, 0]]), "no count is negative"),
+        (np.array([[2, 1], [1, 0]]), "the children add up to their parent"),
+        (np.array([[0, 2], [1, 0]]), "first"),
+    ],
+)
+def test_broken_constraints_are_counted_in_integers(broken, text):
+    groups = (bound("first", [True, False], [1, 0], [UNBOUNDED, UNBOUNDED]),)
+    targets = np.zeros((2, 2))
+    family = Family(incidence=eye_array(2), weights=np.ones(2), targets=targets, bounds=groups, parent=np.array([2, 1]))
+    assert text in family.broken(broken)
+    assert family.broken(np.array([[1, 1], [0, 1]])) == ()
+
+
+# --- conflicts -----------------------------------------------------------------------------------
+
+
+def contradictory(bounds, parent=(3, 2), children=2):
+    size = len(parent)
+    return Family(
+        incidence=eye_array(size),
+        weights=np.ones(size),
+        targets=np.zeros((size, children)),
+        bounds=tuple(bounds),
+        parent=np.array(parent),
+        names=("north", "south"),
+    )
+
+
+def test_a_conflict_is_named_and_no_part_of_it_is_one():
+    """Both blocks have two dormitories, and the tract has three persons in dormitories; all else is in order."""
+    dormitories = bound("dormitories", [True, False], [2, 2], [UNBOUNDED, UNBOUNDED])
+    homes = bound("homes", [False, True], [0, 0], [9, 9])
+    family = contradictory([dormitories, homes])
+    assert not feasible(family)
+    named = smallest_conflict(family)
+    assert named == (
+        "the children share out 3 (dormitories)",
+        "north: dormitories, at least 2",
+        "south: dormitories, at least 2",
+    )
+    with pytest.raises(InfeasibleConstraintsError, match="north: dormitories"):
+        rounded(family, np.ones((2, 2)))
+
+
+def test_nested_groups_can_contradict_where_their_sums_do_not():
+    """North may hold neither kind beyond 0, and must hold 3 in all."""
+    groups = [
+        bound("first", [True, False], [0, 0], [0, 9]),
+        bound("second", [False, True], [0, 0], [2, 0]),
+        bound("all", [True, True], [3, 0], [3, 9]),
+    ]
+    family = contradictory(groups, parent=(5, 1))
+    assert not feasible(family)
+    named = smallest_conflict(family)
+    assert "north: all, at least 3" in named
+    assert "north: first, at most 0" in named
+    easier = contradictory(groups[:2], parent=(5, 1))
+    assert feasible(easier)
+    assert smallest_conflict(easier) == ()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_feasibility_by_enumeration(seed):
+    draw = np.random.default_rng(seed)
+    verdicts = set()
+    for _ in range(25):
+        parent = draw.integers(0, 3, 2)
+        groups = []
+        for cells in ([True, False], [True, True]):
+            low = draw.integers(0, 2, 2)
+            groups.append(bound(str(cells), cells, low, low + draw.integers(0, 4, 2)))
+        family = contradictory(groups, parent=tuple(parent))
+        tables = (np.array(flat).reshape(2, 2) for flat in itertools.product(range(3), repeat=4))
+        truth = any(not family.broken(z) for z in tables)
+        assert feasible(family) == truth
+        assert bool(smallest_conflict(family)) != truth
+        verdicts.add(truth)
+    assert verdicts == {True, False}
+
+
+def test_groups_that_cross_are_refused():
+    with pytest.raises(IncompatibleBlocksError, match="nested or disjoint"):
+        contradictory([bound("a", [True, True, False], [0], [1]), bound("b", [False, True, True], [0], [1])], parent=(1, 1, 1))

@@ -16,8 +16,8 @@ from dpspec.errors import EngineError
 if TYPE_CHECKING:
     from distributed import Client
 
-PATIENCE = "60s"
-"""How long a scheduler, and the first worker, may take to answer."""
+PATIENCE = 60.0
+"""Seconds that a scheduler, and the first worker, may take to answer."""
 
 
 def connected(stack: ExitStack) -> Client:
@@ -33,21 +33,25 @@ def connected(stack: ExitStack) -> Client:
         raise EngineError("engine", "is not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
 
     # Parts are large on purpose; Dask's advice to load them on the workers would spread the confidential file.
-    stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 EiB"}))
+    stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}))
     address = dask.config.get("scheduler-address", None)
     return _local(stack) if address is None else _remote(stack, str(address))
 
 
 def _local(stack: ExitStack) -> Client:
-    """One process for each processor, on the loopback interface; nothing is spilled to disk, as no limit of memory is set."""
+    """One process for each processor, on the loopback interface; nothing is spilled to disk: no limit of memory is set."""
+    import dask
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(
+    # Web pages tell everybody on the machine what runs.
+    stack.enter_context(dask.config.set({f"distributed.{role}.http.routes": [] for role in ("scheduler", "worker")}))
+    cluster = LocalCluster(  # type: ignore[no-untyped-call]
         processes=True,
         threads_per_worker=1,
         host="127.0.0.1",
         security=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
         memory_limit=0,
         silence_logs=logging.CRITICAL,
     )

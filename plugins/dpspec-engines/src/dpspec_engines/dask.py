@@ -36,7 +36,10 @@ class Dask(Engine):
     @cached_property
     def client(self) -> Client:
         """The connection, made when it is first needed."""
-        return connected(self._stack)
+        with ExitStack() as stack:
+            found = connected(stack)
+            self._stack = stack.pop_all()
+        return found
 
     @property
     def threads(self) -> int:
@@ -67,7 +70,7 @@ class Dask(Engine):
 
 
 def attempt(kernel: Kernel, part: Columns) -> Columns | Exception:
-    """The kernel's result, or what it raised: Dask would log the arguments of a failed task, confidential columns."""
+    """The kernel's result, or what it raised: Dask would write that to its log, and an error names confidential values."""
     try:
         return kernel(part)
     except Exception as problem:

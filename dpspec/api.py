@@ -22,7 +22,7 @@ from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
-from dpspec.verify.document import FileReport, verify_document, verify_function
+from dpspec.verify.document import FileReport, verify_document, verify_function, verify_release
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
@@ -48,6 +48,7 @@ def verify_file(
     progress: Progress | None = None,
     *,
     function: NamedFunction | None = None,
+    release: bool = False,
     witnesses: str | Path | None = None,
 ) -> FileReport:
     """Read a specification file and judge everything that it states.
@@ -57,11 +58,14 @@ def verify_file(
         registry: where its names are looked up; without it, among all installed plugins.
         progress: called with (done, in all).
         function: judge this plain function against the five blocks instead; nothing else that the file states is judged.
+        release: judge the claim on the mechanism's release code instead of its stated law.
         witnesses: a directory that gets a witness file for every refuted claim.
     """
     registry = registry or installed().registry
     document = read_spec(path, registry)
-    if function is None:
+    if release:
+        report = verify_release(document, registry=registry, progress=progress)
+    elif function is None:
         report = verify_document(document, registry=registry, progress=progress)
     else:
         report = verify_function(function, document, registry=registry, progress=progress)

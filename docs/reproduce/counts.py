@@ -96,7 +96,7 @@ def count_charts() -> tuple[Panel, ...]:
     unique = {e.place: middle(e.value) for e in block_risk.unique_at()}
     levels = [curve(f"prior {p}", [(count, unique[f"{count} levels, prior {p}"]) for count in range(1, 7)]) for p in names]
     totals = (1, 2, 5, 10, 20, 50, 75, 100)
-    fits = [(t, fitted.Fit(rho=RHO, others=27, prior="1/2", total=t).marginal_risk()) for t in totals]
+    fits = [(math.log10(t), fitted.Fit(rho=RHO, others=27, prior="1/2", total=t).marginal_risk()) for t in totals]
     flat = [("no fit", middle(block.marginal_risk(RHO, "1/2"))), ("sees both counts", middle(fitted.ceiling(RHO, 27, "1/2")))]
     return (
         Panel(title="Z-F2.1: posterior", axis="released count", lines=tuple(posteriors)),
@@ -106,7 +106,8 @@ def count_charts() -> tuple[Panel, ...]:
         Panel(title="Z-F2.7: mean risk of a unique target", axis="levels", lines=tuple(levels)),
         Panel(
             title="Z-F2.12: mean risk of a fitted count",
-            axis="published count of the group",
-            lines=(curve("fitted", fits), *(curve(name, [(1, y), (100, y)], dashed=True) for name, y in flat)),
+            axis="log10 of the published count of the group",
+            lines=(curve("fitted", fits), *(curve(name, [(0, y), (2, y)], dashed=True) for name, y in flat)),
+            bottom=1.03,
         ),
     )

@@ -45,14 +45,21 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
 @click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
 @click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
 @click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
+@click.option("--release", is_flag=True, help="Judge the code that releases tables, run on every choice of its randomness.")
 @click.option("--seed", type=click.IntRange(min=0), help="With --function: the seed of all draws.  [default: 0]")
 @click.option("--error", metavar="P", help="... the probability of refuting a true claim.  [default: 1e-9]")
 @click.option("--draws", type=click.IntRange(min=1), help="... how often it may be called.  [default: 800000]")
 @click.option("--seconds", metavar="S", help="... a limit on the time.")
 @click.option("--bits", is_flag=True, default=None, help="... also look at which doubles can be reached.")
 @formatted
-def verify(
-    paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, as_json: bool, **sampling: Any
+def verify(  # noqa: PLR0917 - one argument for each option
+    paths: tuple[str, ...],
+    witnesses: str | None,
+    replay: str | None,
+    function: str | None,
+    release: bool,
+    as_json: bool,
+    **sampling: Any,
 ) -> int:
     """Judge what specification files state: the claim of the mechanism, and every printed number.
 
@@ -61,11 +68,15 @@ def verify(
     With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
     FILE, and nothing else that the file states. MODULE is looked for in the current directory first.
 
+    With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
+    releases real tables.
+
     \b
     Examples:
       dpspec verify specs
       dpspec verify survey.dpspec.toml --function survey:survey --seed 1
       dpspec verify specs --witnesses found
+      dpspec verify specs/swapping-derangement.dpspec.toml --release
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
@@ -73,6 +84,8 @@ def verify(
     from dpspec.report.terminal import Work
     from dpspec.verify.function import Sampling, load_function
 
+    if release and (replay is not None or function is not None):
+        raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     _go_together(paths, witnesses, replay, function, given)
     if replay is not None:
@@ -83,7 +96,7 @@ def verify(
         def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
             work.entitle(path.name)
             try:
-                found = verify_file(path, registry, progress=work, function=named, witnesses=witnesses)
+                found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
             outcome = found.outcome.value

@@ -80,13 +80,14 @@ def release(  # noqa: PLR0917 - one argument for each option
     from pathlib import Path
 
     from dpspec import release as face
-    from dpspec.api import read_spec
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import read
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    document, registry = read_spec(spec), installed().registry
+    registry = installed().registry
+    document = read(Path(spec), registry)
     with Work("releasing") as work:
         options = face.Options(
             seed=seed, engine=engine, resume=resume, suffix=f".{suffix.lstrip('.')}" if suffix else None, progress=work

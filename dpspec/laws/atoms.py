@@ -123,7 +123,7 @@ class FiniteDichotomy(Dichotomy):
         (4, 2)
         """
         best_p, best_q, least_p, least_q = 0, 1, 1, 0
-        for p, q in zip(self.p_weights, self.q_weights, strict=True):
+        for p, q in set(zip(self.p_weights, self.q_weights, strict=True)):
             if p * best_q > best_p * q:
                 best_p, best_q = p, q
             if p * least_q < least_p * q:

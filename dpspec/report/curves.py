@@ -48,12 +48,14 @@ class Panel:
         axis: what is on the horizontal one; "" where the places only have labels, and bars are drawn.
         lines: the series.
         labels: the label of place 0, 1, ... for bars.
+        bottom: where the vertical axis begins; curves alone may begin elsewhere than at 0, bars would lie.
     """
 
     title: str
     axis: str
     lines: tuple[Line, ...]
     labels: tuple[str, ...] = ()
+    bottom: float = 0.0
 
 
 def svg(title: str, panels: Sequence[Panel]) -> str:
@@ -106,19 +108,21 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield f'<text x="{WIDTH // 2}" y="{HEIGHT // 2}" font-size="12" text-anchor="middle">no finite number</text>'
         return
     top = max(1e-300, *(y for _, y in points))
-    high = 1.0 if _WHOLE <= top <= 1 else top * 1.05
+    low = panel.bottom
+    high = 1.0 if _WHOLE <= top <= 1 and not low else top + (top - low) * 0.05
     left, right = (
         (min(0.0, *(x for x, _ in points)), max(x for x, _ in points)) if panel.axis else (-0.5, max(len(panel.labels), 1) - 0.5)
     )
     right = right if right > left else left + 1
 
     def place(x: float, y: float) -> tuple[float, float]:
-        return round((x - left) / (right - left) * WIDTH, 2), round(HEIGHT - y / high * HEIGHT, 2)
+        return round((x - left) / (right - left) * WIDTH, 2), round(HEIGHT - (y - low) / (high - low) * HEIGHT, 2)
 
-    for y in ticks(0, high):
+    digits = 3 if not low else 3 + math.ceil(math.log10(high / (high - low)))
+    for y in ticks(low, high):
         at = place(left, y)[1]
         yield f'<path d="M0 {at}h{WIDTH}" stroke="#e6e6e6"/>'
-        yield f'<text x="-6" y="{at + 4}" font-size="10" text-anchor="end" fill="#444">{y:.3g}</text>'
+        yield f'<text x="-6" y="{at + 4}" font-size="10" text-anchor="end" fill="#444">{y:.{digits}g}</text>'
     if panel.axis:
         for x in ticks(left, right):
             at = place(x, 0)[0]

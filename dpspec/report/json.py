@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.comparison import Answer, Comparison, Direction, Finding, Relation, Separation
@@ -17,9 +17,11 @@ from dpspec.params import each
 from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import FileReport, Obligation
-from dpspec.verify.replay import Replay
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+
+if TYPE_CHECKING:
+    from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.replay import Replay
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
 from rich.table import Table
@@ -18,9 +18,11 @@ from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid, h
 from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import FileReport, Obligation
-from dpspec.verify.replay import Replay
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+
+if TYPE_CHECKING:
+    from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.replay import Replay
 
 Line = tuple[str, str]
 """A label and what stands behind it."""

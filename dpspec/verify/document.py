@@ -14,6 +14,7 @@ from dpspec.mechanism import Mechanism
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
@@ -84,6 +85,20 @@ class Duty:
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
     return FileReport(document=document, obligations=tuple(duty.judge(registry, progress) for duty in duties(document)))
+
+
+def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
+    """Judge the claim of a file on the code that releases real tables, run on every choice of its randomness.
+
+    Counterexamples and printed numbers are not judged again.
+    """
+    miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
+    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
+    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in _claims(code)))
+
+
+def _code(mechanism: Mechanism | None) -> Mechanism | None:
+    return None if mechanism is None else ReleaseCode(mechanism)
 
 
 def verify_function(

@@ -60,3 +60,14 @@ def test_the_vertical_axis_is_that_of_a_probability_unless_all_are_small(largest
     ends = [text for text in texts if text.replace(".", "").isdigit() and float(text) <= 1.05 * max(1, largest)]
     assert tick in ends
     assert largest > 0.3 or "1" not in ends
+
+
+def test_an_axis_may_begin_above_0():
+    """Values between 1.032 and 1.049 fill the chart, and its ticks tell them apart."""
+    lines = (Line(name="a", points=((0.0, 1.032), (1.0, 1.049))),)
+    picture = ET.fromstring(svg("Risk", [Panel(title="risk", axis="count", lines=lines, bottom=1.03)]))
+    spots = [float(circle.get("cy")) for circle in picture.iter(f"{SPACE}circle")]
+    assert spots[0] - spots[1] > 250
+    assert max(spots) <= 300
+    marks = [text.text for text in picture.iter(f"{SPACE}text") if text.get("text-anchor") == "end"]
+    assert marks == ["1.03", "1.035", "1.04", "1.045"]

@@ -11,19 +11,22 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
 from operator import ne
-from typing import Any
+from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
+from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.randomness import KeyedRandomness, Randomness, Words
 from dpspec.randomness.arrangement import Indices, Integers
 from dpspec.table import Table
 from dpspec.verify.automatic.generator import EnumeratingGenerator
+from dpspec.verify.automatic.path import Stop
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,12 +52,35 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
 
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)
-        after = mechanism.release(table, space, _source(generator))
-        rows = list(_rows(after))
-        return space.dataset(rows) if after.attributes == attributes else tuple(rows)
+        after = _released(mechanism, table, space, generator)
+        rows = tuple(_rows(after))
+        if after.attributes != attributes:
+            return rows
+        try:
+            return space.dataset(rows)
+        except NotInSpaceError:  # the space writes its datasets in another way than as rows
+            return rows
 
     released.__name__ = mechanism.name
     return released
+
+
+@attrs.frozen
+class ReleaseCode(Mechanism):
+    """A mechanism whose law is read off its release code, whatever its own `law` says.
+
+    Args:
+        mechanism: the one whose code it is.
+    """
+
+    name: ClassVar[str] = "release-code"
+
+    mechanism: Mechanism
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        from dpspec.verify.automatic.sampler import enumerate_law
+
+        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset))
 
 
 def _rows(table: Table) -> Iterator[tuple[str, ...]]:
@@ -63,10 +89,17 @@ def _rows(table: Table) -> Iterator[tuple[str, ...]]:
     return (tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def _source(generator: Any) -> Randomness:
-    if type(generator) is EnumeratingGenerator:
-        return EnumeratedSource(generator)
-    return KeyedRandomness(generator.bytes(32), fit_for_publication=False)
+def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> Table:
+    """One release; while choices are enumerated an error ends the enumeration, for release code may not fail."""
+    if type(generator) is not EnumeratingGenerator:
+        return mechanism.release(table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
+    try:
+        return mechanism.release(table, space, EnumeratedSource(generator))
+    except DpspecError as fault:
+        raise Stop(fault=fault) from fault
+    except Exception as problem:
+        rule = f"raised {type(problem).__name__} in release(): {problem}"
+        raise Stop(fault=PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author")) from problem
 
 
 class EnumeratedSource(Randomness):

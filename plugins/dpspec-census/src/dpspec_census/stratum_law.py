@@ -36,13 +36,16 @@ def permutations_of_subsets(cells: Cells, columns: int) -> Counted:
     """
     size = sum(cells)
     found: dict[Cells, list[int]] = {}
-    for kept in itertools.product(*(range(count + 1) for count in cells)):
-        ways = math.prod(map(math.comb, cells, kept))
-        selected = tuple(map(sub, cells, kept))
-        chosen = sum(selected)
-        rows = tuple(sum(selected[start : start + columns]) for start in range(0, len(cells), columns))
-        tokens = tuple(sum(selected[column::columns]) for column in range(columns))
-        for filling, bijections in _fillings(rows, tokens):
+    occupied = [(place, count, *divmod(place, columns)) for place, count in enumerate(cells) if count]
+    for selected in itertools.product(*(range(count + 1) for _, count, _, _ in occupied)):
+        kept, rows, tokens = list(cells), [0] * (len(cells) // columns), [0] * columns
+        ways, chosen = 1, sum(selected)
+        for (place, count, row, column), taken in zip(occupied, selected, strict=True):
+            kept[place] -= taken
+            rows[row] += taken
+            tokens[column] += taken
+            ways *= math.comb(count, taken)
+        for filling, bijections in _fillings(tuple(rows), tuple(tokens)):
             counts = found.setdefault(tuple(map(add, kept, filling)), [0] * (size + 1))
             counts[chosen] += ways * bijections
     return tuple((table, tuple(counts)) for table, counts in sorted(found.items()))
@@ -132,14 +135,20 @@ def permutation_weights(cells: Cells, columns: int, chosen: int, kept: int) -> d
 
 
 def _weighted(count: Callable[[Cells, int], Counted], cells: Cells, columns: int, weights: list[int]) -> dict[Cells, int]:
-    """The weighted sum for every table, counted on the table with its rows in order: renaming rests renames the tables."""
+    """The weighted sum for every table, counted on the table with its rows and then its columns in falling order.
+
+    Renaming rests and swap values renames the tables (B-S9), so tables that differ by a renaming are counted once.
+    """
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
-    order = sorted(range(len(rows)), key=rows.__getitem__, reverse=True)
-    ordered = tuple(itertools.chain.from_iterable(rows[row] for row in order))
+    of_row = sorted(range(len(rows)), key=rows.__getitem__, reverse=True)
+    turned = list(zip(*(rows[row] for row in of_row), strict=True))
+    of_column = sorted(range(columns), key=turned.__getitem__, reverse=True)
+    ordered = tuple(rows[row][column] for row in of_row for column in of_column)
     summed = _sums(count, ordered, columns, tuple(weights))
     if ordered == cells:
         return dict(summed)
-    back = itemgetter(*(order.index(row) * columns + column for row in range(len(rows)) for column in range(columns)))
+    places = itertools.product(map(of_row.index, range(len(rows))), map(of_column.index, range(columns)))
+    back = itemgetter(*(row * columns + column for row, column in places))
     return {back(table): weight for table, weight in summed}
 
 

@@ -12,7 +12,7 @@ from dpspec_census.disclosure.errors import EmptyTableError, RecodingGapError, R
 from dpspec import Outcome, verify_claim
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError
+from dpspec.errors import IncompatibleBlocksError, ReleaseError
 from dpspec.randomness import SeededRandomness
 from dpspec.table import Table
 
@@ -123,3 +123,6 @@ def test_other_bad_recodings():
     empty = Table(attributes=(AGE, SEX), codes={"age": np.zeros(0, dtype=int), "sex": np.zeros(0, dtype=int)})
     with pytest.raises(EmptyTableError):
         TopCoding(column="age", top="old").release(empty, SPACE, SOURCE)
+    ages = Table(attributes=(AGE,), codes={"age": np.zeros(1, dtype=int)})
+    with pytest.raises(ReleaseError, match="attributes of a person"):
+        TopCoding(column="age", top="old").release(ages, SPACE, SOURCE)

@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpspec.exact import Bracket, NumberLike, ball, dyadic, ln, number
 from dpspec.laws.dichotomy import Dichotomy
@@ -129,6 +128,8 @@ def _of_cells(pair: Dichotomy, prior: Fraction, precision: int) -> Bracket:
 
 def _of_several(parts: Sequence[Dichotomy], prior: Fraction, precision: int) -> Bracket:
     """The sum of several losses on the grid, as floats whose errors are bounded: all terms are positive."""
+    from scipy.special import expit
+
     masses, start, lost, terms = np.ones(1), 0, Fraction(0), 0
     spread = Fraction(0)
     for part in parts:

@@ -15,7 +15,6 @@ from itertools import accumulate
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpspec.errors import ParameterError
 from dpspec_attackers.counts.hierarchy import Released, TwoLevels
@@ -77,6 +76,8 @@ def larger_given(attack: TwoLevels, released: Released, k1: int, counts: Floats)
 
 def one_given(attack: TwoLevels, released: Released, counts: Floats, *, nested: bool = True) -> Floats:
     """P[X1 = known + 1 | X2 = k2, D] for the given counts (Z-T40); without the indicator k1 <= k2 when not `nested`."""
+    from scipy.special import expit
+
     d, rho = attack.others, float(attack.rho_block)
     centre = (d * released.block + (counts - released.others)) / (d + 1)
     one, other = attack.known + 1, attack.known

@@ -14,7 +14,6 @@ from fractions import Fraction
 import attrs
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from dpspec_attackers.counts.hierarchy import TwoLevels
 
@@ -92,6 +91,8 @@ def success(attack: TwoLevels, truth: tuple[int, int], *, method: Method = Metho
 
 def log_odds(attack: TwoLevels, block: Floats, group: Floats, others: Floats, method: Method = Method.EXACT) -> Floats:
     """The log odds of X1 = known + 1 for every release of a grid: an array over x1*, x2* and y1* (Z-T42; Z-F2.4)."""
+    from scipy.special import logsumexp
+
     alone = math.log(attack.prior / (1 - attack.prior)) + float(attack.rho_block) * (2 * (block - attack.known) - 1)
     if method is Method.NO_NESTING:
         return _no_nesting(attack, alone, group, others)
@@ -103,6 +104,8 @@ def log_odds(attack: TwoLevels, block: Floats, group: Floats, others: Floats, me
 
 def _no_nesting(attack: TwoLevels, alone: Floats, group: Floats, others: Floats) -> Floats:
     """ln(T01 / T10) of the chain without the indicator, X1 given X2 from Z-T40 and X2 given X1 from Z-T41."""
+    from scipy.special import logsumexp
+
     counts = _counts(attack, group, others)
     laws = []
     for k1, _ in attack.choices:

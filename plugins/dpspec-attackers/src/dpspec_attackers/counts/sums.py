@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dpspec.exact import Bracket, ball
 from dpspec_attackers.counts.belief import as_probability
@@ -49,6 +48,8 @@ def realised_risks(released: Floats, rho: float, prior: float) -> Floats:
     >>> [round(float(risk), 3) for risk in realised_risks(np.array([1.0, 5.0]), 0.0992263, 0.5)]
     [1.05, 1.419]
     """
+    from scipy.special import expit
+
     return np.asarray(expit(math.log(prior / (1 - prior)) + rho * (2.0 * released - 1)) / prior)
 
 
@@ -58,6 +59,8 @@ def risk_curve(rhos: Floats, prior: float) -> Floats:
     >>> [round(float(risk), 4) for risk in risk_curve(np.array([0.1, 1.0, 10.0]), 0.5)]
     [1.0477, 1.3535, 1.9998]
     """
+    from scipy.special import expit
+
     reach = math.ceil(_REACH / math.sqrt(2 * float(rhos.min()))) + 2
     points = np.arange(1 - reach, 2 + reach)
     weights = np.exp(-rhos[:, None] * (points - 1.0) ** 2)

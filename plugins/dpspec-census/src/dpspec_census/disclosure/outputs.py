@@ -19,7 +19,7 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.errors import IncompatibleBlocksError
+from dpspec.errors import IncompatibleBlocksError, ReleaseError
 from dpspec.exact import INFINITY, Number, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
@@ -93,6 +93,20 @@ class DisclosureControl(Mechanism):
             raise IncompatibleBlocksError(f"{self.unit} attribute", rule, did_you_mean(name, known), value=name)
         return known[name]
 
+    def rows_of(self, table: Table, space: DatasetSpace) -> Table:
+        """The table as it was given, when it has a row for each record of the unit.
+
+        Raises:
+            EmptyTableError: a table without records.
+            ReleaseError: the rows are records of something else.
+        """
+        if {a.name for a in table.attributes} != {a.name for a in self.attributes(space)}:
+            rule = f"does not have the attributes of a {self.unit} as its columns"
+            raise ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
+        if not len(table):
+            raise EmptyTableError("table", "has no records", "give a table with at least one row")
+        return table
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T10: no finite budget in the one universe of all datasets, where some output gives two datasets away."""
         return (self.claim("no finite budget in one universe", "B-T10 (2)", Trivial(), INFINITY, space),)
@@ -131,13 +145,6 @@ class Deterministic(DisclosureControl):
         """B-T10: budget 0 in the level sets of the output, and no finite one in the one universe of all datasets."""
         zero = self.claim("its output is an invariant", "B-T10 (1)", self.own_universes(), number(0), space)
         return zero, *super().claims(space)
-
-
-def not_empty(table: Table) -> Table:
-    """The table; raises EmptyTableError for one without records."""
-    if not len(table):
-        raise EmptyTableError("table", "has no records", "give a table with at least one row")
-    return table
 
 
 def small_space(most: int | None = None) -> UnorderedRecords:

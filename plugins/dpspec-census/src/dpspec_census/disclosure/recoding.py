@@ -18,7 +18,7 @@ from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.errors import IncompatibleBlocksError
 from dpspec.params import Items, Nested, Pairs, Text, define, did_you_mean, evolve
 from dpspec_census.disclosure.errors import RecodingGapError, RecodingOverlapError, UnknownCategoryError
-from dpspec_census.disclosure.outputs import Deterministic, not_empty, small_space
+from dpspec_census.disclosure.outputs import Deterministic, small_space
 
 if TYPE_CHECKING:
     from dpspec.randomness import Randomness
@@ -75,7 +75,7 @@ class Recoded(Deterministic):
 
         self.check(space)
         coarse = self.coarse(space)
-        kept = [a for a in not_empty(table).attributes if a.name not in self.left_out()]
+        kept = [a for a in self.rows_of(table, space).attributes if a.name not in self.left_out()]
         codes = {a.name: table.codes[a.name] for a in kept}
         codes |= {name: np.asarray(rule.places)[codes[name]] for name, rule in coarse.items()}
         # A category may no longer lie within one of the coarser attribute, so nesting is not stated of the new columns.

@@ -21,7 +21,7 @@ import attrs
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
 from dpspec.params import Items, Text, define
-from dpspec_census.disclosure.outputs import Deterministic, DisclosureControl, not_empty
+from dpspec_census.disclosure.outputs import Deterministic, DisclosureControl
 
 if TYPE_CHECKING:
     from dpspec.randomness import Randomness
@@ -138,7 +138,7 @@ class TableRelease(DisclosureControl):
         import numpy as np
 
         layout = self.layout(space)
-        key = not_empty(table).key([a.name for a in layout.attributes])
+        key = self.rows_of(table, space).key([a.name for a in layout.attributes])
         return tuple(map(int, np.bincount(key, minlength=len(layout.base))))
 
 

@@ -1,0 +1,91 @@
+"""The code that releases tables, judged on every choice of its randomness."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from dpspec import read_spec
+from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
+from dpspec.mechanism import Mechanism
+from dpspec.verify.document import verify_release
+from dpspec.verify.verdict import Outcome
+
+
+@pytest.fixture
+def document(specs):
+    return read_spec(specs / "randomised-response.dpspec.toml")
+
+
+def through(document, mechanism):
+    miniatures = tuple(attrs.evolve(m, mechanism=mechanism) for m in document.miniatures)
+    return verify_release(attrs.evolve(document, miniatures=miniatures)).obligations[0]
+
+
+@pytest.mark.reference("B-T2")
+def test_the_release_of_randomised_response_attains_its_claim(document):
+    (found,) = verify_release(document).obligations
+    assert found.outcome is Outcome.VERIFIED
+    assert found.detail.startswith("verified: constant ln(3)")
+
+
+class Code(Mechanism):
+    """States the law of one outcome, whatever its code does."""
+
+    name = "code"
+
+    def law(self, dataset, space):
+        raise AssertionError("the stated law is not asked")
+
+
+class Truthful(Code):
+    """Releases the table as it is."""
+
+    def release(self, table, space, source):
+        return table
+
+
+class Failing(Code):
+    """Fails while it draws."""
+
+    def release(self, table, space, source):
+        raise ZeroDivisionError("of its own")
+
+
+class Wordy(Code):
+    """Draws whole words."""
+
+    def release(self, table, space, source):
+        source.words(1)
+        return table
+
+
+def test_code_that_tells_the_truth_is_refuted(document):
+    found = through(document, Truthful())
+    assert found.outcome is Outcome.REFUTED
+    assert found.verdict.witness.event is not None
+
+
+def test_code_that_fails_is_an_error_and_no_outcome(document):
+    with pytest.raises(PluginContractError, match="code: raised"):
+        through(document, Failing())
+
+
+def test_words_cannot_be_listed(document):
+    with pytest.raises(NotEnumerableError, match="2\\^64 values"):
+        through(document, Wordy())
+
+
+def test_a_space_without_rows_is_refused(specs):
+    with pytest.raises(IncompatibleBlocksError, match="rows of one table"):
+        verify_release(read_spec(specs / "topdown-2020-pl-persons.dpspec.toml"))
+
+
+def test_at_the_terminal(run, specs):
+    spec = specs / "randomised-response.dpspec.toml"
+    ran = run("verify", spec, "--release")
+    assert ran.code == 0
+    assert "tight" in ran.out
+    refused = run("verify", spec, "--release", "--function", "a:b")
+    assert refused.code == 2
+    assert "leave out --function" in refused.err

@@ -65,15 +65,15 @@ def _swapping(rate: Fraction, stratum: int, form: str) -> Value:
 
 
 def fewer_strata(budget: Table, other: Table) -> bool:
-    """Whether two budgets are the swapping theorem at one rate in (0, 1), the first read from fewer strata of each universe.
+    """Whether two budgets are the swapping theorem at equal rates in (0, 1), the first read from fewer strata of each universe.
 
     Its full form takes the largest stratum b with two different records, the others the largest of all; ln o and ln((b+1)/o) do
     not fall in b, and where p <= 1/2 the larger of them is the second, as the short form has it.
     """
     if not budget.get("type") == other.get("type") == "swapping":
         return False
-    rate = fraction(budget["swap_rate"])
-    if not 0 < rate < 1 or (other.get("form") == "s23-short" and rate > Fraction(1, 2)):
+    rates = [fraction(each["swap_rate"]) for each in (budget, *budget.get("rates", ()))]
+    if not all(0 < rate < 1 for rate in rates) or (other.get("form") == "s23-short" and max(rates) > Fraction(1, 2)):
         return False
     same = {**budget, "form": "", "unit": budget.get("unit", "household"), "swap_rate": read(budget["swap_rate"])}
     others = {**other, "form": "", "unit": other.get("unit", "household"), "swap_rate": read(other["swap_rate"])}

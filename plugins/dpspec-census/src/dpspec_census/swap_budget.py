@@ -10,10 +10,12 @@ import attrs
 
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import DatasetSpace
+from dpspec.blocks.space import DatasetSpace, Record
 from dpspec.errors import ParameterError
 from dpspec.exact import INFINITY, ZERO, Number, ln
-from dpspec.params import Integer, Items, Rational, Text, define
+from dpspec.params import Integer, Items, Nested, Rational, Text, define
+from dpspec.plural import count
+from dpspec_census.stratum_rate import StratumRate, check_rates, rate_of
 from dpspec_census.swap_scheme import StratumSizes
 
 FORMS = ("s23-full", "s23-short", "s24")
@@ -63,6 +65,7 @@ class SwappingBudget(Budget):
         match: the attributes that form the strata.
         swap_rate: p.
         form: which print of the theorem, see `nominal_budget`.
+        rates: the strata that have a rate of their own; their budgets count with it.
         unit: the unit whose records are swapped.
         largest_stratum: b as a source prints it; the budget is then one number for all universes.
 
@@ -75,24 +78,34 @@ class SwappingBudget(Budget):
     parameter: str = attrs.field(default="epsilon", init=False)
     match: Annotated[tuple[str, ...], Items(Text())] = ()
     swap_rate: Annotated[Fraction, Rational(0, 1)]
+    rates: Annotated[tuple[StratumRate, ...], Items(Nested(StratumRate))] = ()
     form: Annotated[str, Text(FORMS)] = "s23-full"
     unit: Annotated[str, Text()] = "household"
     largest_stratum: Annotated[int, Integer(0)] | None = None
 
     def __attrs_post_init__(self) -> None:
         check_form(self.swap_rate, self.form)
+        check_rates(self.rates, self.match)
+        for rate in self.rates:
+            check_form(rate.swap_rate, self.form)
+        if self.rates and self.largest_stratum is not None:
+            raise ParameterError("largest_stratum", "is one number for one rate", "leave out rates, or the largest stratum")
 
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         if self.largest_stratum is not None:
             return nominal_budget(self.largest_stratum, self.swap_rate, self.form)
-        sizes = [StratumSizes.of(dataset, space, self.match, self.unit) for dataset in universe.datasets]
-        full = self.form == "s23-full"
-        b = max((size.largest_varied if full else size.largest for size in sizes), default=0)
-        return nominal_budget(b, self.swap_rate, self.form)
+        strata = [StratumSizes.by_stratum(dataset, space, self.match, self.unit) for dataset in universe.datasets]
+        budgets = {self.of_stratum(stratum, size) for sizes in strata for stratum, size in sizes.items()}
+        return max(budgets, default=nominal_budget(0, self.swap_rate, self.form))
+
+    def of_stratum(self, stratum: Record, size: StratumSizes) -> Number:
+        """The budget of one stratum with its own rate."""
+        b = size.largest_varied if self.form == "s23-full" else size.largest
+        return nominal_budget(b, rate_of(stratum, self.rates, self.swap_rate), self.form)
 
     def within(self, other: Budget) -> str | None:
         """Of the full form within the others: it grows with the size of the stratum, and reads fewer strata."""
-        fields = ("match", "swap_rate", "unit", "largest_stratum")
+        fields = ("match", "swap_rate", "rates", "unit", "largest_stratum")
         same = isinstance(other, SwappingBudget) and all(getattr(self, name) == getattr(other, name) for name in fields)
         if same and self.form == "s23-full":
             return (
@@ -107,4 +120,5 @@ class SwappingBudget(Budget):
 
     def __str__(self) -> str:
         b = "the largest stratum" if self.largest_stratum is None else f"b = {self.largest_stratum}"
-        return f"epsilon of the swapping theorem ({self.form}) at swap rate {self.swap_rate}, {b}"
+        own = f" (other rates in {count(len(self.rates), 'stratum', 'strata')})" if self.rates else ""
+        return f"epsilon of the swapping theorem ({self.form}) at swap rate {self.swap_rate}{own}, {b}"

@@ -7,7 +7,6 @@ to a row or to a stratum (`Randomness`, by place), so what is drawn does not dep
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from dpspec.randomness import Randomness
 from dpspec.randomness.arrangement import stable_order
 from dpspec.run import Run
 from dpspec.table import Members, Table, occurring, ranked
+from dpspec_census.stratum_rate import Rates
 from dpspec_census.swap_scheme import SwapScheme
 
 Indices = npt.NDArray[np.int64]
@@ -32,19 +32,19 @@ PART = 1 << 22
 """Records of a part, about; a larger stratum is a part of its own."""
 
 
-def exchanged(table: Table, scheme: SwapScheme, swap_rate: Fraction, run: Run, *, derange: bool) -> tuple[Table, int]:
+def exchanged(table: Table, scheme: SwapScheme, rates: Rates, run: Run, *, derange: bool) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
     Args:
         table: needs the columns `match` and `swap`; all its other columns stay as they are.
-        swap_rate: p.
+        rates: p, by stratum.
         derange: B-A3 with its redraw rule; False for the permutation of B-A4.
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
     if not len(table):
         raise TableError("table", "has no records", "give a table with at least one row")
-    kernel = partial(swap_kernel, swap_rate=swap_rate, source=run.source, derange=derange)
+    kernel = partial(swap_kernel, rates=rates, source=run.source, derange=derange)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
     for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
@@ -75,7 +75,7 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
             yield {"stratum": keys[rows], "row": rows}
 
 
-def swap_kernel(part: Columns, *, swap_rate: Fraction, source: Randomness, derange: bool) -> Columns:
+def swap_kernel(part: Columns, *, rates: Rates, source: Randomness, derange: bool) -> Columns:
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
@@ -87,9 +87,11 @@ def swap_kernel(part: Columns, *, swap_rate: Fraction, source: Randomness, deran
     order = np.argsort(part["row"], kind="stable")
     rows, keys = part["row"][order], part["stratum"][order]
     names, stratum, sizes = ranked(keys)
-    eligible = np.flatnonzero(sizes[stratum] > 1) if derange else np.arange(len(rows))
-    chosen = source.selected_at(swap_rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
-    places = eligible[chosen]
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    for rate, having in rates.classes(names):
+        eligible = np.flatnonzero((having & (sizes > 1))[stratum] if derange else having[stratum])
+        chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
+    places = np.flatnonzero(chosen)
     places = places[stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
     givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)

@@ -157,11 +157,20 @@ class StratumSizes:
         >>> StratumSizes.of((("1", "0"), ("1", "0"), ("1", "0"), ("2", "0"), ("2", "1")), space, ("size",), "person")
         StratumSizes(largest=3, largest_varied=2)
         """
+        sizes = cls.by_stratum(dataset, space, match, unit).values()
+        return cls(
+            largest=max((size.largest for size in sizes), default=0),
+            largest_varied=max((size.largest_varied for size in sizes), default=0),
+        )
+
+    @classmethod
+    def by_stratum(cls, dataset: Dataset, space: DatasetSpace, match: tuple[str, ...], unit: str) -> dict[Record, StratumSizes]:
+        """The size of each stratum, by its match category."""
         names = [a.name for a in space.attributes_of(unit)]
         places = [names.index(name) for name in match]
         strata: dict[Record, list[Record]] = defaultdict(list)
         for record in space.records(dataset, unit):
             strata[tuple(record[place] for place in places)].append(record)
-        sizes = {key: len(held) for key, held in strata.items()}
-        varied = (sizes[key] for key, held in strata.items() if len(set(held)) > 1)
-        return cls(largest=max(sizes.values(), default=0), largest_varied=max(varied, default=0))
+        return {
+            key: cls(largest=len(held), largest_varied=len(held) if len(set(held)) > 1 else 0) for key, held in strata.items()
+        }

@@ -18,10 +18,11 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
 from dpspec.mechanism import Claim, Mechanism, Symmetry
-from dpspec.params import Items, Rational, Text, define
+from dpspec.params import Items, Nested, Rational, Text, define
 from dpspec.run import Output, Run
 from dpspec.spec import PrivacySpec
 from dpspec_census.stratum_law import Cells, derangement_weights, permutation_weights
+from dpspec_census.stratum_rate import Rates, StratumRate, check_rates, rate_of
 from dpspec_census.swap_budget import SwappingBudget
 from dpspec_census.swap_scheme import Pairs, SwapScheme
 
@@ -44,16 +45,19 @@ class Swapping(Mechanism):
         match: the attributes that form the strata; () for one stratum.
         swap: the attributes that move, all together.
         swap_rate: p, the probability with which each record is selected.
+        rates: the strata whose records are selected with a probability of their own.
         unit: the unit that one record is.
     """
 
     match: Annotated[tuple[str, ...], Items(Text())] = ()
     swap: Annotated[tuple[str, ...], Items(Text(), least=1)]
     swap_rate: Annotated[Fraction, Rational(0, 1)]
+    rates: Annotated[tuple[StratumRate, ...], Items(Nested(StratumRate))] = ()
     unit: Annotated[str, Text()] = "household"
 
     def __attrs_post_init__(self) -> None:
         self.scheme()
+        check_rates(self.rates, self.match)
 
     def scheme(self) -> SwapScheme:
         """The variables of the swap."""
@@ -61,10 +65,14 @@ class Swapping(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.scheme().check(space)
+        for name, categories in zip(self.match, zip(*(rate.stratum for rate in self.rates), strict=True), strict=False):
+            attribute = next(a for a in space.attributes_of(self.unit) if a.name == name)
+            for category in categories:
+                attribute.index(category)
 
     @abstractmethod
-    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
-        """Integer weights of the tables that one stratum can become."""
+    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+        """Integer weights of the tables that one stratum can become at its swap rate."""
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over strata of their laws, each from integer weights; the outcomes are datasets of the space."""
@@ -82,7 +90,7 @@ class Swapping(Mechanism):
         rests = tuple(sorted({rest for rest, _ in pairs}))
         swaps = tuple(sorted({swap for _, swap in pairs}))
         cells = tuple(pairs.count((rest, swap)) for rest in rests for swap in swaps)
-        weighted = self.stratum_weights(cells, len(swaps))
+        weighted = self.stratum_weights(cells, len(swaps), rate_of(match, self.rates, self.swap_rate))
         labels = match, rests, swaps
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
 
@@ -111,7 +119,7 @@ class Swapping(Mechanism):
     def _claim(self, label: str, source: str, form: str, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming, Mult
 
-        budget = SwappingBudget(match=self.match, swap_rate=self.swap_rate, unit=self.unit, form=form)
+        budget = SwappingBudget(match=self.match, swap_rate=self.swap_rate, rates=self.rates, unit=self.unit, form=form)
         return Claim(
             label=label,
             source=source,
@@ -123,6 +131,17 @@ class Swapping(Mechanism):
                 budget=budget,
             ),
         )
+
+    def rates_of(self, table: Table) -> Rates:
+        """The rates by the numbers of the strata in `Table.key(match)`."""
+        attributes = [table.attribute(name) for name in self.match]
+        own = {}
+        for rate in self.rates:
+            key = 0
+            for attribute, category in zip(attributes, rate.stratum, strict=True):
+                key = key * attribute.size + attribute.index(category)
+            own[key] = rate.swap_rate
+        return Rates(default=self.swap_rate, own=own)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One swapped table; only the columns `swap` change, and only inside strata."""
@@ -138,7 +157,7 @@ class Swapping(Mechanism):
 
         self.check(space)
         scheme = self.scheme()
-        swapped, selected = exchanged(table, scheme, self.swap_rate, run, derange=self.deranges)
+        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, derange=self.deranges)
         released = unordered(swapped, run.source.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
@@ -165,8 +184,8 @@ class DerangementSwapping(Swapping):
     name: ClassVar[str] = "derangement-swapping"
     deranges: ClassVar[bool] = True
 
-    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
-        return derangement_weights(cells, columns, *_odds(self.swap_rate))
+    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+        return derangement_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T11: the full form of S23 for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
@@ -174,9 +193,10 @@ class DerangementSwapping(Swapping):
         For p = 0 and p = 1 the source denies every finite budget, so nothing is claimed.
         """
         claims = []
-        if 0 < self.swap_rate < 1:
+        rates = {self.swap_rate, *(rate.swap_rate for rate in self.rates)}
+        if all(0 < rate < 1 for rate in rates):
             claims.append(self._claim("swapping theorem, full form", "B-T11 (S23, appendix)", "s23-full", space))
-        if 0 < self.swap_rate <= HALF:
+        if all(0 < rate <= HALF for rate in rates):
             claims.append(self._claim("swapping theorem, short form", "B-T11 (S23, slides)", "s23-short", space))
         return tuple(claims)
 
@@ -198,12 +218,12 @@ class PermutationSwapping(Swapping):
     name: ClassVar[str] = "permutation-swapping"
     deranges: ClassVar[bool] = False
 
-    def stratum_weights(self, cells: Cells, columns: int) -> Mapping[Cells, int]:
-        return permutation_weights(cells, columns, *_odds(self.swap_rate))
+    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+        return permutation_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T11 as printed in S24: two branches, b = the largest stratum; nothing is said about p = 0 and p = 1."""
-        if not 0 < self.swap_rate < 1:
+        if not all(0 < rate < 1 for rate in (self.swap_rate, *(rate.swap_rate for rate in self.rates))):
             return ()
         return (self._claim("swapping theorem", "B-T11 (S24)", "s24", space),)
 

@@ -70,7 +70,7 @@ class _Table:
     doubtful: npt.NDArray[np.bool_]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _table(law: IntegerLaw) -> _Table:
     """The tails outside it are below one word, so its ends are never drawn without more bits."""
     reach = law.reach(_WORD) + 1

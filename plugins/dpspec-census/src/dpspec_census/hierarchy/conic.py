@@ -49,7 +49,7 @@ def program(family: Family) -> Program:
         blocks.append([kron(np.ones((1, k)), eye_array(cells)), csr_array((cells, answers))])
         right.append(family.parent.astype(float))
     low, high = family.low().T.ravel(), family.high().T.ravel()
-    groups = hstack([kron(every, family.groups()), csr_array((len(low), answers))], format="csr")
+    groups = hstack([kron(every, family.groups), csr_array((len(low), answers))], format="csr")
     fixed = low == high
     capped = ~fixed & (high < UNBOUNDED)
     floored = ~fixed & (low > 0)

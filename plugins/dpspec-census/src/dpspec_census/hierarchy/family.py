@@ -10,6 +10,7 @@ where the parent has somebody are variables. Arrays have the shape (cells, child
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -22,8 +23,8 @@ Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-UNBOUNDED = 1 << 53
-"""A bound of this size is none."""
+UNBOUNDED = 1 << 39
+"""A bound of this size is none; bounds of eight million nodes still add up in 64 bits."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -81,6 +82,12 @@ class Family:
             raise IncompatibleBlocksError("family", "has no parent", "fit the root by the interior-point solver")
         return self.parent
 
+    @cached_property
+    def pulled_back(self) -> Any:
+        """The transpose of the incidence."""
+        return self.incidence.T.tocsr()
+
+    @cached_property
     def groups(self) -> Any:
         """The groups as a sparse matrix of shape (bounds, cells)."""
         from scipy.sparse import csr_array
@@ -101,11 +108,11 @@ class Family:
 
     def gradient(self, x: Reals) -> Reals:
         """Its gradient."""
-        return np.asarray(self.incidence.T @ (self.weights[:, None] * (self.incidence @ x - self.targets)))
+        return np.asarray(self.pulled_back @ (self.weights[:, None] * (self.incidence @ x - self.targets)))
 
     def excess(self, x: Reals) -> float:
         """By how much a group lies outside its bounds at most."""
-        totals = self.groups() @ x
+        totals = self.groups @ x
         return float(np.maximum(totals - self.high(), self.low() - totals).max(initial=0.0))
 
     def broken(self, x: Counts) -> tuple[str, ...]:

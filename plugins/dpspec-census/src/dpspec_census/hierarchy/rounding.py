@@ -92,7 +92,7 @@ def _constraints(family: Family, near: Counts, x: Reals | None) -> tuple[Any, Re
 
     cells, children = near.shape
     every = eye_array(children)
-    groups = family.groups()
+    groups = family.groups
     rows, held = [kron(groups, every)], [(groups @ near).ravel()]
     high = np.where(family.high() >= UNBOUNDED, np.inf, family.high())
     least, most = [family.low().astype(float).ravel()], [high.ravel()]

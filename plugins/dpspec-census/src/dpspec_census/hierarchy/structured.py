@@ -54,8 +54,8 @@ def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
     """Fit a family that has a parent until the certified gap is at most `gap` times the loss, or for `most` iterations."""
     parent = family.shared().astype(float)
     scale = float(np.max(family.weights))
-    step = _Step(family, scale)
     groups, low, high = _scaled_groups(family)
+    step = _Step(family, scale, groups)
     z = np.repeat(parent[:, None] / family.children, family.children, axis=1)
     y = np.clip(groups @ z, low, high)
     u, v = np.zeros_like(z), np.zeros_like(y)
@@ -70,7 +70,7 @@ def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
         v += yr - y
         if round_ % _EVERY and round_ != most:
             continue
-        found = _judged(family, z, c * scale * v, round_)
+        found = _judged(family, z, c * scale * v, (groups, low, high), round_)
         if found.gap <= gap * found.loss and found.excess <= _EXCESS:
             return found
         if round_ >= next_change:
@@ -93,7 +93,7 @@ def _scaled_groups(family: Family) -> tuple[Any, Reals, Reals]:
     """The groups and their bounds, divided by the square root of the group's size so that all rows weigh alike."""
     from scipy.sparse import diags_array
 
-    groups = family.groups()
+    groups = family.groups
     sizes = np.sqrt(np.maximum(np.asarray(groups.sum(axis=1)).ravel(), 1.0))
     high = np.where(family.high() >= UNBOUNDED, np.inf, family.high().astype(float))
     return diags_array(1 / sizes) @ groups, family.low() / sizes[:, None], high / sizes[:, None]
@@ -102,7 +102,7 @@ def _scaled_groups(family: Family) -> tuple[Any, Reals, Reals]:
 class _Step:
     """The x-step: (D + c I + B'B + c G'G) x = b + c z + c G'y, D the answers of single cells, B all others."""
 
-    def __init__(self, family: Family, scale: float) -> None:
+    def __init__(self, family: Family, scale: float, groups: Any) -> None:
         from scipy.sparse import diags_array
 
         single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
@@ -110,7 +110,8 @@ class _Step:
         self._single = np.asarray(family.incidence[single].T @ weights[single]).ravel()
         self._rest = diags_array(np.sqrt(weights[~single])) @ family.incidence[~single]
         self._linear = np.asarray(family.incidence.T @ (weights[:, None] * family.targets))
-        self._groups = _scaled_groups(family)[0]
+        self._groups = groups
+        self._pull = groups.T.tocsr()
         self._penalty = -1.0
 
     def first(self) -> float:
@@ -120,11 +121,11 @@ class _Step:
     def __call__(self, z: Reals, y: Reals, c: float) -> Reals:
         if c != self._penalty:
             self._factor(c)
-        b = self._linear + c * z + c * (self._groups.T @ y)
+        b = self._linear + c * z + c * (self._pull @ y)
         if self._dense is not None:
             return np.asarray(self._dense @ b)
         scaled = b / self._diagonal
-        return np.asarray(scaled - (self._rows.T @ (self._inverse @ (self._rows @ scaled))) / self._diagonal)
+        return np.asarray(scaled - (self._columns @ (self._inverse @ (self._rows @ scaled))) / self._diagonal)
 
     def _factor(self, c: float) -> None:
         from scipy.sparse import vstack
@@ -132,6 +133,7 @@ class _Step:
         self._penalty = c
         self._diagonal = (self._single + c)[:, None]
         self._rows = vstack([self._rest, np.sqrt(c) * self._groups], format="csr")
+        self._columns = self._rows.T.tocsr()
         answers, cells = self._rows.shape
         self._dense: Reals | None = None
         if cells <= answers:
@@ -156,10 +158,10 @@ def shared_out(x: Reals, parent: Reals) -> Reals:
     return np.asarray(np.maximum(x - threshold[:, None], 0.0))
 
 
-def _judged(family: Family, z: Reals, multipliers: Reals, rounds: int) -> Fit:
+def _judged(family: Family, z: Reals, multipliers: Reals, scaled: tuple[Any, Reals, Reals], rounds: int) -> Fit:
     """The certificate of tables on the simplex."""
     gradient = family.gradient(z)
-    groups, low, high = _scaled_groups(family)
+    groups, low, high = scaled
     bounded = np.where(np.isinf(high), 0.0, high)
     cost = np.where(multipliers > 0, multipliers * bounded, multipliers * low).sum()
     totals = groups @ z

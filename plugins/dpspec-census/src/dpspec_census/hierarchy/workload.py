@@ -1,0 +1,113 @@
+"""What is measured, and with how much of the budget: marginal queries, a share of rho for each level and query, exactly.
+
+    rho*(level, query) = rho x share of the level x share of the query within it,      sigma^2 = 1 / rho*
+
+A query partitions the cells and a level the country, so replacing one record moves two answers by 1 in each (level,
+query) or none: |dq|^2 / (2 sigma^2) = rho* (K-D41).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated
+
+from dpspec.errors import ParameterError
+from dpspec.params import Items, Nested, Rational, Text, define
+from dpspec_census import configuration_2020
+
+PRESETS = ("2020-pl-persons", "2020-pl-housing-units")
+"""The allocations of the 2020 redistricting file (K-N7 to K-N9)."""
+_UNITS = dict(zip(PRESETS, ("person", "household"), strict=True))
+
+
+@define
+class WeightedQuery:
+    """A marginal query with its share of the budget of every level.
+
+    Args:
+        attributes: the attributes that tell its answers apart; none for the total.
+        shares: for every level, the share of the level's budget.
+    """
+
+    attributes: Annotated[tuple[str, ...], Items(Text())] = ()
+    shares: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)]
+
+    def __str__(self) -> str:
+        return " x ".join(self.attributes) or "total"
+
+
+@define
+class Tabulation:
+    """The queries on one unit.
+
+    Args:
+        unit: what is counted.
+        rho: the budget of all levels together.
+        level_shares: the share of every level; they add up to 1.
+        queries: at every level their shares add up to 1.
+
+    >>> total = {"attributes": [], "shares": ["1/4", "1"]}
+    >>> by_age = {"attributes": ["age"], "shares": ["3/4", "0"]}
+    >>> persons = Tabulation(rho="2", level_shares=["1/3", "2/3"], queries=[total, by_age])
+    >>> [str(persons.rho_star(level, query)) for level in (0, 1) for query in persons.queries]
+    ['1/6', '1/2', '4/3', '0']
+    """
+
+    unit: Annotated[str, Text()] = "person"
+    rho: Annotated[Fraction, Rational(0, open_low=True)]
+    level_shares: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)]
+    queries: Annotated[tuple[WeightedQuery, ...], Items(Nested(WeightedQuery), least=1)]
+
+    def __attrs_post_init__(self) -> None:
+        _adds_up("level_shares", self.level_shares)
+        for query in self.queries:
+            if len(query.shares) != len(self.level_shares):
+                raise ParameterError(f"query {query}", "needs one share for each level", value=len(query.shares))
+        for place, share in enumerate(self.level_shares):
+            if share:
+                _adds_up(f"shares at level {place + 1}", [query.shares[place] for query in self.queries])
+
+    def rho_star(self, level: int, query: WeightedQuery) -> Fraction:
+        """The budget of a query in every node of a level; 0 where it is not asked."""
+        return self.rho * self.level_shares[level] * query.shares[level]
+
+    def asked(self, level: int) -> tuple[WeightedQuery, ...]:
+        """The queries that are asked at a level."""
+        return tuple(query for query in self.queries if self.rho_star(level, query))
+
+
+def _adds_up(subject: str, shares: Sequence[Fraction]) -> None:
+    total = sum(shares, Fraction(0))
+    if total != 1:
+        raise ParameterError(subject, "must add up to 1", "write them as fractions", value=str(total))
+
+
+def preset(name: str, levels: Sequence[str]) -> Tabulation:
+    """An allocation of 2020 on the levels that are there: each keeps the budget that it had, and rho is what they add up to.
+
+    >>> str(preset("2020-pl-persons", ["us", "state", "county", "tract", "block-group", "block"]).rho)
+    '64/25'
+
+    Raises:
+        ParameterError: a level or a name that 2020 did not have.
+    """
+    if name not in PRESETS:
+        raise ParameterError("allocation", f"must be one of {', '.join(PRESETS)}", value=name)
+    unknown = [level for level in levels if level not in configuration_2020.LEVELS]
+    if unknown:
+        known = ", ".join(configuration_2020.LEVELS)
+        raise ParameterError("levels", "were none of the 2020 Census", f"known: {known}", value=unknown[0])
+    unit = _UNITS[name]
+    places = [configuration_2020.LEVELS.index(level) for level in levels]
+    kept = [configuration_2020.LEVEL_SHARES[unit][place] for place in places]
+    return Tabulation(
+        unit=unit,
+        rho=configuration_2020.BASE[unit] * sum(kept, Fraction(0)),
+        level_shares=tuple(share / sum(kept, Fraction(0)) for share in kept),
+        queries=tuple(
+            WeightedQuery(attributes=query.variables, shares=tuple(query.shares[place] for place in places))
+            for query in configuration_2020.QUERIES
+            if query.unit == unit
+        ),
+    )

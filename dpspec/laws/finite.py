@@ -24,7 +24,7 @@ class FiniteLaw(AtomicLaw):
     """A law on finitely many outcomes, stored as positive integer weights over their common total.
 
     The weights have no common factor, so that equal laws are stored equally. Use `of`, `from_weights`, `point` or
-    `uniform` to make one.
+    `uniform` to make one; weights that do not sum to the total are refused however they come in.
 
     >>> FiniteLaw.of({"yes": "3/4", "no": "1/4"}) == FiniteLaw.from_weights({"no": 2, "yes": 6})
     True
@@ -34,6 +34,10 @@ class FiniteLaw(AtomicLaw):
     total: int
 
     kind: ClassVar[Kind] = Kind.ATOMS
+
+    def __attrs_post_init__(self) -> None:
+        if sum(self.weights.values()) != self.total or min(self.weights.values(), default=0) <= 0:
+            raise NotALaw("weights", "must be positive and sum to the total", "use FiniteLaw.of", value=dict(self.weights))
 
     # -- making one -------------------------------------------------------------------------------
 

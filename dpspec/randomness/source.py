@@ -165,7 +165,8 @@ class KeyedRandomness(Randomness):
         return words
 
     def spawn(self, *path: str | int) -> KeyedRandomness:
-        label = "\x1f".join(f"{type(part).__name__}:{part}" for part in path)
+        # The separator is doubled inside labels, so that no two paths read alike.
+        label = "\x1f".join(f"{type(part).__name__}:{part}".replace("\x1f", "\x1f\x1f") for part in path)
         return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
 
     def _derived(self, label: str) -> bytes:

@@ -526,10 +526,12 @@ class Flip(Mechanism):
 @breaks("check_law_is_normalised", "mechanisms")
 @define
 class BrokenMass(Flip):
-    """A law of mass 1/2."""
+    """A law of mass 1/2, made by changing a frozen one."""
 
     def law(self, dataset, space):
-        return FiniteLaw({space.dataset(dataset): 1}, 2)
+        law = FiniteLaw.point(space.dataset(dataset))
+        object.__setattr__(law, "total", 2)
+        return law
 
     def claims(self, space):
         return ()

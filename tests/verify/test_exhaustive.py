@@ -235,6 +235,7 @@ def test_a_verdict_is_no_truth_value() -> None:
         (lambda x: 1 / 0, PluginContractError),
         (lambda x: "not a law", PluginContractError),
         (lambda x: FiniteLaw.of({0: 0.999}), NotALaw),
+        (lambda x: FiniteLaw({0: 999}, 1000), NotALaw),
         (lambda x: FiniteLaw.of({0: "3/2", 1: "-1/2"}), NotALaw),
     ],
 )

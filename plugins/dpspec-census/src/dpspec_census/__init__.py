@@ -6,6 +6,7 @@ from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
 from dpspec_census.massachusetts import Massachusetts1940
+from dpspec_census.safetab import Safetab, SafetabGeometric
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
 from dpspec_census.swap_routes import (
     LeastSwappingBudgetRoute,
@@ -26,6 +27,8 @@ __all__ = [
     "Measurement",
     "PermutationSwapping",
     "PossibleOutputs",
+    "Safetab",
+    "SafetabGeometric",
     "StratumSizes",
     "SwapRateForBudgetRoute",
     "SwapScheme",
@@ -43,7 +46,7 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise, *DISCLOSURE):
+    for mechanism in (DerangementSwapping, PermutationSwapping, Safetab, SafetabGeometric, Topdown, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 

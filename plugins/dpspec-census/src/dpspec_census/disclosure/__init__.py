@@ -7,6 +7,7 @@ from dpspec_census.disclosure.perturbation import PerturbationRow, designed
 from dpspec_census.disclosure.recoding import BottomCoding, Coarsening, Recoding, TopCoding
 from dpspec_census.disclosure.rounding import ConventionalRounding, RandomRounding
 from dpspec_census.disclosure.suppression import CellSuppression, Dominance
+from dpspec_census.disclosure.targeted import TargetedSwapping
 
 DISCLOSURE = (
     BottomCoding,
@@ -17,6 +18,7 @@ DISCLOSURE = (
     ConventionalRounding,
     KeptCellKey,
     RandomRounding,
+    TargetedSwapping,
     TopCoding,
 )
 """The mechanisms that this subpackage registers."""
@@ -35,6 +37,7 @@ __all__ = [
     "PossibleOutputs",
     "RandomRounding",
     "Recoding",
+    "TargetedSwapping",
     "TopCoding",
     "designed",
 ]

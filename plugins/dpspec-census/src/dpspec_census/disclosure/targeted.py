@@ -1,0 +1,189 @@
+"""Targeted record swapping: records that are rare where they live exchange their place with similar ones from elsewhere.
+
+The method of censuses in Europe and, before 2020, in the United States (Shlomo, Tudor and Groom 2010; Eurostat 2019). With areas
+in levels, coarse to fine, and level after level:
+
+    risky     fewer than k records of the area agree with the record in all risk variables (k-anonymity), and it has not moved
+    donors    records that have not moved either, in another area of this level inside the same area of the level above, that
+              agree with it in a profile of variables; the first profile that has any counts, so the nearest donors are taken
+    swap      in uniform order each risky record and a uniform one of its donors exchange their areas, from this level down
+
+A risky record without donors stays, and may find one a level below. Unlike swapping with one rate for all
+(`PermutationSwapping`), who moves depends on how rare they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import attrs
+
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.exact import INFINITY
+from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import Law
+from dpspec.mechanism import Claim
+from dpspec.params import Integer, Items, Text, define
+from dpspec_census.disclosure.outputs import DisclosureControl, small_space
+from dpspec_census.swap_scheme import SwapScheme
+
+if TYPE_CHECKING:
+    from dpspec.randomness import Randomness
+    from dpspec.table import Table
+
+MOST_RECORDS = 8
+"""A law is listed for datasets of at most so many records: every order of the risky ones, and every donor."""
+
+
+@attrs.frozen(order=True)
+class Mark:
+    """A record on its way.
+
+    Args:
+        record: its attributes, as they are now.
+        risky: for each level, whether it was risky in the beginning.
+        moved: whether it has been swapped.
+        tried: whether it has looked for a donor at this level.
+    """
+
+    record: Record
+    risky: tuple[bool, ...]
+    moved: bool = False
+    tried: bool = False
+
+
+Places = Mapping[str, int]
+States = Mapping[tuple[Mark, ...], Fraction]
+
+
+@define
+class TargetedSwapping(DisclosureControl):
+    """Swapping of the records that few others in their area agree with.
+
+    Args:
+        levels: the attributes of the area, coarse to fine; they move.
+        risk: the risk variables.
+        k: a record is risky where fewer than k records, itself among them, have its risk variables.
+        similar: profiles of variables in which donors agree, the closest first; without any, all are donors.
+        unit: the unit that one record is.
+
+    >>> mechanism = TargetedSwapping(levels=["region"], risk=["age"], k=2, unit="person")
+    >>> mechanism.law((("north", "old"), ("south", "young"), ("south", "young")), small_space())
+    FiniteLaw({(('north', 'young'), ('south', 'old'), ('south', 'young')): 1})
+    """
+
+    name: ClassVar[str] = "targeted-swapping"
+
+    levels: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    risk: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    k: Annotated[int, Integer(1)]
+    similar: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text()), least=1)] = ((),)
+    unit: Annotated[str, Text()] = "household"
+
+    def scheme(self) -> SwapScheme:
+        """The invariants: those of swapping the areas among the records that agree in what all profiles have in common."""
+        common = [name for name in self.similar[0] if all(name in profile for profile in self.similar)]
+        return SwapScheme(match=tuple(common), swap=self.levels, unit=self.unit)
+
+    def check(self, space: DatasetSpace) -> None:
+        self.scheme().check(space)
+        for name in (*self.risk, *(name for profile in self.similar for name in profile)):
+            if self.attribute(name, space).name in self.levels:
+                rule = "is a level of the area, which moves"
+                raise IncompatibleBlocksError(f"{self.unit} attribute", rule, "name other attributes", value=name)
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T10: no finite budget, not even among the datasets that agree on all that swapping keeps."""
+        within = self.claim("none within what it keeps", "B-T10 (2)", self.scheme().multiverse(space), INFINITY, space)
+        return within, *super().claims(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """Every order of the risky records and every choice of donors; the outcomes are datasets of the space."""
+        self.check(space)
+        scheme, names = self.scheme(), [a.name for a in space.attributes_of(self.unit)]
+        records = space.records(space.dataset(dataset), self.unit)
+        if len(records) > MOST_RECORDS:
+            rule = f"lists its law for at most {MOST_RECORDS} records"
+            raise NotEnumerableError(f"mechanism {self.name}", rule, "verify a miniature", value=len(records))
+        places = {name: names.index(name) for name in names}
+        start = tuple(sorted(Mark(record, self._risky(record, records, places)) for record in records))
+        states: States = {start: Fraction(1)}
+        for level in range(len(self.levels)):
+            states = self._after(states, level, places)
+        chances: dict[Dataset, Fraction] = defaultdict(Fraction)
+        for marks, chance in states.items():
+            chances[scheme.dataset((mark.record for mark in marks), space)] += chance
+        return FiniteLaw.of(chances)
+
+    def _risky(self, record: Record, records: tuple[Record, ...], places: Places) -> tuple[bool, ...]:
+        """Whether fewer than k records agree with the record in area and risk variables, level by level."""
+        keys = [[places[name] for name in (*self.levels[: level + 1], *self.risk)] for level in range(len(self.levels))]
+        return tuple(sum(_part(other, key) == _part(record, key) for other in records) < self.k for key in keys)
+
+    def _after(self, states: States, level: int, places: Places) -> States:
+        """What the states have become when no risky record of a level has still to look for a donor."""
+        done: dict[tuple[Mark, ...], Fraction] = defaultdict(Fraction)
+        while states:
+            following: dict[tuple[Mark, ...], Fraction] = defaultdict(Fraction)
+            for state, chance in states.items():
+                pending = [place for place, mark in enumerate(state) if mark.risky[level] and not (mark.moved or mark.tried)]
+                if not pending:
+                    done[tuple(sorted(attrs.evolve(mark, tried=False) for mark in state))] += chance
+                for place in pending:
+                    ways = self._ways(state, place, level, places)
+                    for way in ways:
+                        following[tuple(sorted(way))] += chance / len(pending) / len(ways)
+            states = following
+        return done
+
+    def _ways(self, state: tuple[Mark, ...], place: int, level: int, places: Places) -> list[list[Mark]]:
+        """The states after one risky record has exchanged its area with each of its nearest donors, or has found none."""
+        moving = [places[name] for name in self.levels[level:]]
+        ways = []
+        for donor in self._donors(state, place, level, places):
+            way = list(state)
+            one, two = state[place].record, state[donor].record
+            way[place] = attrs.evolve(state[place], record=_with(one, two, moving), moved=True)
+            way[donor] = attrs.evolve(state[donor], record=_with(two, one, moving), moved=True)
+            ways.append(way)
+        stays = [attrs.evolve(mark, tried=mark.tried or at == place) for at, mark in enumerate(state)]
+        return ways or [stays]
+
+    def _donors(self, state: tuple[Mark, ...], place: int, level: int, places: Places) -> list[int]:
+        """The donors of the first profile that has any."""
+        mine, here = state[place].record, places[self.levels[level]]
+        for profile in self.similar:
+            same = [places[name] for name in (*self.levels[:level], *profile)]
+            found = [
+                at
+                for at, mark in enumerate(state)
+                if not mark.moved and mark.record[here] != mine[here] and _part(mark.record, same) == _part(mine, same)
+            ]
+            if found:
+                return found
+        return []
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """One swapped table; only the columns `levels` change."""
+        from dpspec_census.disclosure.targeted_release import swapped
+
+        self.check(space)
+        return swapped(self.rows_of(table, space), self, source)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[TargetedSwapping, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(levels=("region",), risk=("age",), k=2, unit="person"), small_space(most=3)
+
+
+def _part(record: Record, places: Sequence[int]) -> Record:
+    return tuple(record[place] for place in places)
+
+
+def _with(record: Record, other: Record, places: Sequence[int]) -> Record:
+    """The record with the values of the other one at some places."""
+    return tuple(other[place] if place in places else value for place, value in enumerate(record))

@@ -1,10 +1,11 @@
-"""dpspec plugin: the mechanisms of censuses (swapping, TopDown), the swapping budget, and census tables."""
+"""dpspec plugin: the mechanisms of censuses (swapping, TopDown, disclosure control), the swapping budget, and census tables."""
 
 from __future__ import annotations
 
 from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
+from dpspec_census.hierarchy.mechanism import TopdownByLevels
 from dpspec_census.massachusetts import Massachusetts1940
 from dpspec_census.safetab import Safetab, SafetabGeometric
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
@@ -39,6 +40,7 @@ __all__ = [
     "SyntheticHousingUnits",
     "SyntheticPersons",
     "Topdown",
+    "TopdownByLevels",
     "TopdownNoise",
     "least_budget",
     "nominal_budget",
@@ -50,7 +52,8 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Safetab, SafetabGeometric, Topdown, TopdownNoise, *DISCLOSURE):
+    swapping, safetab = (DerangementSwapping, PermutationSwapping), (Safetab, SafetabGeometric)
+    for mechanism in (*swapping, *safetab, Topdown, TopdownByLevels, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,9 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     folder = Folder(directory / UNFINISHED, _identity(document, mechanism, table, registry)) if mechanism.resumable else None
     source = _source(folder, options)
     checkpoints: Checkpoints = folder or NoCheckpoints()
-    run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
-    output = _guarded(mechanism, given, space, run)
+    with closing(engine):
+        run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
+        output = _guarded(mechanism, given, space, run)
     invariants = document.spec.multiverse.invariants or ()
     return Release(
         document=document,

@@ -236,11 +236,12 @@ def test_persons_and_units_keep_all_constraints(seed):
 def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
     from dpspec.engine import Embedded
 
+    space, table = town()
     class Cut(Embedded):
         parts = 7
 
-    space, table = town()
-    first, second = (census().run(table, space, Run(source=SeededRandomness(3), engine=e)) for e in (Embedded(), Cut()))
+    cut = Cut()
+    first, second = (census().run(table, space, Run(source=SeededRandomness(3), engine=e)) for e in (Embedded(), cut))
     other = census().run(table, space, Run(source=SeededRandomness(4)))
     names = ["block", "kind"]
     assert first.main.counts(names) == second.main.counts(names)

@@ -188,8 +188,8 @@ def directory(tmp_path, households, persons, suffix=".csv"):
     return tmp_path
 
 
-HOUSEHOLDS = {"household_id": [7, 3, 5], "county": ["a", "b", "b"]}
-PERSONS = {"household_id": [3, 7, 3], "age": [1, 2, 3]}
+HOUSEHOLDS = {"household_id": [7, 30, 5], "county": ["a", "b", "b"]}
+PERSONS = {"household_id": [30, 7, 30], "age": [1, 2, 3]}
 
 
 def read(folder):
@@ -211,11 +211,16 @@ def test_persons_find_their_household_whatever_the_identifiers_are(tmp_path, suf
     assert not np.isin(2, table.members.owner)
 
 
+def test_numbers_find_households_of_which_some_have_names(tmp_path):
+    folder = directory(tmp_path, {**HOUSEHOLDS, "household_id": ["x", "30", "7"]}, PERSONS, ".parquet")
+    assert read(folder).members.owner.tolist() == [1, 2, 1]
+
+
 @pytest.mark.parametrize(("households", "persons", "said"), [
-    ({"household_id": [7, 3, 7]}, {}, "households.csv row 3, column household_id=7: is the identifier of an earlier household"),
+    ({"household_id": [7, 30, 7]}, {}, "households.csv row 3, column household_id=7: is the identifier of an earlier household"),
     ({"household_id": [7, None, 5]}, {}, "households.csv row 2, column household_id: is missing (1 records)"),
-    ({}, {"household_id": [3, 4, 9]}, "persons.csv row 2, column household_id=4: is the identifier of no household (2 such"),
-    ({}, {"household_id": [None, None, 3]}, "persons.csv row 1, column household_id: is missing (2 records)"),
+    ({}, {"household_id": [30, 4, 9]}, "persons.csv row 2, column household_id=4: is the identifier of no household (2 such"),
+    ({}, {"household_id": [None, None, 30]}, "persons.csv row 1, column household_id: is missing (2 records)"),
     ({"household_id": ["x", "y", "x"]}, {}, "households.csv row 3, column household_id=x: is the identifier of an earlier"),
 ])  # fmt: skip
 def test_identifiers_that_tie_nothing_are_refused(tmp_path, households, persons, said):

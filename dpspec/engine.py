@@ -22,8 +22,10 @@ class Engine(ABC):
 
     name: ClassVar[str]
 
-    parts: int = 1
-    """Into how many parts a mechanism should cut its work at least."""
+    @property
+    def parts(self) -> int:
+        """Into how many parts a mechanism should cut its work at least."""
+        return 1
 
     @abstractmethod
     def map(self, kernel: Kernel, parts: Iterable[Columns]) -> Iterator[Columns]:
@@ -32,6 +34,10 @@ class Engine(ABC):
         Args:
             kernel: picklable: a function of a module, or `functools.partial` of one.
         """
+
+    def close(self) -> None:
+        """Give back what the engine holds: processes, connections. Called once, when the release is drawn or has failed."""
+        return
 
 
 class Embedded(Engine):

@@ -40,10 +40,18 @@ class DpspecError(Exception):
         shown = subject if value is _ABSENT else f"{subject}={_short(value)}"
         super().__init__(": ".join(part for part in (shown, rule, advice) if part))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error is copied to another process as it stands: its class cannot be called with the finished message."""
+        return _bare, (type(self), self.args), self.__dict__
+
     def __str__(self) -> str:
         """The message, behind ``file:line:`` where those are known."""
         places = [str(place) for place in (self.file, self.line) if place is not None]
         return f"{':'.join(places)}: {super().__str__()}" if places else super().__str__()
+
+
+def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
+    return cls.__new__(cls, *args)
 
 
 def _short(value: object, limit: int = 80) -> str:
@@ -155,6 +163,13 @@ class ReleaseError(DpspecError):
     """A release was refused or could not be written."""
 
     code = "release"
+
+
+class EngineError(DpspecError):
+    """The engine that was asked for is not installed, is not reached, or lost what it needs to go on."""
+
+    code = "engine"
+    exit_code = 4
 
 
 class PictureError(DpspecError):

@@ -17,6 +17,7 @@ START_PRECISION = 64
 """The precision, in bits, at which a comparison starts."""
 MOST_DECIMALS = 10
 """Fractions whose decimals go on for longer are no decimals to a reader."""
+_SMALL = Fraction(1, 10**4)
 
 Logs = tuple[tuple[Fraction, Fraction], ...]
 """Pairs (r_i, c_i)."""
@@ -113,18 +114,26 @@ def _multiplicity(value: int, factor: int) -> int:
 
 
 def ending_decimal(value: Fraction) -> str | None:
-    """The decimal form of a fraction when it ends soon, thousands apart.
+    """The decimal form of a fraction when it ends soon, thousands apart; below 1/10000 as a power of ten.
 
     >>> ending_decimal(Fraction(13685, 5)), ending_decimal(Fraction(263, 100)), ending_decimal(Fraction(1, 3))
     ('2,737', '2.63', None)
+    >>> ending_decimal(Fraction(1, 10**10)), ending_decimal(Fraction(-3, 2 * 10**6))
+    ('1e-10', '-1.5e-6')
     """
     rest, places = value.denominator, 0
     while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
         rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
         places += 1
-    if rest != 1 or places > MOST_DECIMALS:
+    if rest != 1:
         return None
-    scaled = abs(value) * 10**places
-    whole, part = divmod(int(scaled), 10**places)
-    digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
+    scaled = int(abs(value) * 10**places)
+    if places > MOST_DECIMALS and scaled >= 10**MOST_DECIMALS:
+        return None
+    if 0 < abs(value) < _SMALL:
+        written = str(scaled).rstrip("0")
+        digits = f"{written[0]}{'.' if written[1:] else ''}{written[1:]}e-{places + 1 - len(str(scaled))}"
+    else:
+        whole, part = divmod(scaled, 10**places)
+        digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
     return f"-{digits}" if value < 0 else digits

@@ -116,9 +116,8 @@ def read_households(
         )  # fmt: skip
     wanted = _identifiers(of_persons, formats)
     if wanted.dtype.kind != ranked.dtype.kind:
-        wanted, ranked = wanted.astype(str), ranked.astype(str)
-        order = order[np.argsort(ranked, kind="stable")]
-        ranked = np.sort(ranked)
+        # Where only the persons' identifiers are no numbers one of them is lost, so `order` need not follow.
+        wanted, ranked = wanted.astype(str), np.sort(ranked.astype(str))
     place = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
     lost = np.flatnonzero(ranked[place] != wanted)
     if lost.size:

@@ -42,6 +42,9 @@ class Households(Multisets):
     ``(*household categories, members)``; as records of the unit *person*
     ``(*household categories, *person categories)``, one for each person.
 
+    In a file or on the command line a dataset is a list of such pairs: ``[[["county 1"], [["34", "f"]]], [["county 2"], []]]``
+    has two housing units, and a woman of 34 lives in the first.
+
     Args:
         household: the attributes of a household.
         person: the attributes of a person.

@@ -88,7 +88,7 @@ def convert(
         UnknownNameError: for a quantity or a mechanism that nothing is known of.
         MissingKeyError: a parameter is missing without which there is no such number, such as a delta.
         ParameterError: a number lies outside its domain.
-        NoRouteError: no path is known.
+        NoRouteError: no path is known, or none for a number as large.
 
     >>> from dpspec.extension import installed
     >>> found = convert(installed().registry, {"rho": "2.63"}, "epsilon", {"delta": "1e-10"})
@@ -105,6 +105,8 @@ def convert(
         if found:
             alike = tuple(other.name for other in goals if other != goal)
             return Conversions(source=source, value=value, goal=goal, paths=found, alike=alike)
+    if any(goal.name in _ends(arrows, source) for goal in goals):
+        raise _beyond(source, value, to)
     raise _unreached(registry, arrows, source, to, at)
 
 
@@ -175,11 +177,23 @@ def _is_bare(cls: type, given: Mapping[str, str]) -> bool:
     return bool(parameters(cls)) and not given
 
 
+def _ends(arrows: Sequence[Conversion], source: OutputDivergence) -> set[str]:
+    """The divergences that one formula leads to."""
+    return {arrow.target for arrow in arrows if arrow.source == source.name}
+
+
+def _beyond(source: OutputDivergence, value: Number, to: str) -> NoRouteError:
+    """There are formulas, and they say nothing about so large a number."""
+    rule = f"is beyond the formulas from {source.name} to {to}: none gives a finite number for so much"
+    advice = "ask about a smaller budget: one as large promises next to nothing"
+    return NoRouteError(source.budget_parameters[0], rule, advice, value=value.decimal())
+
+
 def _unreached(
     registry: Registry, arrows: Sequence[Conversion], source: OutputDivergence, to: str, at: Mapping[str, str]
 ) -> DpspecError:
     """Why there is no path: a parameter is missing, or nothing is known."""
-    ends = {arrow.target for arrow in arrows if arrow.source == source.name}
+    ends = _ends(arrows, source)
     classes = _classes(registry, ends)
     wanting = sorted({key for cls in classes if cls.budget_parameters[0] == to for key in _required(cls) - set(at)})
     if wanting:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points, version
 from types import MappingProxyType
 from typing import Any
@@ -93,7 +93,7 @@ class Plugins:
 @attrs.frozen(kw_only=True)
 class _Found:
     provenance: Provenance
-    target: EntryPoint | Any
+    module: Callable[[], Any]
     fault: DpspecError | None = None
 
 
@@ -127,12 +127,12 @@ def installed() -> Plugins:
 def _core() -> _Found:
     return _Found(
         provenance=Provenance(plugin="core", distribution="dpspec", version=version("dpspec")),
-        target=EntryPoint(name="core", value="dpspec.extension.standard", group=GROUP),
+        module=partial(importlib.import_module, "dpspec.extension.standard"),
     )
 
 
 def _local(name: str, module: Any) -> _Found:
-    return _Found(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), target=module)
+    return _Found(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), module=lambda: module)
 
 
 def _discover(names: Sequence[str] | None) -> list[_Found]:
@@ -143,12 +143,16 @@ def _discover(names: Sequence[str] | None) -> list[_Found]:
                 distribution=point.dist.name if point.dist else "unknown",
                 version=point.dist.version if point.dist else "unknown",
             ),
-            target=point,
+            module=partial(_imported, point),
         )
         for point in entry_points(group=GROUP)
         if names is None or point.name in names
     ]
     return sorted(found, key=lambda f: (f.provenance.distribution, f.provenance.plugin))
+
+
+def _imported(point: EntryPoint) -> Any:
+    return importlib.import_module(point.module)
 
 
 def _refuse_duplicates(found: list[_Found]) -> list[_Found]:
@@ -173,7 +177,7 @@ def _load(found: _Found) -> PluginInfo:
     try:
         if found.fault is not None:
             raise found.fault
-        module = importlib.import_module(found.target.module) if isinstance(found.target, EntryPoint) else found.target
+        module = found.module()
         _check_api(name, module)
         _check_hooks(name, module)
         return PluginInfo(provenance=found.provenance, status="loaded", entries=_register(module, found.provenance))

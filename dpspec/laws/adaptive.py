@@ -8,8 +8,10 @@ sum over i. Composition bounds it: the loss of the first outcome, plus the large
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
 import attrs
 from flint import arb, ctx
@@ -31,6 +33,11 @@ _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 
 Chances = tuple[tuple[Bracket, Bracket], ...]
 """(w_i, v_i) for every first outcome i."""
+
+Loss = Callable[[Dichotomy], Bracket]
+"""A functional that adds up under composition."""
+
+Value = TypeVar("Value")
 
 
 @attrs.frozen
@@ -54,18 +61,25 @@ class Adaptive(Law):
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
-        if not isinstance(other, Adaptive) or self._labels != other._labels:
+        if not isinstance(other, Adaptive) or self.labels != other.labels:
             raise NoRouteError("adaptive law", "is compared with one of the same first outcomes only", "compare the stages")
-
-        def chances(precision: int) -> Chances:
-            return tuple((_chance(self.first, i, precision), _chance(other.first, i, precision)) for i in self._labels)
-
-        pairs = tuple(mine.against(its) for (_, mine), (_, its) in zip(self.then, other.then, strict=True))
-        return AdaptiveDichotomy(self.first.against(other.first), chances, pairs)
+        return _pair(self, other)
 
     @property
-    def _labels(self) -> tuple[Outcome, ...]:
+    def labels(self) -> tuple[Outcome, ...]:
+        """The first outcomes."""
         return tuple(label for label, _ in self.then)
+
+
+@lru_cache(maxsize=4096)
+def _pair(one: Adaptive, two: Adaptive) -> AdaptiveDichotomy:
+    """Kept, since a release compares the same few laws for many groups."""
+
+    def chances(precision: int) -> Chances:
+        return tuple((_chance(one.first, i, precision), _chance(two.first, i, precision)) for i in one.labels)
+
+    pairs = tuple(mine.against(its) for (_, mine), (_, its) in zip(one.then, two.then, strict=True))
+    return AdaptiveDichotomy(one.first.against(two.first), chances, pairs)
 
 
 def _chance(law: Law, outcome: Outcome, precision: int) -> Bracket:
@@ -88,7 +102,7 @@ class AdaptiveDichotomy(Dichotomy):
     first: Dichotomy
     chances: Callable[[int], Chances]
     pairs: tuple[Dichotomy, ...]
-    _pictures: list[Sandwich] = attrs.field(factory=list, repr=False)
+    _known: dict[Any, Any] = attrs.field(factory=dict, repr=False)
 
     @property
     def is_identical(self) -> bool:
@@ -98,11 +112,17 @@ class AdaptiveDichotomy(Dichotomy):
         def turned(precision: int) -> Chances:
             return tuple((q, p) for p, q in self.chances(precision))
 
-        return AdaptiveDichotomy(self.first.reverse(), turned, tuple(pair.reverse() for pair in self.pairs))
+        def made() -> AdaptiveDichotomy:
+            return AdaptiveDichotomy(self.first.reverse(), turned, tuple(pair.reverse() for pair in self.pairs))
+
+        return self._once("reverse", made)
 
     # -- functionals ------------------------------------------------------------------------------
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return self._once(("largest", precision), lambda: self._max_log_ratio(precision))
+
+    def _max_log_ratio(self, precision: int) -> Bracket:
         def loss(pair: Dichotomy) -> Bracket:
             return pair.max_log_ratio(precision=precision)
 
@@ -111,7 +131,7 @@ class AdaptiveDichotomy(Dichotomy):
             inner = loss(pair)
             lower = total((_log_ratio(p.lower, q.upper), inner)).lower if p.lower > 0 else ZERO
             best |= Bracket(lower=lower, upper=total((_log_ratio(p.upper, q.lower), inner)).upper)
-        return Bracket(lower=best.lower, upper=min(best.upper, self._composed(loss)))
+        return _between(best.lower, min(best.upper, self._composed(loss)))
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         known = self.first.singular_mass(precision=precision).upper == 0
@@ -129,13 +149,15 @@ class AdaptiveDichotomy(Dichotomy):
         def loss(pair: Dichotomy) -> Bracket:
             return pair.renyi(order, precision=precision)
 
-        if order == 1:
-            found = total(
-                (self._relative_entropy(precision), *(_times(p, loss(pair)) for (p, _), pair in self._possible(precision)))
-            )
-        else:
-            found = self._moment(order - 1, loss, precision)
-        return Bracket(lower=found.lower, upper=min(found.upper, self._composed(loss)))
+        def made() -> Bracket:
+            found = self._mean(loss, precision) if order == 1 else self._moment(order - 1, loss, precision)
+            return _between(found.lower, min(found.upper, self._composed(loss)))
+
+        return self._once((order, precision), made)
+
+    def _mean(self, loss: Loss, precision: int) -> Bracket:
+        later = (_times(p, loss(pair)) for (p, _), pair in self._possible(precision))
+        return total((self._relative_entropy(precision), *later))
 
     def _relative_entropy(self, precision: int) -> Bracket:
         """sum_i w_i ln(w_i/v_i), from the chances where all of them are known to be positive."""
@@ -146,7 +168,7 @@ class AdaptiveDichotomy(Dichotomy):
             joint = [(_enclosed(p), _enclosed(q)) for p, q in chances]
             return Bracket.around(sum((p * (p / q).log() for p, q in joint), arb(0)), least=0)
 
-    def _moment(self, power: Fraction, loss: Callable[[Dichotomy], Bracket], precision: int) -> Bracket:
+    def _moment(self, power: Fraction, loss: Loss, precision: int) -> Bracket:
         """A term grows with w_i and D_i and falls with v_i."""
         low, high, bounded = arb(0), arb(0), True
         with ctx.workprec(precision + 32):
@@ -166,9 +188,12 @@ class AdaptiveDichotomy(Dichotomy):
 
     def _concentration(self, precision: int) -> Bracket:
         """At most the first stage's and the largest of the second's, by composition at every order."""
-        upper = self._composed(lambda pair: pair.concentration(precision=precision))
-        lower = max(self.renyi(order, precision=precision).lower / order for order in _GRID)
-        return Bracket(lower=lower, upper=upper)
+
+        def made() -> Bracket:
+            lower = max(self.renyi(order, precision=precision).lower / order for order in _GRID)
+            return _between(lower, self._composed(lambda pair: pair.concentration(precision=precision)))
+
+        return self._once(("concentration", precision), made)
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         return self._picture.hockey_stick(epsilon, precision=precision)
@@ -191,15 +216,24 @@ class AdaptiveDichotomy(Dichotomy):
         joint = zip(self.chances(precision), self.pairs, strict=True)
         return [(chance, pair) for chance, pair in joint if chance[0].upper > 0]
 
-    def _composed(self, loss: Callable[[Dichotomy], Bracket]) -> Number:
+    def _composed(self, loss: Loss) -> Number:
         """The first stage's loss plus the largest of the second's: no functional that adds up is larger."""
         return total((loss(self.first), largest(loss(pair) for pair in self.pairs))).upper
 
     @property
     def _picture(self) -> Sandwich:
-        if not self._pictures:
-            self._pictures.append(Sandwich.of(self.cells))
-        return self._pictures[0]
+        return self._once("picture", lambda: Sandwich.of(self.cells))
+
+    def _once(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What was computed before, or is now."""
+        if key not in self._known:
+            self._known[key] = make()
+        return cast("Value", self._known[key])
+
+
+def _between(lower: Number, upper: Number) -> Bracket:
+    """The bracket of two ends, exact when they are equal."""
+    return Bracket.exactly(lower) if lower == upper else Bracket(lower=lower, upper=upper)
 
 
 def _enclosed(chance: Bracket) -> arb:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,15 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     given = _table(table, space, unit, registry, options.progress)
     if space.cells_are_records and unit == space.units[0]:
         check_size(space.name, len(given), *space.total_range())
-    identity = _identity(document, mechanism, table, registry, options)
-    folder = Folder(directory / UNFINISHED, identity) if mechanism.resumable else None
+    folder = None
+    if mechanism.resumable:
+        folder = Folder(directory / UNFINISHED, _identity(document, mechanism, table, registry, options))
     source = _source(folder, options)
     checkpoints: Checkpoints = folder or NoCheckpoints()
-    run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
     options.stage("drawing")
-    output = _guarded(mechanism, given, space, run)
+    with closing(engine):
+        run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
+        output = _guarded(mechanism, given, space, run)
     options.stage("checking")
     invariants = document.spec.multiverse.invariants or ()
     return Release(

@@ -66,8 +66,9 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
     elif complete:
         looked = list(spec.space.datasets())
     elif size is None and not spec.space.cells():
-        rule = "has more datasets, of more kinds of records, than can be looked at"
-        raise NotEnumerableError(f"space {spec.space.name}", rule, "name the datasets that the attacker tells apart")
+        rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
+        advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
+        raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
     else:
         looked = list(itertools.islice(spec.space.datasets(), FEW))
     found = tuple(
@@ -77,7 +78,7 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
     )
     if not found:
         rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
-        raise NotReachedError("space", rule, "name the datasets that the attacker tells apart")
+        raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
     scope = "all" if complete else "only"
     return Pairs(pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets")
 

@@ -11,7 +11,7 @@ def test_convert_as_text(run):
     ran = run("convert", *CENSUS)
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert lines[0] == "From rho = 2.63 of d-nor to epsilon of mult-delta (delta = 1/10000000000)"
+    assert lines[0] == "From rho = 2.63 of d-nor to epsilon of mult-delta (delta = 1e-10)"
     assert lines[3].split() == ["about", "17.4306", "zcdp-to-approximate-cks"]
     for text in ("about 18.1938", "Only when the mechanism adds Gaussian noise", "about 16.742", "not tight", "--to pbdp"):
         assert text in ran.out
@@ -37,7 +37,7 @@ def test_convert_with_a_known_mechanism_and_other_parameters(run):
     other = run("convert", "rho=1", "--to", "divergence", "--at", "generator=kl", "--at", "direction=both", "--format", "json")
     assert other.json("convert")["paths"][0]["value"] == {"lower": "1", "upper": "1"}
     given = run("convert", "epsilon=1", "delta=1e-6", "--from", "pbdp", "--to", "mult-delta", "--delta", "1e-6")
-    assert "of pbdp (delta = 1/1000000)" in given.out
+    assert "of pbdp (delta = 1e-6)" in given.out
 
 
 @pytest.mark.parametrize(("arguments", "code", "error"), [
@@ -47,12 +47,19 @@ def test_convert_with_a_known_mechanism_and_other_parameters(run):
     (("roh=1", "--to", "epsilon", "--delta", "1e-10"), 2, "unknown-name"),
     (("epsilon=1", "delta=1e-6", "--to", "rho"), 3, "no-route"),
     (("rho", "--to", "epsilon"), 2, "parameter"),
+    (("mu=1e30", "--to", "epsilon", "--delta", "1e-5"), 3, "no-route"),
     (("rho=1", "--to", "epsilon", "--delta", "1e-5", "--mechanism", "none"), 2, "unknown-name"),
 ])  # fmt: skip
 def test_bad_questions(run, arguments, code, error):
     ran = run("convert", *arguments, "--format", "json")
     assert [fault["code"] for fault in ran.json("failure")["errors"]] == [error]
     assert ran.code == code
+
+
+def test_a_number_beyond_the_formulas_is_called_too_large_and_nothing_missing(run):
+    ran = run("convert", "mu=1e30", "--to", "epsilon", "--delta", "1e-5")
+    assert "mu=1e+30: is beyond the formulas from gaussian-trade-off to epsilon" in ran.err
+    assert "order" not in ran.err
 
 
 # --- explain -------------------------------------------------------------------------------------

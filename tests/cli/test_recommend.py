@@ -38,7 +38,7 @@ def test_json(run):
 def test_several_releases(run):
     ran = run("recommend", *TWELVE)
     assert "about 0.0677671 of each release" in ran.out
-    assert "with probability at least 99/100, after all releases" in " ".join(ran.out.split())
+    assert "with probability at least 0.99, after all releases" in " ".join(ran.out.split())
     data = run(
         "recommend", "membership-posterior", "posterior=0.9", "releases=30", "method=zcdp", "failure=1/100", "--format", "json"
     )

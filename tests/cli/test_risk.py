@@ -75,7 +75,25 @@ def test_bad_questions(run, response, settings, error):
 def test_an_attacker_that_can_be_asked_about_nothing(run, specs):
     ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester")
     assert ran.code == 0
-    assert "mechanism open: space households" in ran.out
+    told = " ".join(ran.out.split())
+    assert "mechanism open: space households: has too many datasets to be listed" in told
+    assert "write --set 'datasets=[X, Y]', each as `dpspec explain households` says" in told
+
+
+HERE, THERE = "['0','0','0','0','0','occupied']", "['0','0','1','3','102','occupied']"
+"""Two blocks of one county, in different tracts."""
+
+
+def test_named_datasets_of_a_large_space_are_told_apart(run, specs):
+    """A person lives in one of two blocks or in the other: two households change, and the swap seldom hides which."""
+    somebody = "[['0','0']]"
+    datasets = f"datasets=[[[{HERE},{somebody}],[{THERE},[]]],[[{HERE},[]],[{THERE},{somebody}]]]"
+    ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester", "--set", "levels=[0.05]",
+              "--set", "distance=2", "--set", datasets)  # fmt: skip
+    assert ran.code == 0
+    assert "at least 379/380" in ran.out
+    nearer = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester", "--set", datasets)
+    assert "or ask about a larger distance" in " ".join(nearer.out.split())
 
 
 # --- explain --audience ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dpspec_attackers.profiles import epsilon_at, recommend_epsilon, risk_bound
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspec.attacker import Relation
@@ -25,6 +25,7 @@ from dpspec.laws.integers import TwoSidedGeometric
 from dpspec.mechanism import Mechanism
 from dpspec.risk.engine import risk
 from dpspec.spec import PrivacySpec
+from tests.risk.theorems import RATIOS, in_worlds, theorem
 
 VALUES, OTHERS, OUTCOMES = (0, 1, 2), ("a", "b"), ("s", "t", "u")
 
@@ -54,12 +55,19 @@ def epsilon_of(laws):
     )
 
 
-def holds_in(world):
+@theorem(
+    "Z-O51", "Z-T3", "Z-T4", "Z-T5", "Z-T6", "Z-T7", "Z-T53", "Z-D5", "Z-D6", "Z-D13", "Z-D28", "Z-D29", "Z-D30", "Z-D31",
+    "Z-D32", "Z-S19", "Z-S20",
+    world=worlds(), tolerated=RATIOS,
+)  # fmt: skip
+def theorems_3_to_7(world, tolerated):
+    """Exact Bayes: the likelihoods, the bound on the relative risk, and that an epsilon for a tolerated risk keeps it."""
     belief, laws, secret = world
     ratio = epsilon_of(laws)
     p, q = belief.inclusion, belief.value(secret)
     assert belief.is_independent
     bound = risk_bound(p, q, ln(ratio)).upper
+    kept = ln(ratio) <= epsilon_at(p, q, tolerated).lower
 
     def law(record, others):
         return laws[record, others]
@@ -67,6 +75,7 @@ def holds_in(world):
     for outcome in OUTCOMES:
         assert belief.relative_risk(law, secret, outcome) <= bound
         assert bound <= ratio**2
+        assert not kept or belief.relative_risk(law, secret, outcome) <= tolerated
         inside = belief.likelihood(law, outcome, lambda record: record in secret)
         outside = belief.likelihood(law, outcome, lambda record: record is not None and record not in secret)
         if p < 1:
@@ -76,20 +85,12 @@ def holds_in(world):
         assert posterior == belief.relative_risk(law, secret, outcome) * p * q
 
 
-@pytest.mark.reference(
-    "Z-O51", "Z-T3", "Z-T4", "Z-T6", "Z-D5", "Z-D6", "Z-D13", "Z-D28", "Z-D29", "Z-D30", "Z-D31", "Z-D32", "Z-S19", "Z-S20"
-)
-@given(world=worlds())
-def test_theorem_4_in_small_worlds(world):
-    holds_in(world)
+THEOREMS = (theorems_3_to_7,)
 
 
-@pytest.mark.long
-@pytest.mark.reference("Z-O51", "Z-T3", "Z-T4")
-@settings(max_examples=20_000)
-@given(world=worlds())
-def test_theorem_4_in_twenty_thousand_worlds(world):
-    holds_in(world)
+@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
+def test_theorems_in_small_worlds(declared, count):
+    declared.check(count)
 
 
 def tight(ratio):

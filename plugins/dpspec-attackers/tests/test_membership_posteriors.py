@@ -23,7 +23,7 @@ from dpspec_attackers.membership import (
     two_sided_loss,
     worst_priors,
 )
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpspec.exact import Bracket, ln
@@ -32,10 +32,10 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
 from dpspec.laws.loss import PrivacyLoss
 from tests.risk.attacking import near
+from tests.risk.theorems import PRIORS, RATIOS, SHARES, in_worlds, pairs, theorem
+from tests.risk.theorems import laws as laws_of
 
-PRIORS = st.fractions(Fraction(1, 32), Fraction(31, 32), max_denominator=32)
-RATIOS = st.fractions(Fraction(33, 32), 12, max_denominator=32)
-SHARES = st.fractions(Fraction(1, 64), Fraction(63, 64), max_denominator=64)
+LAWS = pairs().map(laws_of)
 
 
 @pytest.mark.reference("Z-O93", "Z-T60", "Z-S37")
@@ -141,33 +141,15 @@ def test_discrete_gaussian_is_the_block_attacker():
 # --- theorems as properties ----------------------------------------------------------------------
 
 
-@st.composite
-def pairs(draw):
-    """A pair of laws on at most four outcomes, each with a chance of an outcome that the other rules out."""
-    size = draw(st.integers(2, 4))
-    weights = [draw(st.lists(st.integers(0, 12), min_size=size, max_size=size).filter(any)) for _ in range(2)]
-    return tuple(FiniteLaw.of({i: Fraction(w, sum(ws)) for i, w in enumerate(ws)}) for ws in weights)
-
-
 def held_by(law, low, high):
     """The probability that a posterior lies between two numbers."""
     return sum((mass for value, mass in law if low <= value <= high), Fraction(0))
 
 
-@pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34", "Z-T22", "Z-D47", "Z-D48", "Z-D9", "Z-D10", "Z-S36")
-@given(laws=pairs(), prior=PRIORS, failure=SHARES)
-def test_posteriors_under_a_bounded_loss(laws, prior, failure):
-    posteriors_stay(laws, prior, failure)
-
-
-@pytest.mark.long
-@pytest.mark.reference("Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34")
-@settings(max_examples=20_000)
-@given(laws=pairs(), prior=PRIORS, failure=SHARES)
-def test_posteriors_under_a_bounded_loss_in_many_worlds(laws, prior, failure):
-    posteriors_stay(laws, prior, failure)
-
-
+@theorem(
+    "Z-T28", "Z-T29", "Z-T31", "Z-T32", "Z-T33", "Z-T34", "Z-T22", "Z-D47", "Z-D48", "Z-D9", "Z-D10", "Z-S36",
+    laws=LAWS, prior=PRIORS, failure=SHARES,
+)  # fmt: skip
 def posteriors_stay(laws, prior, failure):
     """Theorems 28, 29 and 31 (1), and at failure 0 corollaries 32 to 34, under both laws."""
     for share in (failure, Fraction(0)):
@@ -189,7 +171,7 @@ def posteriors_stay(laws, prior, failure):
 
 
 @pytest.mark.reference("Z-T28", "Z-T29")
-@given(laws=pairs(), failure=SHARES)
+@given(laws=LAWS, failure=SHARES)
 def test_bounded_posteriors_bound_the_loss(laws, failure):
     """The converse of theorem 28: a smaller loss than the true one is contradicted by the posterior of some prior."""
     forth = laws[0].against(laws[1])
@@ -200,20 +182,7 @@ def test_bounded_posteriors_bound_the_loss(laws, failure):
     assert held_by(posterior_law(forth, "1/2"), low, high) < 1 - failure
 
 
-@pytest.mark.reference("Z-T35", "Z-P8", "Z-T36", "Z-T37", "Z-T38", "Z-T23", "Z-T39")
-@given(laws=pairs(), ratio=RATIOS, failure=SHARES)
-def test_theorem_35(laws, ratio, failure):
-    loss_stays(laws, ratio, failure)
-
-
-@pytest.mark.long
-@pytest.mark.reference("Z-T35", "Z-T36", "Z-T37", "Z-T38", "Z-T23")
-@settings(max_examples=20_000)
-@given(laws=pairs(), ratio=RATIOS, failure=SHARES)
-def test_theorem_35_in_many_worlds(laws, ratio, failure):
-    loss_stays(laws, ratio, failure)
-
-
+@theorem("Z-T35", "Z-P8", "Z-T36", "Z-T37", "Z-T38", "Z-T23", "Z-T39", laws=LAWS, ratio=RATIOS, failure=SHARES)
 def loss_stays(laws, ratio, failure):
     """The delta of a pair at epsilon bounds the loss at every larger failure; PDP implies DP (theorem 23)."""
     forth, back = laws[0].against(laws[1]), laws[1].against(laws[0])
@@ -248,21 +217,7 @@ def most_beyond(pair, bound):
     return max(1 - held_by(law, prior - bound, prior + bound) for prior, law in laws)
 
 
-@pytest.mark.reference("Z-T31", "Z-T38")
-@settings(max_examples=200)
-@given(laws=pairs(), ratio=st.fractions(Fraction(33, 32), Fraction(95, 32), max_denominator=32))
-def test_theorem_31_part_2(laws, ratio):
-    difference_bounds_the_loss(laws, ratio)
-
-
-@pytest.mark.long
-@pytest.mark.reference("Z-T31", "Z-T38")
-@settings(max_examples=20_000)
-@given(laws=pairs(), ratio=st.fractions(Fraction(33, 32), Fraction(95, 32), max_denominator=32))
-def test_theorem_31_part_2_in_many_worlds(laws, ratio):
-    difference_bounds_the_loss(laws, ratio)
-
-
+@theorem("Z-T31", "Z-T38", laws=LAWS, ratio=st.integers(33, 95).map(lambda k: Fraction(k, 32)))
 def difference_bounds_the_loss(laws, ratio):
     """|D| <= tanh(epsilon/4) but for delta, for all priors and both laws: (epsilon, 2 delta)- and (epsilon~, delta)-PDP."""
     pair, epsilon = laws[0].against(laws[1]), ln(ratio) * 2
@@ -271,6 +226,14 @@ def difference_bounds_the_loss(laws, ratio):
     for way in (pair, pair.reverse()):
         assert two_sided_loss(way, min(2 * delta, Fraction(1))).lower <= epsilon
         assert two_sided_loss(way, delta).lower <= wide
+
+
+THEOREMS = posteriors_stay, loss_stays, difference_bounds_the_loss
+
+
+@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
+def test_in_random_worlds(declared, count):
+    declared.check(count)
 
 
 @pytest.mark.reference("Z-P8", "Z-T35")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
+from dpspec_census.hierarchy.mechanism import TopdownByLevels
 from dpspec_census.massachusetts import Massachusetts1940
+from dpspec_census.safetab import Safetab, SafetabGeometric
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
 from dpspec_census.swap_routes import (
     LeastSwappingBudgetRoute,
@@ -26,12 +28,15 @@ __all__ = [
     "Measurement",
     "PermutationSwapping",
     "PossibleOutputs",
+    "Safetab",
+    "SafetabGeometric",
     "StratumSizes",
     "SwapRateForBudgetRoute",
     "SwapScheme",
     "SwappingBudget",
     "SwappingBudgetRoute",
     "Topdown",
+    "TopdownByLevels",
     "TopdownNoise",
     "least_budget",
     "nominal_budget",
@@ -43,7 +48,8 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Topdown, TopdownNoise, *DISCLOSURE):
+    swapping, safetab = (DerangementSwapping, PermutationSwapping), (Safetab, SafetabGeometric)
+    for mechanism in (*swapping, *safetab, Topdown, TopdownByLevels, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 

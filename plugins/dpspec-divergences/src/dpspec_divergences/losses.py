@@ -83,7 +83,7 @@ class Pbdp(Named):
         return None
 
     def __str__(self) -> str:
-        return f"{self.name} (delta = {self.delta})"
+        return f"{self.name} (delta = {number(self.delta).plain()})"
 
 
 def _gaussian(rho: Bracket, delta: Fraction, precision: int) -> Bracket:
@@ -185,7 +185,7 @@ class PrivacyLoss(Named):
             return Bracket.around(size + 2 * size.sqrt() * ball(1 - 2 * self.delta).erfinv(), least=0)
 
     def __str__(self) -> str:
-        return f"{self.name} (delta = {self.delta}, {self.sides} side{'s' if self.sides == 'both' else ''})"
+        return f"{self.name} (delta = {number(self.delta).plain()}, {self.sides} side{'s' if self.sides == 'both' else ''})"
 
 
 def rounded(lower: Number, upper: Number, precision: int = 96) -> Bracket:

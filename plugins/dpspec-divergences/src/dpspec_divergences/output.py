@@ -137,7 +137,7 @@ class MultDelta(Named):
         )
 
     def __str__(self) -> str:
-        return f"{self.name} (delta = {self.delta})"
+        return f"{self.name} (delta = {number(self.delta).plain()})"
 
 
 @define

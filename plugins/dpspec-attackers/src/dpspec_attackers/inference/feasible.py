@@ -109,20 +109,32 @@ class RegressionSums:
     @property
     def is_feasible(self) -> bool:
         """Z-D45: 0 <= x'x <= x'1 <= n, the same for Y, 0 <= x'Y <= min(x'1, Y'1), and Z'Z positive semidefinite."""
-        ordered = 0 <= self.xx <= self.x <= self.n and 0 <= self.yy <= self.y <= self.n and 0 <= self.xy <= min(self.x, self.y)
         moments = np.array([[self.n, self.x, self.y], [self.x, self.xx, self.xy], [self.y, self.xy, self.yy]])
+        ordered = sums_are_ordered(self.n, np.array([self.x, self.xx, self.y, self.xy, self.yy]))
         return bool(ordered and np.linalg.eigvalsh(moments).min() >= -1e-9 * self.n)
 
 
-def line_is_feasible(intercept: float, slope: float) -> bool:
-    """(4.115): -theta1 <= theta0 <= 1 for theta1 >= 0, and 0 <= theta0 <= 1 - theta1 otherwise.
+def sums_are_ordered(n: int, sums: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The inequalities of Z-D45 between the sums (x'1, x'x, Y'1, x'Y, Y'Y), entry by entry.
+
+    >>> bool(sums_are_ordered(2, np.array([1.5, 1.2, 1.0, 0.5, 1.0])))
+    True
+    """
+    x, xx, y, xy, yy = sums
+    of_x, of_y = (xx >= 0) & (xx <= x) & (x <= n), (yy >= 0) & (yy <= y) & (y <= n)
+    return np.asarray(of_x & of_y & (xy >= 0) & (xy <= x) & (xy <= y))
+
+
+def line_is_feasible(intercept: Any, slope: Any) -> NDArray[np.bool_]:
+    """(4.115): -theta1 <= theta0 <= 1 for theta1 >= 0, and 0 <= theta0 <= 1 - theta1 otherwise; entry by entry.
 
     Necessary only: the line meets the unit square somewhere (Z-S33).
 
-    >>> line_is_feasible(0.1, 0.95), line_is_feasible(-0.5, 0.2)
+    >>> bool(line_is_feasible(0.1, 0.95)), bool(line_is_feasible(-0.5, 0.2))
     (True, False)
     """
-    return -slope <= intercept <= 1 if slope >= 0 else 0 <= intercept <= 1 - slope
+    start, rise = np.asarray(intercept, dtype=float), np.asarray(slope, dtype=float)
+    return np.asarray((-np.maximum(rise, 0) <= start) & (start <= 1 - np.minimum(rise, 0)))
 
 
 def laplace_half_width(noise: float, alpha: float) -> float:

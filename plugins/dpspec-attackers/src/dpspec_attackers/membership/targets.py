@@ -26,7 +26,13 @@ KNOWS_THE_OTHERS = (
 ZCDP = {"zcdp": loss_of_zcdp, "zcdp-tail": loss_of_zcdp_tail}
 """How zCDP releases are read: through (epsilon, delta) as printed (Z-A18), or from the tail of the loss itself."""
 
+Times = Annotated[int, Integer(1)]
+Method = Annotated[str, Text((*METHODS, *ZCDP))]
+Share = Annotated[Fraction, Rational(0, 1, open_high=True)]
+Inside = Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
 
+
+@define
 class MembershipTolerance(Tolerance):
     """A bound on what an attacker who knows all other records may learn about membership.
 
@@ -45,11 +51,11 @@ class MembershipTolerance(Tolerance):
         failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy.
     """
 
-    releases: int
-    method: str
-    delta_each: Fraction
-    delta: Fraction
-    failure: Fraction
+    releases: Times = 1
+    method: Method = "optimal"
+    delta_each: Share = Fraction(0)
+    delta: Share = Fraction(0)
+    failure: Share = Fraction(0)
 
     @abstractmethod
     def loss(self) -> Bracket:
@@ -76,7 +82,7 @@ class MembershipTolerance(Tolerance):
         elif self.releases > 1:
             theorem += ", Z-T25"
         deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
-        return self._told("epsilon", value, theorem, closed, tuple((n, str(v)) for n, v in deltas if v))
+        return self._told("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
 
     def _concentrated(self) -> Recommendation:
         if not self.failure:
@@ -87,12 +93,12 @@ class MembershipTolerance(Tolerance):
         value = largest_where(lambda rho: rho == 0 or reach(number(rho), self.failure).upper <= loss, high)
         each = Bracket(lower=value.lower / self.releases, upper=value.upper / self.releases)
         theorem = "Z-T26, Z-T24, Z-T35 with the best delta (Z-A18)" if self.method == "zcdp" else "Z-T26, K-T13"
-        return self._told("rho", each, theorem, False, (("failure", str(self.failure)),))
+        return self._told("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
 
     def _told(
         self, parameter: str, value: Bracket, theorem: str, closed: bool, given: tuple[tuple[str, str], ...]
     ) -> Recommendation:
-        failing = f"with probability at least {1 - self.failure}" if self.failure else "always"
+        failing = f"with probability at least {number(1 - self.failure).plain()}" if self.failure else "always"
         return Recommendation(
             parameter=parameter,
             value=value,
@@ -104,12 +110,6 @@ class MembershipTolerance(Tolerance):
             assumption=KNOWS_THE_OTHERS,
             consequences=consequences(value) if parameter == "epsilon" and value.lower > 0 else (),
         )
-
-
-Times = Annotated[int, Integer(1)]
-Method = Annotated[str, Text((*METHODS, *ZCDP))]
-Share = Annotated[Fraction, Rational(0, 1, open_high=True)]
-Inside = Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
 
 
 @define
@@ -125,11 +125,6 @@ class MembershipDifference(MembershipTolerance):
     source: ClassVar[str] = "Z-D47 to Z-D49, Z-T31, Z-T34, Z-A20"
 
     difference: Inside
-    releases: Times = 1
-    method: Method = "optimal"
-    delta_each: Share = Fraction(0)
-    delta: Share = Fraction(0)
-    failure: Share = Fraction(0)
 
     def loss(self) -> Bracket:
         return loss_of_difference(self.difference)
@@ -152,11 +147,6 @@ class MembershipPosterior(MembershipTolerance):
 
     posterior: Inside
     prior: Annotated[Fraction, Rational(0, 1)] = Fraction(1, 2)
-    releases: Times = 1
-    method: Method = "optimal"
-    delta_each: Share = Fraction(0)
-    delta: Share = Fraction(0)
-    failure: Share = Fraction(0)
 
     def __attrs_post_init__(self) -> None:
         if self.prior in (0, 1):
@@ -187,11 +177,6 @@ class MembershipRatio(MembershipTolerance):
     source: ClassVar[str] = "Z-D47, Z-T29, Z-T33, Z-A20"
 
     ratio: Annotated[Fraction, MULTIPLE]
-    releases: Times = 1
-    method: Method = "optimal"
-    delta_each: Share = Fraction(0)
-    delta: Share = Fraction(0)
-    failure: Share = Fraction(0)
 
     def loss(self) -> Bracket:
         return loss_of_ratio(self.ratio)

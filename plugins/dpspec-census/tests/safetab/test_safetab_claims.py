@@ -1,0 +1,237 @@
+"""Adaptive tables in miniature: the claims hold on every pair, and what breaks the argument is refuted (B-A7, B-N1)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from dpspec_census import Safetab, SafetabGeometric
+from dpspec_census.safetab.noise import Planned
+from dpspec_divergences import DNor, Hamming, Mult
+
+from dpspec import verify_claim
+from dpspec.blocks.households import Households
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.exact import INFINITY, number
+from dpspec.laws import Adaptive, FiniteLaw, Product
+from dpspec.params import define, evolve
+from dpspec.verify.verdict import Outcome
+
+GROUPS = [
+    {"name": "A", "where": {"race": ["a", "ab"]}},
+    {"name": "B", "where": {"race": ["b", "ab"]}},
+    {"name": "C", "where": {"race": ["cd"]}},
+    {"name": "D", "where": {"race": ["cd"]}},
+]
+DETAILED = {"name": "detailed", "most": 2, "groups": GROUPS}
+WHOLE = {"population": "detailed", "share": "1/3", "choice": "1/10", "tables": [[], ["sex"]], "thresholds": [2]}
+STATES = {
+    "population": "detailed",
+    "geography": "state",
+    "share": "2/3",
+    "choice": "1/4",
+    "tables": [[], ["sex"]],
+    "thresholds": [1],
+}
+LN_BUDGET = "120*ln(3/2)"
+
+
+ALL = ("a", "b", "ab", "cd")
+
+
+def space(size, *, states=("x", "y")):
+    attributes = [
+        {"name": "race", "categories": ALL},
+        {"name": "state", "categories": states},
+        {"name": "sex", "categories": ["f", "m"]},
+    ]
+    return UnorderedRecords(attributes=attributes, least=size, most=size)
+
+
+def gaussian(cls=Safetab, **changes):
+    return cls(**{"populations": [DETAILED], "levels": [WHOLE, STATES], "budget": "2", **changes})
+
+
+def geometric(cls=SafetabGeometric, **changes):
+    return cls(**{"populations": [DETAILED], "levels": [WHOLE, STATES], "budget": LN_BUDGET, **changes})
+
+
+def judged(mechanism, over):
+    (claim,) = mechanism.claims(over)
+    return verify_claim(mechanism, claim.spec)
+
+
+@pytest.mark.reference("B-A7")
+@pytest.mark.reference("B-N1")
+@pytest.mark.parametrize("over", [space(1), space(2, states=("x",))])
+def test_the_claims_hold_on_every_pair(over):
+    (claim,) = gaussian().claims(over)
+    spec = claim.spec
+    assert (spec.output_divergence, spec.input_divergence) == (DNor(), Hamming(unit="person"))
+    assert spec.multiverse.invariants == ()
+    for mechanism in (gaussian(), geometric()):
+        verdict = judged(mechanism, over)
+        assert verdict.outcome is Outcome.VERIFIED
+        assert verdict.universes[0].pairs == math.comb(over.cardinality(), 2)
+
+
+def test_a_person_who_moves_from_two_groups_to_two_others_in_another_state_uses_the_whole_epsilon():
+    # Every count that can move does, by one; and a total that passes a far threshold, on either side, tells all it can.
+    far = {"thresholds": [-2, 3], "tables": [[], ["race"], ["sex"]]}
+    levels = [{**WHOLE, **far}, {**STATES, **far}]
+    mechanism = geometric(levels=levels)
+    over = space(1)
+    moved = [mechanism.law((record,), over) for record in (("ab", "x", "f"), ("cd", "y", "m"))]
+    assert Mult().between(*moved).lower == number(LN_BUDGET)
+    assert judged(mechanism, over).universes[0].constant.lower == number(LN_BUDGET)
+
+
+def test_at_most_twice_the_most_counts_move_whatever_the_groups():
+    over = space(1)
+    for most in (1, 2):
+        mechanism = gaussian(populations=[{**DETAILED, "most": most}])
+        for planned in mechanism.plan():
+            largest = 0
+            for x, y in itertools.combinations(over.datasets(), 2):
+                left, right = (counts_by_hand(z, planned) for z in (x, y))
+                for stage in ("total", "table"):
+                    changed = [abs(left[stage].get(k, 0) - right[stage].get(k, 0)) for k in {*left[stage], *right[stage]}]
+                    assert max(changed) <= 1
+                    largest = max(largest, sum(changed))
+            assert largest == 2 * most
+
+
+def counts_by_hand(dataset, planned):
+    """Totals and tables of one level, record by record."""
+    totals, tables = {}, {}
+    for race, state, sex in dataset:
+        unit = state if planned.level.geography else "whole"
+        inside = [group.name for group in planned.population.groups if race in dict(group.where)["race"]]
+        for group in inside[: planned.population.most]:
+            totals[group, unit] = totals.get((group, unit), 0) + 1
+            tables[group, unit, sex] = tables.get((group, unit, sex), 0) + 1
+    return {"total": totals, "table": tables}
+
+
+# --- the law ---------------------------------------------------------------------------------------------
+
+
+def test_the_law_is_the_mixture_written_out_in_fractions():
+    over = space(2, states=("x",))
+    one_group = {"name": "detailed", "most": 1, "groups": GROUPS[:1]}
+    level = {**WHOLE, "share": 1, "choice": "1/2"}
+    mechanism = geometric(populations=[one_group], levels=[level], budget="4*ln(2)")  # both ratios are 1/2
+    x = over.dataset([("a", "x", "f"), ("cd", "x", "m")])
+
+    def mass(center, k):
+        return Fraction(1, 3) * Fraction(1, 2) ** abs(k - center)
+
+    (factor,) = mechanism.law(x, over).laws
+    assert isinstance(factor, Adaptive)
+    assert factor.first == FiniteLaw.of({0: "2/3", 1: "1/3"})  # total 1; P(noise >= 1) = 1/3
+    (_, total), (_, table) = factor.then
+    assert [law.probability(3) for law in total.laws] == [mass(1, 3)]
+    assert [law.probability(3) for law in table.laws] == [mass(1, 3), mass(0, 3)]
+
+
+def test_persons_of_households_are_counted_with_the_geography_of_their_household():
+    homes = Households(
+        household=[{"name": "state", "categories": ["x", "y"]}],
+        person=[{"name": "race", "categories": ["a", "b", "ab", "cd"]}, {"name": "sex", "categories": ["f", "m"]}],
+        most=2,
+        members=2,
+    )
+    people = UnorderedRecords(attributes=homes.attributes_of("person"), most=4)
+    mechanism = gaussian()
+    for dataset in list(homes.datasets())[::97]:
+        persons = homes.records(dataset, "person")
+        assert mechanism.law(dataset, homes) == mechanism.law(people.dataset(persons), people)
+
+
+# --- mutations -------------------------------------------------------------------------------------------
+
+
+def chosen_from_the_truth(planned, found, tables):
+    """The choice is made from the true total."""
+    sure = sum(found.total >= threshold for threshold in planned.level.thresholds)
+    return Adaptive(FiniteLaw.point(sure), tuple(enumerate(tables)))
+
+
+@define
+class Truthful(Safetab):
+    """Chooses the table from the total without noise."""
+
+    name = "truthful"
+
+    def one(self, planned, found):
+        tables = [Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
+        return chosen_from_the_truth(planned, found, tables)
+
+
+@define
+class TruthfulGeometric(SafetabGeometric):
+    """The same with geometric noise."""
+
+    name = "truthful-geometric"
+    one = Truthful.one
+
+
+@pytest.mark.parametrize("mechanism", [gaussian(Truthful), geometric(TruthfulGeometric)])
+def test_a_choice_from_the_true_total_is_refuted(mechanism):
+    verdict = judged(mechanism, space(1))
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.witness.divergence.lower == INFINITY
+
+
+def overcounting(make):
+    """Noise for persons in one group, counts of persons in two."""
+    honest = make(populations=[{**DETAILED, "most": 1}])
+
+    @define
+    class Overcounting(type(honest)):
+        name = "overcounting"
+
+        def plan(self):
+            wide = evolve(self.populations[0], most=2)
+            return tuple(
+                Planned(level=p.level, population=wide, choosing=p.choosing, filling=p.filling) for p in type(honest).plan(self)
+            )
+
+    return Overcounting(populations=honest.populations, levels=honest.levels, budget=honest.budget), honest
+
+
+@pytest.mark.parametrize("make", [gaussian, geometric])
+def test_a_person_in_more_groups_than_stated_is_refuted(make):
+    wrong, honest = overcounting(make)
+    over = space(1)
+    assert judged(honest, over).outcome is Outcome.VERIFIED
+    assert judged(wrong, over).outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize(("make", "budget"), [(gaussian, "1"), (geometric, "60*ln(3/2)")])
+def test_a_claim_that_forgets_that_a_replaced_person_also_leaves_groups_is_refuted(make, budget):
+    over, mechanism = space(1), make()
+    (claim,) = make(budget=budget).claims(over)
+    assert verify_claim(mechanism, claim.spec).outcome is Outcome.REFUTED
+
+
+@pytest.mark.parametrize("make", [gaussian, geometric])
+def test_tables_that_spend_what_the_choice_has_spent_already_are_refuted(make):
+    honest = make(levels=[{**STATES, "share": 1, "choice": "1/2", "thresholds": [3]}])
+
+    @define
+    class Spendthrift(type(honest)):
+        name = "spendthrift"
+
+        def plan(self):
+            return tuple(
+                Planned(level=p.level, population=p.population, choosing=p.choosing, filling=self.stage(self.budget, 2))
+                for p in type(honest).plan(self)
+            )
+
+    over = space(1)
+    wrong = Spendthrift(populations=honest.populations, levels=honest.levels, budget=honest.budget)
+    assert judged(honest, over).outcome is Outcome.VERIFIED
+    assert judged(wrong, over).outcome is Outcome.REFUTED

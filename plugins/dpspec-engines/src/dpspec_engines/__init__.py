@@ -1,0 +1,19 @@
+"""The first-party plugin of engines: existing distributed systems that run the kernels of a mechanism.
+
+Each is an extra of this plugin and is imported when a release asks for it.
+"""
+
+from __future__ import annotations
+
+from dpspec.extension import hookimpl
+from dpspec.extension.hookspecs import Register
+from dpspec_engines.dask import Dask
+
+__all__ = ["Dask"]
+
+DPSPEC_API = 1
+
+
+@hookimpl
+def dpspec_register_engines(register: Register) -> None:
+    register(Dask)

@@ -1,0 +1,210 @@
+"""The Dask engine on local worker processes: the bytes of the embedded default, whatever the parts and whatever is lost."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dpspec_census import DerangementSwapping, PermutationSwapping
+from dpspec_engines import Dask, cluster
+from dpspec_engines import dask as engine
+
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.engine import Embedded, Engine
+from dpspec.errors import EngineError, TableError
+from dpspec.randomness import SeededRandomness
+from dpspec.run import Run
+from dpspec.table import Table
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+ATTRIBUTES = (Attribute(name="stratum", count=500), Attribute(name="tenure", count=2), Attribute(name="county", count=60))
+SPACE = UnorderedRecords(attributes=ATTRIBUTES, unit="household")
+RECORDS = 40_000
+BOTH = [DerangementSwapping, PermutationSwapping]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Strata of very different sizes: the largest holds a third of the records, the smallest one."""
+    draw = np.random.default_rng(3)
+    shares = 1 / np.arange(1, 501) ** 1.5
+    strata = draw.choice(500, RECORDS, p=shares / shares.sum())
+    codes = {"stratum": strata, "tenure": draw.integers(0, 2, RECORDS), "county": draw.integers(0, 60, RECORDS)}
+    return Table(attributes=ATTRIBUTES, codes=codes)
+
+
+@pytest.fixture(scope="module")
+def running():
+    """One local cluster of two processes for all tests; it gives a part up when two workers were lost with it."""
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
+        found = Dask()
+        yield found
+        found.close()
+
+
+def released(mechanism, table, engine):
+    """The bytes of a release with an audit seed."""
+    cls = mechanism(match=["stratum"], swap=["county"], swap_rate="1/3")
+    main = cls.run(table, SPACE, Run(source=SeededRandomness(8), engine=engine)).main
+    return b"".join(main.codes[a.name].tobytes() for a in ATTRIBUTES)
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+@pytest.mark.parametrize("rounds", [1, 4, 25])
+def test_it_releases_the_bytes_of_the_default(mechanism, rounds, table, running, monkeypatch):
+    monkeypatch.setattr(engine, "ROUNDS", rounds)
+    assert running.parts == rounds * running.threads
+    assert released(mechanism, table, running) == released(mechanism, table, Embedded())
+
+
+@pytest.mark.parametrize("mechanism", BOTH)
+def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
+    """The first worker that finishes a part kills its own process; Dask gives the part to another one."""
+    died = tmp_path / "died"
+
+    class Deadly(Engine):
+        parts = 8
+
+        def map(self, kernel, parts):
+            def fatal(part):
+                done = kernel(part)
+                if not died.exists():
+                    died.write_text(str(os.getpid()))
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return done
+
+            return running.map(fatal, parts)
+
+    assert released(mechanism, table, Deadly()) == released(mechanism, table, Embedded())
+    assert int(died.read_text()) not in running.client.run(os.getpid).values()
+
+
+def test_a_part_that_kills_every_worker_is_given_up(running):
+    def fatal(part):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(EngineError, match="lost every worker"):
+        list(running.map(fatal, [{"row": np.arange(3)}]))
+
+
+def test_results_come_in_the_order_of_the_parts(running):
+    def slow_first(part):
+        import time
+
+        time.sleep(0.2 if part["row"][0] == 0 else 0)
+        return {"row": part["row"]}
+
+    parts = [{"row": np.arange(start, start + 2)} for start in range(0, 20, 2)]
+    assert [int(done["row"][0]) for done in running.map(slow_first, parts)] == list(range(0, 20, 2))
+
+
+def test_only_a_few_parts_are_under_way(running):
+    """Memory is bounded by the parts under way: no more are cut than workers can soon use."""
+    cut = []
+
+    def parts():
+        for start in range(40):
+            cut.append(start)
+            yield {"row": np.arange(start, start + 1)}
+
+    results = running.map(lambda part: part, parts())
+    next(results)
+    assert len(cut) == engine.AHEAD * running.threads < 40
+    results.close()
+
+
+def test_what_a_kernel_raises_arrives_as_it_was(running):
+    def broken(part):
+        raise TableError("row", "is wrong", "mend it", value=int(part["row"][0]))
+
+    with pytest.raises(TableError) as raised:
+        list(running.map(broken, [{"row": np.arange(7, 9)}]))
+    assert (raised.value.subject, raised.value.value, raised.value.advice) == ("row", 7, "mend it")
+    assert str(raised.value) == "row=7: is wrong: mend it"
+
+
+def test_workers_hold_a_part_once(running):
+    """What a worker process grows by while a kernel runs is the part, not twice the part."""
+    size = 200_000_000
+
+    def grown(part):
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return {"resident": np.asarray([pages * os.sysconf("SC_PAGE_SIZE")]), "held": part["row"][:1].copy()}
+
+    (before,) = running.map(grown, [{"row": np.zeros(1)}])
+    (during,) = running.map(grown, [{"row": np.ones(size // 8)}])
+    assert int(during["resident"][0] - before["resident"][0]) < 1.6 * size
+
+
+# --- clusters elsewhere --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def elsewhere():
+    """A scheduler with one worker that speaks in the clear, as on a private network."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1", memory_limit=0
+    ) as found:
+        yield found.scheduler_address
+
+
+def configured(address, **further):
+    return dask.config.set({"scheduler-address": address, **further})
+
+
+IN_THE_CLEAR = {"distributed.comm.require-encryption": False}
+
+
+def test_a_scheduler_elsewhere_gives_the_same_bytes(elsewhere, table):
+    with configured(elsewhere, **IN_THE_CLEAR):
+        running = Dask()
+        assert running.client.scheduler.address == elsewhere
+        assert released(PermutationSwapping, table, running) == released(PermutationSwapping, table, Embedded())
+        running.close()
+
+
+def test_no_worker_logs_what_a_kernel_raised(elsewhere):
+    def broken(part):
+        raise ValueError(f"broken at {part['row'][0]}")
+
+    with configured(elsewhere, **IN_THE_CLEAR):
+        running = Dask()
+        with pytest.raises(ValueError, match="broken"):
+            list(running.map(broken, [{"row": np.asarray([987654])}]))
+        assert "987654" not in str(running.client.get_worker_logs())
+        running.close()
+
+
+def test_workers_of_another_version_are_refused(elsewhere, monkeypatch):
+    class Older:
+        name, version = "dpspec", "0.0.1"
+
+    installed = importlib.metadata.distributions
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: [*installed(), Older()])
+    with configured(elsewhere, **IN_THE_CLEAR), pytest.raises(EngineError, match=r"has dpspec .*, here it is 0\.0\.1"):
+        _ = Dask().client
+
+
+def test_an_address_in_the_clear_is_refused_unless_it_is_wanted():
+    with configured("tcp://127.0.0.1:1"), pytest.raises(EngineError, match="in the clear"):
+        _ = Dask().client
+
+
+def test_a_scheduler_that_does_not_answer(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with configured("tcp://127.0.0.1:1", **IN_THE_CLEAR), pytest.raises(EngineError, match="does not answer"):
+        _ = Dask().client
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(EngineError, match=r"dpspec-engines\[dask\]"):
+        _ = Dask().client

@@ -1,4 +1,4 @@
-"""dpspec plugin: the mechanisms of censuses (swapping, TopDown), the swapping budget, and census tables."""
+"""dpspec plugin: the mechanisms of censuses (swapping, TopDown, disclosure control), the swapping budget, and census tables."""
 
 from __future__ import annotations
 

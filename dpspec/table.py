@@ -198,5 +198,9 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
     """What is wrong with a value that is no category of its attribute."""
     if category is None or str(category).strip() == "":
         return TableError(subject, f"is missing{note}", "every record needs every attribute")
+    if attribute.count is not None:
+        return TableError(
+            subject, f"is no category of the space{note}", f"integers from 0 to {attribute.size - 1}", value=category
+        )
     hint = did_you_mean(str(category), attribute.values()) if attribute.size <= 1000 else ""
     return TableError(subject, f"is no category of the space{note}", hint, value=category)

@@ -161,6 +161,22 @@ def test_files_of_an_earlier_release_go_and_others_stay(tmp_path):
     assert sorted(p.name for p in out.iterdir()) == ["households.parquet", "mine.csv", "persons.parquet", "report.json"]
 
 
+@pytest.mark.parametrize("seed", [None, 1])
+def test_the_table_is_never_written_over(tmp_path, seed):
+    folder = given(tmp_path)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(ReleaseError, match="would take the place of the table"):
+        drawn(spec(tmp_path), folder, folder, seed=seed)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    drawn(spec(tmp_path), folder, folder, seed=seed, suffix=".parquet")
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_the_report_does_not_say_where_the_table_lies(tmp_path):
+    drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["table"] == "in"
+
+
 def test_an_unknown_ending_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(Exception, match="has no known table format"):
         drawn(spec(tmp_path), tmp_path / "nowhere.csv", tmp_path / "out", suffix=".xyz")

@@ -14,10 +14,12 @@ REASONS = [line.split(maxsplit=1) for line in (ROOT / "tests" / "reference-reaso
 PLACES = ("tests", "plugins", "dpspec", "docs")
 
 
+MARKS = ("pytest.mark.reference", "theorem")
+"""What names IDs: the mark, and the declaration of a theorem of tests.risk.theorems, which becomes one."""
+
+
 def is_mark(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "pytest.mark.reference"
-    )
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in MARKS
 
 
 def named(node: ast.Call) -> set[str]:
@@ -33,7 +35,7 @@ def marked() -> set[str]:
     for place in PLACES:
         for path in (ROOT / place).rglob("test_*.py"):
             text = path.read_text(encoding="utf-8")
-            if "mark.reference" in text:
+            if any(f"{mark}(" in text for mark in MARKS):
                 found |= {name for node in ast.walk(ast.parse(text)) if is_mark(node) for name in named(node)}  # type: ignore
     return found
 

@@ -1,10 +1,11 @@
-"""dpspec plugin: the mechanisms of censuses (swapping, TopDown), the swapping budget, and census tables."""
+"""dpspec plugin: the mechanisms of censuses (swapping, TopDown, disclosure control), the swapping budget, and census tables."""
 
 from __future__ import annotations
 
 from dpspec.extension import hookimpl
 from dpspec.extension.hookspecs import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
+from dpspec_census.hierarchy.mechanism import TopdownByLevels
 from dpspec_census.massachusetts import Massachusetts1940
 from dpspec_census.safetab import Safetab, SafetabGeometric
 from dpspec_census.swap_budget import SwappingBudget, nominal_budget
@@ -17,6 +18,7 @@ from dpspec_census.swap_routes import (
 )
 from dpspec_census.swap_scheme import StratumSizes, SwapScheme
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
+from dpspec_census.synthetic import SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
 from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
 
 __all__ = [
@@ -34,7 +36,11 @@ __all__ = [
     "SwapScheme",
     "SwappingBudget",
     "SwappingBudgetRoute",
+    "SyntheticDwellings",
+    "SyntheticHousingUnits",
+    "SyntheticPersons",
     "Topdown",
+    "TopdownByLevels",
     "TopdownNoise",
     "least_budget",
     "nominal_budget",
@@ -46,7 +52,8 @@ DPSPEC_API = 1
 
 @hookimpl
 def dpspec_register_mechanisms(register: Register) -> None:
-    for mechanism in (DerangementSwapping, PermutationSwapping, Safetab, SafetabGeometric, Topdown, TopdownNoise, *DISCLOSURE):
+    swapping, safetab = (DerangementSwapping, PermutationSwapping), (Safetab, SafetabGeometric)
+    for mechanism in (*swapping, *safetab, Topdown, TopdownByLevels, TopdownNoise, *DISCLOSURE):
         register(mechanism)
 
 
@@ -68,4 +75,5 @@ def dpspec_register_routes(register: Register) -> None:
 
 @hookimpl
 def dpspec_register_tables(register: Register) -> None:
-    register(Massachusetts1940)
+    for table in (Massachusetts1940, SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons):
+        register(table)

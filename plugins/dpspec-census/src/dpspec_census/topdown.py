@@ -10,7 +10,7 @@ universe of c and is none outside (B-T16, B-S22).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
 
 import attrs
 
@@ -184,6 +184,16 @@ class Topdown(TopdownNoise):
         return microdata(z, space), noisy
 
 
+class Fitting(Protocol):
+    """What a law needs of a mechanism that fits noisy answers."""
+
+    def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
+        """The variance of the noise on every answer."""
+
+    def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
+        """What is released beside the answers: a function of c(x) and of them alone."""
+
+
 @attrs.frozen(kw_only=True)
 class FittedLaw(Law):
     """The law of (fit(c(x), t), t).
@@ -200,7 +210,7 @@ class FittedLaw(Law):
 
     fixed: tuple[int, ...]
     noise: Law
-    mechanism: Topdown
+    mechanism: Fitting
     space: DatasetSpace
 
     def against(self, other: Law) -> Dichotomy:

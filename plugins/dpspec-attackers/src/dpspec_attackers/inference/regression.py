@@ -110,7 +110,7 @@ class LinePosterior:
         """One draw of theta given sigma^2 for every entry."""
         z = source.standard_normal(self.mean.shape) * np.sqrt(s2)
         slope = z[1] / self.root[2]
-        return self.mean + np.stack([(z[0] - self.root[1] * slope) / self.root[0], slope])
+        return np.asarray(self.mean + np.stack([(z[0] - self.root[1] * slope) / self.root[0], slope]))
 
     def log_density(self, theta: Floats, s2: Any) -> Floats:
         """ln p(theta, sigma^2 | sums)."""

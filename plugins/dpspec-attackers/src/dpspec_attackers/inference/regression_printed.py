@@ -72,12 +72,12 @@ def central_limit(moments: Floats, theta: Floats, s2: Floats) -> tuple[Floats, F
     """
 
     def on_line(a: int, power: int) -> Floats:
-        terms = (math.comb(power, k) * theta[0] ** (power - k) * theta[1] ** k * moments[a + k] for k in range(power + 1))
-        return np.asarray(sum(terms, np.zeros_like(s2)))
+        terms = [math.comb(power, k) * theta[0] ** (power - k) * theta[1] ** k * moments[a + k] for k in range(power + 1)]
+        return np.asarray(np.sum(terms, axis=0))
 
     def product(a: int, c: int) -> Floats:
-        errors = {0: 1.0, 2: s2, 4: 3 * s2**2}
-        return np.asarray(sum(math.comb(c, j) * mean * on_line(a, c - j) for j, mean in errors.items() if j <= c))
+        errors = (np.ones_like(s2), s2, 3 * s2**2)  # the moments 0, 2 and 4 of e
+        return np.asarray(np.sum([math.comb(c, 2 * j) * errors[j] * on_line(a, c - 2 * j) for j in range(c // 2 + 1)], axis=0))
 
     mean = np.stack([product(a, c) for a, c in _PARTS], axis=1)
     square = np.array([[product(a + b, c + d) for b, d in _PARTS] for a, c in _PARTS])

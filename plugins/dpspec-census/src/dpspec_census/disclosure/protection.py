@@ -105,6 +105,7 @@ def _confirm(layout: Layout, base: Counts, chosen: frozenset[int] | set[int], ne
         )
 
 
+@lru_cache(maxsize=64)
 def matrix(layout: Layout) -> Any:
     """A as a sparse matrix: rows are published cells, columns base cells."""
     import numpy as np

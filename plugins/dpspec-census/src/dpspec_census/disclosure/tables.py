@@ -13,7 +13,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import attrs
@@ -96,6 +96,12 @@ class Layout:
         return Columns.from_records(listed, (*columns, number))
 
 
+@lru_cache(maxsize=256)
+def _layout(attributes: tuple[Attribute, ...], tables: tuple[tuple[str, ...], ...]) -> Layout:
+    """One object for equal layouts, so that its cells are listed once."""
+    return Layout(attributes, tables)
+
+
 @define
 class TableRelease(DisclosureControl):
     """Shared by the mechanisms that publish tables of counts."""
@@ -123,7 +129,7 @@ class TableRelease(DisclosureControl):
     def layout(self, space: DatasetSpace) -> Layout:
         """The cells that are published."""
         names = dict.fromkeys(name for table in self.published_tables() for name in table)
-        return Layout(tuple(self.attribute(name, space) for name in names), self.published_tables())
+        return _layout(tuple(self.attribute(name, space) for name in names), self.published_tables())
 
     def base_counts(self, dataset: Dataset, space: DatasetSpace) -> Counts:
         """n: the counts of the base of a dataset in its canonical form."""

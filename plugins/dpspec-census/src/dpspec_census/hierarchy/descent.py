@@ -49,8 +49,8 @@ def asked_at(tabulation: Tabulation, cells: Cells, level: int) -> tuple[Asked, .
 
 
 def descend(
-    tabulation: Tabulation,
     cells: Cells,
+    asked: Sequence[tuple[Asked, ...]],
     limits: Sequence[Limit],
     run: Run,
     *,
@@ -60,6 +60,7 @@ def descend(
     """Measure and fit all levels.
 
     Args:
+        asked: the queries of every level.
         limits: the constraints.
         true: the confidential counts of the smallest level, shape (nodes, cells), to be measured; or
         given: the noisy answers of every level, shape (nodes, answers).
@@ -71,9 +72,9 @@ def descend(
         stage = f"{cells.unit}-{level + 1}-{cells.geography.levels[level].name}"
         kept = run.checkpoints.load(stage)
         if kept is None:
-            measured = None if true is None else _aggregate(cells, true, last, level)
+            measured = None if true is None else aggregated(cells, true, level)
             known = None if given is None else given[level]
-            kept = _level(tabulation, cells, limits, run, level, above, measured, known)
+            kept = _level(cells, asked[level], limits, run, level, above, measured, known)
             run.checkpoints.save(stage, kept)
         above = _sparse(cells, level, kept)
         counts.append(above)
@@ -83,9 +84,11 @@ def descend(
     return Fitted(counts=tuple(counts), answers=tuple(answers), notes=tuple(notes))
 
 
-def _aggregate(cells: Cells, counts: Any, last: int, level: int) -> Any:
+def aggregated(cells: Cells, counts: Any, level: int) -> Any:
+    """Sparse counts of the smallest nodes added up to a level."""
     from scipy.sparse import csr_array
 
+    last = len(cells.geography.levels) - 1
     nodes = cells.geography.size(last)
     within = (np.ones(nodes, dtype=np.int64), (cells.geography.ancestors(last, level), np.arange(nodes)))
     return csr_array(within, shape=(cells.geography.size(level), nodes)) @ counts
@@ -99,8 +102,8 @@ def _sparse(cells: Cells, level: int, kept: Mapping[str, Any]) -> Any:
 
 
 def _level(  # noqa: PLR0917 - one level with all that it is made of
-    tabulation: Tabulation,
     cells: Cells,
+    asked: tuple[Asked, ...],
     limits: Sequence[Limit],
     run: Run,
     level: int,
@@ -114,7 +117,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     plan = Level(
         unit=cells.unit,
         level=cells.geography.levels[level],
-        asked=asked_at(tabulation, cells, level),
+        asked=asked,
         limits=tuple(limit.name for limit, _ in stated),
         groups=np.array([limit.cells for limit, _ in stated], dtype=np.bool_).reshape(len(stated), cells.count),
         cells=cells.count,

@@ -8,13 +8,13 @@ confidential one; where their number is an invariant the two are equal.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpspec.params import Integer, Items, Pairs, Text, define
-from dpspec_census.hierarchy.cells import Cells
-from dpspec_census.hierarchy.family import UNBOUNDED, Counts
+
+if TYPE_CHECKING:
+    from dpspec_census.hierarchy.cells import Cells
+    from dpspec_census.hierarchy.family import Counts
 
 
 @define
@@ -44,6 +44,10 @@ class EditConstraint:
         Args:
             cells, fitted: of the unit that bounds, the counts of shape (nodes, cells).
         """
+        import numpy as np
+
+        from dpspec_census.hierarchy.family import UNBOUNDED
+
         units = np.asarray(fitted @ cells.where(self.of_where).astype(np.int64)).ravel()
         high = np.where(units > 0, UNBOUNDED, 0) if self.most is None else self.most * units
         return self.least * units, np.asarray(high, dtype=np.int64)

@@ -1,0 +1,341 @@
+"""TopDown by levels: its budget, its claim judged by the exact engine, its constraints, and what it refuses."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import attrs
+import numpy as np
+import pytest
+from dpspec_census import TopdownByLevels
+from dpspec_census.hierarchy.edits import EditConstraint
+from dpspec_census.hierarchy.workload import Tabulation, preset
+from dpspec_census.linear import loss_of_one_unit
+
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.households import Households
+from dpspec.blocks.invariant import FunctionInvariant, Marginal
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.errors import IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
+from dpspec.exact import INFINITY, number
+from dpspec.randomness import SeededRandomness
+from dpspec.run import Run
+from dpspec.table import Members, Table
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
+
+STATE = {"name": "state", "categories": ["a"]}
+BLOCK = {"name": "block", "categories": ["a1", "a2", "a3"], "within": "state", "parents": ["a"] * 3}
+TWO = {"name": "block", "categories": ["a1", "a2"], "within": "state", "parents": ["a"] * 2}
+ADULT = {"name": "adult", "categories": ["no", "yes"]}
+KIND = {"name": "kind", "categories": ["occupied", "vacant", "dormitory"]}
+LEVELS = ["state", "block"]
+TOTAL = {"shares": ["1/2", "1/5"]}
+BY_AGE = {"attributes": ["adult"], "shares": ["1/2", "4/5"]}
+PERSONS = {"rho": "6", "level_shares": ["1/3", "2/3"], "queries": [TOTAL, BY_AGE]}
+UNITS = {
+    "unit": "household",
+    "rho": "3",
+    "level_shares": ["1/3", "2/3"],
+    "queries": [{"attributes": ["kind"], "shares": ["1", "1"]}],
+}
+POPULATION = Marginal(attributes=["state"])
+HOUSING = Marginal(attributes=["block"], unit="household", where={"kind": ["occupied", "vacant"]})
+DORMITORIES = Marginal(attributes=["block"], unit="household", where={"kind": ["dormitory"]})
+EMPTY = Marginal(attributes=[], where={"kind": ["vacant"]})
+EDITS = [
+    {"where": {"kind": ["dormitory"]}, "of_where": {"kind": ["dormitory"]}, "least": 1},
+    {"where": {"kind": ["occupied"]}, "of_where": {"kind": ["occupied", "vacant"]}, "most": 10},
+]
+
+SMALL = UnorderedRecords(attributes=[STATE, TWO, ADULT], least=0, most=2)
+
+
+def persons(*invariants, tables=(PERSONS,)):
+    return TopdownByLevels(levels=LEVELS, tables=tables, invariants=invariants)
+
+
+def census(**changes):
+    invariants = [POPULATION, HOUSING, DORMITORIES, EMPTY]
+    given = {"tables": [PERSONS, UNITS], "invariants": invariants, "edits": EDITS, "unit": "household", **changes}
+    return TopdownByLevels(levels=LEVELS, **given)
+
+
+def measurements(mechanism, space):
+    """The same queries as marginals of the space, one by one."""
+    for table in mechanism.tabulations():
+        for level, name in enumerate(mechanism.levels):
+            for query in table.asked(level):
+                marginal = Marginal(attributes=[*mechanism.levels[:level], name, *query.attributes], unit=table.unit)
+                yield marginal, 1 / table.rho_star(level, query)
+
+
+# --- the budget ------------------------------------------------------------------------------------
+
+
+@pytest.mark.reference("K-D41")
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_the_loss_is_the_largest_over_all_kinds_of_records(most):
+    """The oracle goes through all pairs of cells with rational sums."""
+    three = UnorderedRecords(attributes=[STATE, BLOCK, ADULT])
+    assert persons().rho(three) == loss_of_one_unit(measurements(persons(), three), three, "person") == number(5)
+    space = Households(household=[STATE, TWO, KIND], person=[ADULT], most=2, members=most)
+    both = census(invariants=[], edits=[])
+    assert both.rho(space) == loss_of_one_unit(measurements(both, space), space, "household")
+
+
+@pytest.mark.reference("B-X6")
+def test_persons_have_no_finite_budget_where_households_are_measured():
+    space = Households(household=[STATE, TWO, KIND], person=[ADULT], most=2, members=1)
+    mechanism = census(unit="person")
+    assert mechanism.rho(space) == INFINITY
+    assert mechanism.claims(space) == ()
+    assert census().rho(Households(household=[STATE, TWO, KIND], person=[ADULT])) == INFINITY
+
+
+@pytest.mark.reference("K-N8")
+@pytest.mark.reference("K-N9")
+def test_the_allocation_of_2020():
+    six = ["us", "state", "county", "tract", "block-group", "block"]
+    assert preset("2020-pl-persons", six).rho == Fraction(256, 100)
+    assert preset("2020-pl-housing-units", six).rho == Fraction(7, 100)
+    part = preset("2020-pl-persons", six[1:])
+    assert part.rho == Fraction(256, 100) * Fraction(3995, 4099)
+    total, tract = part.queries[0], 2
+    assert part.rho_star(tract, total) == Fraction(256, 100) * Fraction(687, 4099) * Fraction(1567, 4102)
+    assert sum(part.rho_star(level, q) for level in range(5) for q in part.queries) == part.rho
+    with pytest.raises(ParameterError, match="none of the 2020"):
+        preset("2020-pl-persons", ["state", "parish"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"level_shares": ["1/3", "1/3"]},
+        {"queries": [TOTAL]},
+        {"queries": [{"shares": ["1"]}]},
+        {"rho": "0"},
+        {"rho": "-1"},
+    ],
+)
+def test_shares_that_do_not_add_up_are_refused(change):
+    with pytest.raises(ParameterError):
+        Tabulation(**{**PERSONS, **change})
+
+
+# --- the claim, by the exact engine --------------------------------------------------------------------
+
+
+@pytest.mark.reference("B-T13")
+@pytest.mark.reference("B-T16")
+def test_the_claim_holds_in_miniature_and_a_smaller_one_is_refuted():
+    mechanism = persons(POPULATION)
+    (claim,) = mechanism.claims(SMALL)
+    verdict = verify(mechanism, claim.spec)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert any(universe.is_tight for universe in verdict.universes)
+    smaller = attrs.evolve(claim.spec, budget=UniformBudget(parameter="rho", value="49/10"))
+    assert verify(mechanism, smaller).outcome is Outcome.REFUTED
+
+
+@pytest.mark.reference("B-D25")
+def test_the_claim_holds_for_persons_and_units_in_one_run():
+    space = Households(household=[STATE, TWO, KIND], person=[ADULT], most=1, members=1)
+    (claim,) = census().claims(space)
+    verdict = verify(census(), claim.spec)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert len(verdict.vacuous) < len(verdict.universes)
+
+
+class Peeking(TopdownByLevels):
+    """A mutation: its fit is told the true totals of the blocks, which are no invariant that is stated."""
+
+    name = "peeking"
+
+    def law(self, dataset, space):
+        told = (*self.invariants, Marginal(attributes=["block"]))
+        return TopdownByLevels(levels=self.levels, tables=self.tables, invariants=told).law(dataset, space)
+
+
+@pytest.mark.reference("B-T16")
+def test_a_fit_that_reads_more_than_the_invariants_is_refuted():
+    honest = persons(POPULATION)
+    peeking = Peeking(levels=LEVELS, tables=[PERSONS], invariants=[POPULATION])
+    (claim,) = honest.claims(SMALL)
+    assert verify(honest, claim.spec).outcome is Outcome.VERIFIED
+    assert verify(peeking, claim.spec).outcome is Outcome.REFUTED
+    # The outcomes show it: one t, two fitted tables, for datasets of one universe.
+    x, y = (SMALL.dataset([("a", block, "yes")]) for block in ("a1", "a2"))
+    t = (0,) * len(honest.variances(SMALL))
+    assert honest.law(x, SMALL).outcome(t) == honest.law(y, SMALL).outcome(t)
+    assert peeking.law(x, SMALL).outcome(t)[0] != peeking.law(y, SMALL).outcome(t)[0]
+
+
+@pytest.mark.reference("B-A6")
+def test_the_release_is_the_fit_of_what_it_measured():
+    """`run` and `law` meet: the released table is the fit of the released measurements and of c(x), by the code of the law."""
+    mechanism, source = persons(POPULATION), SeededRandomness(5)
+    space = UnorderedRecords(attributes=[STATE, BLOCK, ADULT])
+    records = [("a", b, c) for b, c, n in (("a1", "yes", 7), ("a2", "no", 2), ("a3", "yes", 4)) for _ in range(n)]
+    output = mechanism.run(Table.from_records(records, space.attributes), space, Run(source=source))
+    noisy = output.tables["measurements"]
+    values = list(noisy.attribute("answer").values())
+    t = tuple(int(values[code]) for code in noisy.codes["answer"])
+    law = mechanism.law(space.dataset(records), space)
+    (((_, fitted),), _) = law.outcome(t)
+    found = output.main.counts(["block", "adult"])
+    cells = list(itertools.product(("a1", "a2", "a3"), ("no", "yes")))
+    assert fitted == tuple(found.get(cell, 0) for cell in cells)
+    assert sum(fitted) == 13
+
+
+# --- releases ------------------------------------------------------------------------------------------
+
+
+def town(seed=0):
+    """A random town: units of three kinds in three blocks, nobody in vacant ones, everybody somewhere in dormitories."""
+    draw = np.random.default_rng(seed)
+    space = Households(household=[STATE, BLOCK, KIND], person=[ADULT])
+    size = 60
+    units = [("a", f"a{draw.integers(1, 4)}", ("occupied", "vacant", "dormitory")[draw.integers(0, 3)]) for _ in range(size)]
+    most = {"occupied": 5, "vacant": 1, "dormitory": 12}
+    owner = [i for i, unit in enumerate(units) if unit[2] != "vacant" for _ in range(int(draw.integers(1, most[unit[2]])))]
+    members = Table.from_records([(("no", "yes")[draw.integers(0, 2)],) for _ in owner], space.person)
+    table = Table.from_records(units, space.household)
+    held = Members(table=members, owner=np.array(owner))
+    return space, Table(attributes=table.attributes, codes=table.codes, members=held)
+
+
+@pytest.mark.reference("B-A6")
+@pytest.mark.reference("B-D25")
+@pytest.mark.parametrize("seed", range(4))
+def test_persons_and_units_keep_all_constraints(seed):
+    space, table = town(seed)
+    output = census().run(table, space, Run(source=SeededRandomness(seed)))
+    units, people = output.main, output.tables["released-person"]
+    before = table.of_members()
+    assert len(people) == len(before)
+    for kinds in (("occupied", "vacant"), ("dormitory",)):
+        one, two = (
+            {
+                b: sum(n for (block, kind), n in t.counts(["block", "kind"]).items() if block == b and kind in kinds)
+                for b in ["a1", "a2", "a3"]
+            }
+            for t in (table, units)
+        )
+        assert one == two
+    held, dormitories = people.counts(["block", "kind"]), units.counts(["block", "kind"])
+    for block in ("a1", "a2", "a3"):
+        assert held.get((block, "dormitory"), 0) >= dormitories.get((block, "dormitory"), 0)
+        assert held.get((block, "vacant"), 0) == 0
+    assert [entry["held"] for entry in output.report["constraints"]] == [True] * 6
+    assert output.report["budget"]["allocated"] == {"person": "6", "household": "3"}
+
+
+def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
+    from dpspec.engine import Embedded
+
+    space, table = town()
+    class Cut(Embedded):
+        parts = 7
+
+    cut = Cut()
+    first, second = (census().run(table, space, Run(source=SeededRandomness(3), engine=e)) for e in (Embedded(), cut))
+    other = census().run(table, space, Run(source=SeededRandomness(4)))
+    names = ["block", "kind"]
+    assert first.main.counts(names) == second.main.counts(names)
+    drawn = [o.tables["measurements"].counts(["query", "cell", "node", "answer"]) for o in (first, second, other)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_run_goes_on_where_it_stopped():
+    """After an interruption at the second table, what is there already is not drawn again."""
+    from dpspec.checkpoints import Checkpoints
+
+    class Kept(Checkpoints):
+        def __init__(self):
+            self.stages, self.broken = {}, None
+
+        def load(self, stage):
+            return self.stages.get(stage)
+
+        def save(self, stage, arrays):
+            if stage == self.broken:
+                raise KeyboardInterrupt
+            assert stage not in self.stages
+            self.stages[stage] = dict(arrays)
+
+    space, table = town()
+    whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Kept()
+    kept.broken = "person-1-state"
+    with pytest.raises(KeyboardInterrupt):
+        census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
+    assert sorted(kept.stages) == ["household-1-state", "household-2-block"]
+    kept.broken = None
+    again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
+    for name in ("released", "released-person"):
+        assert whole.tables[name].counts(["block", "kind"]) == again.tables[name].counts(["block", "kind"])
+
+
+def test_an_empty_table_is_released_empty():
+    space = UnorderedRecords(attributes=[STATE, BLOCK, ADULT])
+    nobody = Table(attributes=space.attributes, codes={a.name: np.zeros(0, dtype=np.int64) for a in space.attributes})
+    output = persons(POPULATION).run(nobody, space, Run(source=SeededRandomness(1)))
+    assert len(output.main) == 0
+    assert len(output.tables["measurements"]) == 3 + 9
+
+
+# --- what it refuses -----------------------------------------------------------------------------------
+
+
+def test_geography_that_is_not_nested_is_an_error():
+    states = {"name": "state", "categories": ["a", "b"]}
+    blocks = {"name": "block", "categories": ["a1", "b1"], "within": "state", "parents": ["a", "b"]}
+    space = UnorderedRecords(attributes=[states, blocks, ADULT])
+    codes = {"state": np.array([0, 1, 0]), "block": np.array([0, 1, 1]), "adult": np.array([0, 1, 1])}
+    with pytest.raises(TableError, match="row 3, column block=b1: does not lie in the state"):
+        persons().run(Table(attributes=space.attributes, codes=codes), space, Run(source=SeededRandomness(1)))
+    apart = UnorderedRecords(attributes=[states, {"name": "block", "count": 2}, ADULT])
+    with pytest.raises(IncompatibleBlocksError, match="does not lie within state"):
+        persons().check(apart)
+
+
+def test_infeasible_constraints_are_named():
+    """Three dormitories, and an edit constraint that wants 100 persons in each: the state has not so many."""
+    space, table = town()
+    greedy = [EditConstraint(where={"kind": ["dormitory"]}, of_where={"kind": ["dormitory"]}, least=100)]
+    with pytest.raises(InfeasibleConstraintsError, match=r"person by state.*dormitory") as caught:
+        census(edits=greedy).run(table, space, Run(source=SeededRandomness(1)))
+    assert "per household kind dormitory, at least" in str(caught.value.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"tables": [PERSONS]}, "unit"),
+        ({"tables": [PERSONS, PERSONS]}, "one table for each"),
+        ({"edits": [{"unit": "dog"}]}, "measured unit"),
+        ({"edits": [{"unit": "household", "of_unit": "person"}, *EDITS]}, "bounded itself"),
+        ({"tables": [PERSONS, {**UNITS, "level_shares": ["1"], "queries": [{"shares": ["1"]}]}]}, "one share for each level"),
+    ],
+)
+def test_mechanisms_that_do_not_fit_together_are_refused(changes, text):
+    with pytest.raises(ParameterError, match=text):
+        census(**changes)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "text"),
+    [
+        (persons(HOUSING), "not measured"),
+        (persons(Marginal(attributes=[], where={"block": ["a1"]})), "condition on geography"),
+        (persons(FunctionInvariant(function=len, label="size")), "no marginal"),
+        (persons(tables=[{**PERSONS, "queries": [{"attributes": ["age"], "shares": ["1", "1"]}]}]), "no such attribute"),
+        (TopdownByLevels(levels=["adult", "block"], tables=[PERSONS]), "within adult"),
+        (persons(tables=[{**PERSONS, "level_shares": ["0", "1"]}]), "asks nothing"),
+    ],
+)
+def test_spaces_that_do_not_have_it_are_refused(mechanism, text):
+    with pytest.raises(IncompatibleBlocksError, match=text):
+        mechanism.check(SMALL)

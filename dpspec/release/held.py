@@ -71,7 +71,7 @@ def compared(counted: Marginal, before: Table, after: Table) -> tuple[int, int]:
         first, second = marginal(counted, before), marginal(counted, after)
         return len(first), sum(first[cell] != second[cell] for cell in {*first, *second})
     (cells, counts), (others, again) = _numbered(counted, before), _numbered(counted, after)
-    every = np.union1d(cells, others)
+    every = cells if np.array_equal(cells, others) else np.union1d(cells, others)
     change = np.zeros(len(every), dtype=np.int64)
     change[np.searchsorted(every, cells)] += counts
     change[np.searchsorted(every, others)] -= again

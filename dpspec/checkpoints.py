@@ -67,10 +67,12 @@ class Folder(Checkpoints):
         Raises:
             ReleaseError: a run is there already.
         """
-        if self.path.exists():
+        if (self.path / _RUN).exists() and (self.path / _KEY).exists():
             raise ReleaseError(
                 "unfinished run", "lies there already", "go on with --resume, or delete it and begin anew", value=str(self.path)
             )
+        # Without its key, or before it is said whose run it is, nothing has been drawn that could be gone on with.
+        shutil.rmtree(self.path, ignore_errors=True)
         self.path.mkdir(parents=True, mode=0o700)
         with whole(self.path / _KEY) as part:
             handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -93,8 +95,8 @@ class Folder(Checkpoints):
         changed = sorted(name for name in {*found, *self._identity} if found.get(name) != self._identity.get(name))
         if changed:
             raise ReleaseError(
-                "unfinished run", f"was begun with another {', '.join(changed)}; equal noise on other data gives them away",
-                "delete the folder and begin anew", value=str(self.path),
+                "unfinished run", f"was begun with another {', '.join(changed)}; equal noise on other data would give both away",
+                "give what it was begun with, or delete the folder and begin anew", value=str(self.path),
             )  # fmt: skip
         return key
 

@@ -85,16 +85,25 @@ def read_table(
     return table
 
 
-def read_households(directory: Path, household: Sequence[Attribute], person: Sequence[Attribute], formats: Formats) -> Table:
-    """Read a directory with `households.*` and `persons.*`.
+def read_households(
+    directory: Path,
+    household: Sequence[Attribute],
+    person: Sequence[Attribute],
+    formats: Formats,
+    *,
+    progress: Callable[[int], object] | None = None,
+) -> Table:
+    """Read a directory with `households.*` and `persons.*`; a household without persons is vacant.
+
+    Args:
+        progress: called with the number of rows of both files read so far.
 
     Raises:
         TableError: as `read_table`; a file that is missing or there twice; an identifier that is missing, that two households
             share, or that no household has.
     """
     of_households, of_persons = (_only(directory, stem, formats) for stem in ("households", "persons"))
-    outer = read_table(of_households, household, formats, keep=[HOUSEHOLD_ID])
-    inner = read_table(of_persons, person, formats, keep=[HOUSEHOLD_ID])
+    outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress)
     identifiers = _identifiers(of_households, formats)
     order = np.argsort(identifiers, kind="stable")
     ranked = identifiers[order]
@@ -107,9 +116,8 @@ def read_households(directory: Path, household: Sequence[Attribute], person: Seq
         )  # fmt: skip
     wanted = _identifiers(of_persons, formats)
     if wanted.dtype.kind != ranked.dtype.kind:
-        wanted, ranked = wanted.astype(str), ranked.astype(str)
-        order = order[np.argsort(ranked, kind="stable")]
-        ranked = np.sort(ranked)
+        # Where only the persons' identifiers are no numbers one of them is lost, so `order` need not follow.
+        wanted, ranked = wanted.astype(str), np.sort(ranked.astype(str))
     place = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
     lost = np.flatnonzero(ranked[place] != wanted)
     if lost.size:
@@ -118,6 +126,23 @@ def read_households(directory: Path, household: Sequence[Attribute], person: Seq
             f"is the identifier of no household ({lost.size} such persons)", value=str(wanted[lost[0]]),
         )  # fmt: skip
     return attrs.evolve(outer, members=Members(table=inner, owner=order[place].astype(np.int64)))
+
+
+def _both(
+    files: Sequence[tuple[Path, Sequence[Attribute]]], formats: Formats, progress: Callable[[int], object] | None
+) -> list[Table]:
+    """The tables of some files; the faults of all are raised together."""
+    tables: list[Table] = []
+    faults: list[DpspecError] = []
+    for path, attributes in files:
+        before = sum(map(len, tables))
+        told = None if progress is None else lambda rows, before=before: progress(before + rows)
+        try:
+            tables.append(read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told))
+        except DpspecError as problem:
+            faults.append(problem)
+    raise_all(faults)
+    return tables
 
 
 def _only(directory: Path, stem: str, formats: Formats) -> Path:

@@ -121,6 +121,21 @@ class Table:
         return cls(attributes=attributes, codes=codes)
 
 
+def joined(attributes: tuple[Attribute, ...], tables: Iterable[Table]) -> Table:
+    """The records of several tables of these columns, one after the other, in compact codes.
+
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> parts = [Table.from_records([("f",), ("m",)], (sex,)), Table.from_records([("m",)], (sex,))]
+    >>> joined((sex,), parts).counts(["sex"])
+    {('f',): 1, ('m',): 2}
+    """
+    columns: dict[str, list[Codes]] = {a.name: [compact((), a.size)] for a in attributes}
+    for table in tables:
+        for a in attributes:
+            columns[a.name].append(compact(table.codes[a.name], a.size))
+    return Table(attributes=attributes, codes={name: np.concatenate(parts) for name, parts in columns.items()})
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Members:
     """Records that belong to the records of another table.
@@ -183,5 +198,9 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
     """What is wrong with a value that is no category of its attribute."""
     if category is None or str(category).strip() == "":
         return TableError(subject, f"is missing{note}", "every record needs every attribute")
+    if attribute.count is not None:
+        return TableError(
+            subject, f"is no category of the space{note}", f"integers from 0 to {attribute.size - 1}", value=category
+        )
     hint = did_you_mean(str(category), attribute.values()) if attribute.size <= 1000 else ""
     return TableError(subject, f"is no category of the space{note}", hint, value=category)

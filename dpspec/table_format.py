@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -62,3 +62,13 @@ class TableFormat(ABC):
         Args:
             notes: what the file should say about itself, where the format has a place for it.
         """
+
+    def write_batches(self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path) -> None:
+        """Write a table that comes in batches; a format that can write as it goes does so, and needs no room for all of it.
+
+        Args:
+            attributes: the columns of every batch.
+        """
+        from dpspec.table import joined
+
+        self.write(joined(attributes, batches), path, {})

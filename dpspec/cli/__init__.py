@@ -18,6 +18,7 @@ from dpspec.cli.plugins import plugins as list_plugins
 from dpspec.cli.recommending import recommend
 from dpspec.cli.releasing import ledger, release
 from dpspec.cli.risk import risk
+from dpspec.cli.synthesising import synth
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -35,7 +36,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, ledger, convert, risk, recommend, lint, list_plugins, check_plugin, release,
-    explain, new, schema,
+    synth, explain, new, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -88,11 +88,11 @@ def release(  # noqa: PLR0917 - one argument for each option
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     registry = installed().registry
     document = read(Path(spec), registry)
-    with Work("releasing") as work:
-        options = face.Options(
-            seed=seed, engine=engine, resume=resume, suffix=f".{suffix.lstrip('.')}" if suffix else None, progress=work
-        )
+    ending = f".{suffix.lstrip('.')}" if suffix else None
+    with Work("reading", unit="records") as work:
+        options = face.Options(seed=seed, engine=engine, resume=resume, suffix=ending, progress=work, stage=work.entitle)
         drawn = face.draw(document, table, registry, Path(out), options)
+        work.entitle("writing")
         data = face.write(drawn, registry, Path(out))
         if utility:
             data["utility"] = face.write_utility(drawn, Path(out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from dpspec.extension.registry import Provenance, Registry
 from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
-from dpspec.reading import Formats, read_households, read_table
+from dpspec.reading import Formats, format_of, read_households, read_table
 from dpspec.release.held import Held, held
 from dpspec.run import Output, Progress, Run
 from dpspec.specfile.document import SpecDocument
@@ -32,6 +33,10 @@ def _nobody(done: int, total: int) -> None:
     """Nobody is watching."""
 
 
+def _unsaid(stage: str) -> None:
+    """Nobody is told."""
+
+
 @attrs.frozen(kw_only=True)
 class Options:
     """How to draw.
@@ -42,6 +47,7 @@ class Options:
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
         progress: told how far the work is.
+        stage: told what is done next: reading, drawing, checking.
     """
 
     seed: int | None = None
@@ -49,6 +55,7 @@ class Options:
     resume: bool = False
     suffix: str | None = None
     progress: Progress = _nobody
+    stage: Callable[[str], object] = _unsaid
 
 
 @attrs.frozen(kw_only=True)
@@ -110,15 +117,21 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
     engine = registry.get("engines", options.engine)()
     suffix = options.suffix or _suffix(Path(table), formats_of(registry))
+    format_of(Path(f"released{suffix}"), formats_of(registry))
+    options.stage("reading")
     given = _table(table, space, unit, registry, options.progress)
     if space.cells_are_records and unit == space.units[0]:
         check_size(space.name, len(given), *space.total_range())
-    folder = Folder(directory / UNFINISHED, _identity(document, mechanism, table, registry)) if mechanism.resumable else None
+    folder = None
+    if mechanism.resumable:
+        folder = Folder(directory / UNFINISHED, _identity(document, mechanism, table, registry, options))
     source = _source(folder, options)
     checkpoints: Checkpoints = folder or NoCheckpoints()
+    options.stage("drawing")
     with closing(engine):
         run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
         output = _guarded(mechanism, given, space, run)
+    options.stage("checking")
     invariants = document.spec.multiverse.invariants or ()
     return Release(
         document=document,
@@ -133,6 +146,11 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         suffix=suffix,
         run=folder,
     )
+
+
+def randomness(seed: int | None) -> str:
+    """Where the randomness of a release comes from, in words."""
+    return "operating system" if seed is None else f"seed {seed}"
 
 
 # --- what goes in --------------------------------------------------------------------------------
@@ -151,12 +169,13 @@ def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
     return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
 
 
-def _identity(document: SpecDocument, mechanism: Mechanism, table: str, registry: Registry) -> dict[str, Any]:
+def _identity(document: SpecDocument, mechanism: Mechanism, table: str, registry: Registry, options: Options) -> dict[str, Any]:
     """What must be equal for a run to go on with the noise that it has drawn."""
     return {
         "specification": _digest(Path(document.path)) if document.path else document.id,
         "mechanism": f"{mechanism!r} of {registry.provenance(mechanism)}",
         "table": _digest(Path(table)) if Path(table).exists() else table,
+        "randomness": randomness(options.seed),
     }
 
 
@@ -180,7 +199,7 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
     path, formats = Path(name), formats_of(registry)
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
         outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
-        return read_households(path, outer, inner, formats)
+        return read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
         return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0))

@@ -23,6 +23,7 @@ from dpspec.table import Table
 
 FOLDER = "CONFIDENTIAL-not-for-publication"
 NOTE = "NOT FOR PUBLICATION: computed from the confidential table, and covered by no guarantee."
+FILES = ("utility.json", "utility.svg")
 MOST_CELLS = 1 << 22
 """Tables with more cells are left out."""
 
@@ -75,13 +76,21 @@ def write_utility(release: Release, directory: Path) -> dict[str, Any]:
     folder = directory / FOLDER
     try:
         folder.mkdir(exist_ok=True)
-        with whole(folder / "utility.json") as part:
-            part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        with whole(folder / "utility.svg") as part:
-            part.write_text(picture(found), encoding="utf-8")
+        for name, text in zip(FILES, (json.dumps(data, indent=2) + "\n", picture(found)), strict=True):
+            with whole(folder / name) as part:
+                part.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise ReleaseError("directory", f"cannot be written ({problem.strerror})", value=str(folder)) from None
     return {"folder": folder.name, **data}
+
+
+def forget_utility(directory: Path) -> None:
+    """Remove what an earlier release left in its folder: it says nothing about this one."""
+    folder = directory / FOLDER
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def picture(found: list[Distance]) -> str:

@@ -12,7 +12,8 @@ from dpspec.errors import ReleaseError
 from dpspec.extension.registry import Registry
 from dpspec.files import whole
 from dpspec.reading import format_of
-from dpspec.release.draw import Release, formats_of
+from dpspec.release.draw import Release, formats_of, randomness
+from dpspec.release.utility import forget_utility
 from dpspec.table import files_of
 
 REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
@@ -51,6 +52,7 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
             report.write_text(json.dumps({"format": FORMAT, **data}, indent=2) + "\n", encoding="utf-8")
         for stale in earlier - {entry["file"] for entry in files}:
             (directory / stale).unlink(missing_ok=True)
+        forget_utility(directory)
         if release.seed is None:
             (directory / WARNING).unlink(missing_ok=True)
     except OSError as problem:
@@ -70,7 +72,7 @@ def described(release: Release, files: list[dict[str, Any]]) -> dict[str, Any]:
         "table": release.name,
         "records": len(release.output.main),
         "engine": release.engine,
-        "randomness": "operating system" if release.seed is None else f"seed {release.seed}",
+        "randomness": randomness(release.seed),
         "fit_for_publication": release.seed is None,
         "warning": None if release.seed is None else UNFIT,
         "invariants": [held.data() for held in release.held],

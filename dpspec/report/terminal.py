@@ -12,7 +12,17 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -60,10 +70,15 @@ def grid(*, indent: int = 0) -> Table:
 
 
 class Work(AbstractContextManager["Work"]):
-    """Work in progress; on a terminal it shows a bar on stderr once it has taken more than two seconds."""
+    """Work in progress; on a terminal it shows a bar on stderr once it has taken more than two seconds.
 
-    def __init__(self, title: str) -> None:
-        self._title, self._lock = title, threading.Lock()
+    Args:
+        title: what is being worked on.
+        unit: what is counted, in the plural; the bar then shows the count, the rate, and the time that remains.
+    """
+
+    def __init__(self, title: str, *, unit: str | None = None) -> None:
+        self._title, self._unit, self._lock = title, unit, threading.Lock()
         self._bar: Progress | None = None
         self._task: Any = None
         self._timer: threading.Timer | None = None
@@ -115,8 +130,28 @@ class Work(AbstractContextManager["Work"]):
         with self._lock:
             if self._timer is None:
                 return
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+            told = (
+                (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit), TimeRemainingColumn())
+            )
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *told)
             stderr = Console(stderr=True)
             self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
             self._bar.start()
+
+
+class Rate(ProgressColumn):
+    """How much is done, of how much, and how much of it in a second, as far as each is known.
+
+    Args:
+        unit: what is counted, in the plural.
+    """
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        whole = "" if task.total is None else f" of {task.total:,.0f}"
+        rate = "" if task.speed is None else f", {task.speed:,.0f}/s"
+        return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")

@@ -175,11 +175,25 @@ def released(data: Mapping[str, Any], directory: str) -> str:
         cells = held["cells"]
         told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
-    for place, (name, told) in enumerate(data["told_by_mechanism"].items()):
-        rows.add_row(Text("" if place else "mechanism", FAINT), f"{name}: {_told(told)}")
+    lines = [line for name, told in data["told_by_mechanism"].items() for line in _told_lines(name, told)]
+    for place, line in enumerate(lines):
+        rows.add_row(Text("" if place else "mechanism", FAINT), line)
     for file in data["released"]:
         rows.add_row(Text("sha256", FAINT), file["sha256"])
+    if "utility" in data:
+        tables = data["utility"]["tables"]
+        worst = max(tables, key=lambda table: table["mape"], default=None)
+        told = "" if worst is None else f"; largest error: {worst['mape']:.3g} % ({' x '.join(worst['attributes'])})"
+        rows.add_row(Text("utility", FAINT), Text(f"{directory}/{data['utility']['folder']}", "bold"))
+        rows.add_row("", f"{count(len(tables), 'table')} compared{told}; NOT for publication")
     return drawn(rows)
+
+
+def _told_lines(name: str, value: Any) -> list[str]:
+    """An entry of the mechanism's report: the items of a list on lines of their own, nothing for an empty one."""
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        return [f"{name}:", *(f"  {_told(item)}" for item in value)]
+    return [] if value in ([], {}) else [f"{name}: {_told(value)}"]
 
 
 def _told(value: Any) -> str:

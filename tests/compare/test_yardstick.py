@@ -123,7 +123,7 @@ def test_on_neighbours_approximate_privacy_is_reached_at_a_stated_delta() -> Non
     near = Neighbour(relation=ReplaceOne())
     one, two = people(Mult(), "epsilon", "ln(3)", near), people(DNor(), "rho", "1/8", near)
     found = {str(one.spec.output_divergence): one for one in common(one, two, at={"delta": "1/5"})}
-    approximate = found["mult-delta (delta = 1/5)"]
+    approximate = found["mult-delta (delta = 0.2)"]
     # the worst pair of ln 3 is (3/4, 1/4): delta = 3/4 - e^epsilon/4 = 1/5 at e^epsilon = 11/5
     assert approximate.left.budget == ln(Fraction(11, 5))
     assert accepted(approximate)

@@ -38,7 +38,7 @@ FLOORS = [
     ("dpspec.extension",),
     ("dpspec.specfile",),
     ("dpspec.verify", "dpspec.compare", "dpspec.risk", "dpspec.release"),
-    ("dpspec.ledger",),
+    ("dpspec.ledger", "dpspec.synthesis"),
     ("dpspec.lint", "dpspec.yardstick"),
     ("dpspec.api",),
     ("dpspec.report", "dpspec.scaffold"),

@@ -124,6 +124,6 @@ def test_the_plugin_registers_its_vocabulary():
         "mechanisms": ("derangement-swapping", "permutation-swapping"),
         "budgets": ("swapping",),
         "routes": ("least-swapping-budget", "swap-rate-for-budget", "swapping-budget"),
-        "tables": ("massachusetts-1940",),
+        "tables": ("massachusetts-1940", "synthetic-dwellings", "synthetic-housing-units", "synthetic-persons"),
     }.items():
         assert set(names) <= set(registry.names(kind))

@@ -18,6 +18,7 @@ from dpspec_census.swap_routes import (
 )
 from dpspec_census.swap_scheme import StratumSizes, SwapScheme
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
+from dpspec_census.synthetic import SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
 from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
 
 __all__ = [
@@ -35,6 +36,9 @@ __all__ = [
     "SwapScheme",
     "SwappingBudget",
     "SwappingBudgetRoute",
+    "SyntheticDwellings",
+    "SyntheticHousingUnits",
+    "SyntheticPersons",
     "Topdown",
     "TopdownByLevels",
     "TopdownNoise",
@@ -71,4 +75,5 @@ def dpspec_register_routes(register: Register) -> None:
 
 @hookimpl
 def dpspec_register_tables(register: Register) -> None:
-    register(Massachusetts1940)
+    for table in (Massachusetts1940, SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons):
+        register(table)

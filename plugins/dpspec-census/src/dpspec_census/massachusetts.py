@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from dpspec.blocks.space import Attribute
-from dpspec.builder import TableBuilder
+from dpspec.builder import SEED, SizedBuilder, pieces
 from dpspec.errors import TableError
 from dpspec.params import define
 
@@ -75,8 +75,11 @@ ATTRIBUTES = (
 
 
 @define
-class Massachusetts1940(TableBuilder):
+class Massachusetts1940(SizedBuilder):
     """Microdata of 1,144,424 dwellings with the printed counts of county x tenure (B-N5) and 264,331 of two persons.
+
+    At another size N all margins are scaled: cumulative totals are multiplied by N / 1,144,424 and rounded down, so that every
+    count is within 1 of its share. Nothing is random, and the seed does not matter.
 
     The dwellings stand in the order of the printed cells. Number i of N gets the size class into which
     (a i mod N) falls when 0, ..., N-1 are cut by the cumulative totals of `DWELLINGS_BY_SIZE`; a is the least integer above
@@ -85,24 +88,37 @@ class Massachusetts1940(TableBuilder):
     """
 
     name: ClassVar[str] = "massachusetts-1940"
+    own_size: ClassVar[int] = sum(PRINTED.values())
+    source: ClassVar[str] = (
+        "county x tenure of the full count of 1940 (B-N5) and 264,331 dwellings of two persons (B-N4) are printed; the other "
+        "household sizes are ours"
+    )
+    attributes: ClassVar[tuple[Attribute, ...]] = ATTRIBUTES
 
-    def build(self) -> Table:
+    def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.table import Table
+        from dpspec.table import Table, compact
 
-        cells = list(PRINTED)
-        counts = np.asarray([PRINTED[cell] for cell in cells])
-        cell_of = np.repeat(np.arange(len(cells)), counts)
-        total = len(cell_of)
-        spread = np.arange(total, dtype=np.int64) * _step(total) % total
-        ends = np.asarray(list(itertools.accumulate(DWELLINGS_BY_SIZE.values())))
-        columns = {
-            "county": cell_of // len(TENURES),
-            "tenure": cell_of % len(TENURES),
-            "persons": np.searchsorted(ends, spread, side="right"),
-        }
-        return Table(attributes=ATTRIBUTES, codes={name: column.astype(np.int64) for name, column in columns.items()})
+        cells, sizes = (np.asarray(scaled_ends(margin.values(), rows)) for margin in (PRINTED, DWELLINGS_BY_SIZE))
+        step = _step(rows)
+        for piece in pieces(rows):
+            place = np.arange(piece.start, piece.stop, dtype=np.int64)
+            cell = np.searchsorted(cells, place, side="right")
+            spread = np.searchsorted(sizes, place * step % rows, side="right")
+            columns = {"county": cell // len(TENURES), "tenure": cell % len(TENURES), "persons": spread}
+            codes = {a.name: compact(columns[a.name], a.size) for a in ATTRIBUTES}
+            yield Table(attributes=ATTRIBUTES, codes=codes)
+
+
+def scaled_ends(counts: Iterable[int], rows: int) -> list[int]:
+    """Cumulative totals of a margin, scaled to so many records and rounded down.
+
+    >>> scaled_ends([3, 1], 4), scaled_ends([3, 1], 10)
+    ([3, 4], [7, 10])
+    """
+    ends = list(itertools.accumulate(counts))
+    return [end * rows // ends[-1] for end in ends]
 
 
 def _step(total: int) -> int:

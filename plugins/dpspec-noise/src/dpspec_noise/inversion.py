@@ -32,6 +32,9 @@ _PRECISION = 192
 LARGEST_REACH = 1 << 15
 """No table is made for wider laws."""
 
+_CHUNK = 1 << 15
+"""Draws that are made together."""
+
 BULK = 1000
 """From this many draws on a table pays."""
 
@@ -50,15 +53,24 @@ def inverted(law: IntegerLaw, count: int, source: Randomness) -> Integers:
     4
     """
     table = _table(law)
-    words = source.words(count)
+    drawn = np.empty(count, dtype=np.int64)
+    for begin in range(0, count, _CHUNK):
+        part = drawn[begin : begin + _CHUNK]
+        _invert(table, law, part, source)
+    return drawn
+
+
+def _invert(table: _Table, law: IntegerLaw, drawn: Integers, source: Randomness) -> None:
+    """Fill an array that the processor's cache can hold."""
+    words = source.words(len(drawn))
     index = np.searchsorted(table.floors, words)
-    drawn = table.first + index.astype(np.int64)
+    np.add(index, table.first, out=drawn)
     last = len(table.floors) - 1
     open_ = (index == 0) | (index > last) | (table.floors[np.minimum(index, last)] == words)
-    open_ |= table.doubtful[index - 1] & (table.floors[index - 1] + np.uint64(1) == words)
+    if table.doubtful.any():
+        open_ |= table.doubtful[index - 1] & (table.floors[index - 1] + np.uint64(1) == words)
     for place in np.flatnonzero(open_):
         drawn[place] = _refined(law, int(words[place]), source)
-    return drawn
 
 
 @attrs.frozen(kw_only=True)

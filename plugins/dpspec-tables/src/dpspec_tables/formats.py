@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from dpspec.blocks.space import Attribute
 from dpspec.errors import TableError
-from dpspec.table import Table
+from dpspec.table import Table, compact
 from dpspec.table_format import Coded, TableFormat
 
 if TYPE_CHECKING:
@@ -45,6 +45,20 @@ class PolarsFormat(TableFormat):
     @abstractmethod
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         """Write a frame of labels."""
+
+    @abstractmethod
+    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+        """Write a lazy frame of labels as it comes."""
+
+    def write_batches(self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path) -> None:
+        import polars as pl
+        from polars.io.plugins import register_io_source
+
+        def frames(*_: object) -> Iterator[pl.DataFrame]:
+            return (pl.DataFrame([labelled(table.codes[a.name], a) for a in attributes]) for table in batches)
+
+        schema = pl.DataFrame([labelled(compact((), a.size), a) for a in attributes]).schema
+        self.sink(register_io_source(frames, schema=schema), path)
 
     def header(self, path: Path) -> tuple[str, ...]:
         with _readable(path):
@@ -136,6 +150,9 @@ class Csv(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_csv(path)
 
+    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+        frame.sink_csv(path)
+
 
 class Parquet(PolarsFormat):
     """Parquet, with the notes as key-value metadata."""
@@ -151,6 +168,9 @@ class Parquet(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_parquet(path, metadata=dict(notes) or None)
 
+    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+        frame.sink_parquet(path)
+
 
 class Arrow(PolarsFormat):
     """Arrow IPC files."""
@@ -165,6 +185,9 @@ class Arrow(PolarsFormat):
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_ipc(path)
+
+    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+        frame.sink_ipc(path)
 
 
 __all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "labelled"]

@@ -36,10 +36,16 @@ class Asked:
 
 def measured(asked: tuple[Asked, ...], true: tuple[Counts, ...], source: Randomness) -> Counts:
     """The true answers to all queries with noise on each, shape (children, answers), one query after the other."""
-    from dpspec_noise.inversion import inverted
-
     noisy = [
-        answers + inverted(query.noise, answers.size, source).reshape(answers.shape)
+        answers + _noise(query.noise, answers.size, source).reshape(answers.shape)
         for query, answers in zip(asked, true, strict=True)
     ]
     return np.concatenate(noisy, axis=1)
+
+
+def _noise(law: DiscreteGaussian, count: int, source: Randomness) -> Counts:
+    """Exact draws: by the table of the law, or by rejection where that would be too large."""
+    from dpspec_noise.inversion import fits, inverted
+    from dpspec_noise.samplers import discrete_gaussian
+
+    return inverted(law, count, source) if fits(law) else discrete_gaussian(source, count, variance=law.variance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.invariant import Invariant
@@ -74,6 +74,16 @@ class TopdownByLevels(Mechanism):
                 raise ParameterError(f"edit {edit}", "must bound one measured unit by another one")
             if any(other.unit == edit.of_unit for other in self.edits):
                 raise ParameterError(f"edit {edit}", "bounds by a unit that is bounded itself", value=edit.of_unit)
+
+    @classmethod
+    def examples(cls) -> tuple[TopdownByLevels, ...]:
+        """Small workloads whose shares go with their levels."""
+        persons: Any = {"rho": "2", "level_shares": ["1/4", "3/4"], "queries": [{"shares": ["1", "1"]}]}
+        units: Any = {**persons, "unit": "household", "rho": "1/2"}
+        return (
+            cls(levels=("state", "block"), tables=(persons,)),
+            cls(levels=("state", "block"), tables=(persons, units)),
+        )
 
     def tabulations(self) -> tuple[Tabulation, ...]:
         """The tables, those that bound others first."""

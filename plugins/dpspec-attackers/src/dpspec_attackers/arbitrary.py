@@ -63,9 +63,12 @@ class ArbitraryPrior(AttackerModel):
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
-        if (self.default is None) == (self.way is Counterfactual.DEFAULT):
-            rule = "belongs to counterfactual = default, and only to it"
-            raise CounterfactualError("default", rule, "name the record that stands for the target's", value=self.default)
+        if self.way is Counterfactual.DEFAULT and self.default is None:
+            rule = "needs a record that stands for the target's"
+            raise CounterfactualError("counterfactual", rule, "name it as default", value=self.counterfactual)
+        if self.way is not Counterfactual.DEFAULT and self.default is not None:
+            rule = f"belongs to counterfactual = default, not to {self.counterfactual}"
+            raise CounterfactualError("default", rule, "set counterfactual=default, or leave it out", value=self.default)
 
     @property
     def way(self) -> Counterfactual:

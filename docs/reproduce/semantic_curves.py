@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
@@ -14,6 +15,7 @@ from dpspec_divergences import MultDelta
 
 from dpspec.exact import Bracket, number
 from dpspec.laws.composition import compose
+from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.power import largest_power
 from dpspec.laws.shifts import GaussianShift
@@ -37,6 +39,12 @@ PRODUCTION = """
 10 2.53585e-4 6.55701e-4 1.39316e-3 5.72334e-3 2.59839e-7
 12 7.4827e-6 2.19897e-5 4.84754e-5 2.37412e-4 1.45871e-9
 15 9.92339e-9 3.45345e-8 7.91582e-8 4.81995e-7 1.47443e-13
+"""
+NOISE = """
+1 0.973
+4 0.462
+8 0.0194
+10 0.00139
 """
 BLOCK = """
 0.1 0.148189 0.509714 0.929205 1 0.904837
@@ -70,7 +78,7 @@ POWERS = """
 2.63 0.2128 0.4869 0.7417 0.8442 0.9267 0.9616 0.9891 0.9976 0.9998
 """
 
-Numbers = Callable[[str], Sequence[Bracket]]
+Numbers = Callable[[str], Sequence[Bracket | float]]
 
 
 def gaussian(rho: str) -> GaussianShift:
@@ -79,10 +87,30 @@ def gaussian(rho: str) -> GaussianShift:
 
 
 @cache
+def production() -> Dichotomy:
+    """The discrete noise of the whole file: 71 budgets, two cells each."""
+    return compose((DiscreteGaussianShift(1, 1 / rho_star(query, at)), 2) for query, at in spending())
+
+
+@cache
 def discrete_power(level: str) -> Bracket:
-    """The power against the discrete noise of the whole file: 71 budgets, two cells each (K-O17)."""
-    pair = compose((DiscreteGaussianShift(1, 1 / rho_star(query, at)), 2) for query, at in spending())
-    return largest_power(pair, level)
+    """The power against the discrete noise (K-O17)."""
+    return largest_power(production(), level)
+
+
+@cache
+def discrete_delta(epsilon: str) -> float:
+    """The delta of pbdp of the discrete noise: the least H(x)/(1 - e^(x - epsilon)) over x < epsilon, H the hockey stick (K-O47).
+
+    The least one is sought for the Gaussian of this rho; where it is flat, a place that is slightly off does not matter.
+    """
+    top = Fraction(epsilon)
+
+    def bound(pair: Dichotomy, place: Fraction) -> float:
+        return middle(pair.hockey_stick(place)) / -math.expm1(place - top)
+
+    best = min((top - Fraction(k, 16) for k in range(1, 96)), key=lambda place: bound(gaussian(RHO), place))
+    return bound(production(), best)
 
 
 def deltas(rho: str) -> Numbers:
@@ -125,6 +153,7 @@ def tables() -> tuple[Table, ...]:
     below = f"{_NO_PRINT} For epsilon up to rho the printed formula of class b is not valid, and e^-epsilon stands there (K-S12)."
     return (
         compared("K-N13: delta at epsilon, rho = 2.63", ("epsilon", *_DELTAS), deltas(RHO), PRODUCTION, below),
+        compared("K-O47: delta of pbdp, rho = 2.63, discrete noise", ("epsilon", "delta"), lambda e: [discrete_delta(e)], NOISE),
         compared("K-N14: epsilon at delta, rho = 2.63", ("delta", _DELTAS[0], *_DELTAS[2:]), epsilons, EPSILONS),
         compared("K-N15: delta at epsilon, scenario A, rho = 0.1115", ("epsilon", *_DELTAS), deltas("0.1115"), BLOCK, below),
         compared("K-N16: epsilon of class c at delta", ("rho", *at), by_rho(scenario_curves.epsilon_given_truth, at), BY_RHO),
@@ -142,8 +171,9 @@ def charts() -> tuple[Panel, ...]:
         curve("Gaussian", [(float(a), middle(scenario_curves.power(RHO, a))) for a in grid]),
         curve("discrete noise", [(float(a), middle(discrete_power(a))) for a in LEVELS], joined=False),
     ]
+    dots = curve("pbdp, discrete noise", [(float(e), discrete_delta(e)) for e in NOISE.split()[::2]], joined=False)
     return (
-        Panel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3])),
+        Panel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots)),
         Panel(title="K-F2: power, rho = 2.63", axis="level", lines=tuple(powers)),
         Panel(title="K-F3, K-F4, K-F5: delta by class of knowledge", axis="epsilon", lines=(named[4], named[2], named[3])),
     )

@@ -33,6 +33,7 @@ class Distance:
     """The distance of one table of the release from the true one.
 
     Args:
+        unit: what the table counts.
         attributes: the attributes of the table.
         cells: how many of its cells are not empty in truth.
         mape: the mean absolute percentage error over these, in percent.
@@ -40,6 +41,7 @@ class Distance:
         largest_error: the largest |M_c - N_c|.
     """
 
+    unit: str
     attributes: tuple[str, ...]
     cells: int
     mape: float
@@ -47,8 +49,12 @@ class Distance:
     largest_error: int
 
 
-def distances(before: Table, after: Table) -> Iterator[Distance]:
-    """All tables of one or two attributes that both have."""
+def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
+    """All tables of one or two attributes that both have.
+
+    Args:
+        unit: what a record is.
+    """
     shared = [a.name for a in before.attributes if a in after.attributes]
     pairs = itertools.chain(((name,) for name in shared), itertools.combinations(shared, 2))
     for names in pairs:
@@ -57,6 +63,7 @@ def distances(before: Table, after: Table) -> Iterator[Distance]:
             error = np.abs(released - true)
             cells = np.flatnonzero(true)
             yield Distance(
+                unit=unit,
                 attributes=tuple(names),
                 cells=len(cells),
                 mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else 0.0,
@@ -71,7 +78,7 @@ def write_utility(release: Release, directory: Path) -> dict[str, Any]:
     Raises:
         ReleaseError: it cannot be written.
     """
-    found = list(distances(release.given, release.output.main))
+    found = list(_of_all_units(release))
     data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "told_by_mechanism": dict(release.output.confidential)}
     folder = directory / FOLDER
     try:
@@ -82,6 +89,18 @@ def write_utility(release: Release, directory: Path) -> dict[str, Any]:
     except OSError as problem:
         raise ReleaseError("directory", f"cannot be written ({problem.strerror})", value=str(folder)) from None
     return {"folder": folder.name, **data}
+
+
+def _of_all_units(release: Release) -> Iterator[Distance]:
+    """The distances of the records, and of the persons with the attributes of their households."""
+    before, after = release.given, release.output.main
+    units = release.document.spec.space.units or ("record",)
+    unit = str(getattr(release.mechanism, "unit", units[0]))
+    yield from distances(before, after, unit)
+    if before.members is not None and after.members is not None:
+        own = {a.name for a in before.attributes}
+        persons = distances(before.of_members(), after.of_members(), units[1])
+        yield from (found for found in persons if not own.issuperset(found.attributes))
 
 
 def forget_utility(directory: Path) -> None:
@@ -103,7 +122,7 @@ def picture(found: list[Distance]) -> str:
     bars = []
     for place, distance in enumerate(ranked):
         y, length = 64 + place * step, width * distance.mape / largest
-        label = escape(" x ".join(distance.attributes))
+        label = escape(f"{distance.unit}: {' x '.join(distance.attributes)}")
         bars.append(
             f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{label}</text>'
             f'<rect x="{left}" y="{y}" width="{length:.1f}" height="15" fill="#4477aa"/>'

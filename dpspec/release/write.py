@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Set
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -30,21 +31,22 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     there before the tables are and goes only after unseeded ones have replaced them, and inside the tables where the format can.
 
     Raises:
-        ReleaseError: the directory cannot be written.
+        ReleaseError: the directory cannot be written, or a file would take the place of the table that was read.
     """
     format_ = format_of(Path(f"released{release.suffix}"), formats_of(registry))
     notes = {} if release.seed is None else {"dpspec": UNFIT}
     try:
         directory.mkdir(parents=True, exist_ok=True)
         earlier = _files(directory)
+        named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
+        released = {f"{name}{release.suffix}": table for name, table in named.items()}
+        _check_apart(Path(release.name), directory, earlier | released.keys())
         if release.seed is not None:
             with whole(directory / WARNING) as part:
                 part.write_text(UNFIT + "\n", encoding="utf-8")
         with whole(directory / REPORT) as report, ExitStack() as tables:
             files = []
-            released = (files_of(name, table) for name, table in release.output.tables.items())
-            for name, table in (item for parts in released for item in parts.items()):
-                file = f"{name}{release.suffix}"
+            for file, table in released.items():
                 part = tables.enter_context(whole(directory / file))
                 format_.write(table, part, notes)
                 files.append({"file": file, "records": len(table), "sha256": _digest(part)})
@@ -63,13 +65,21 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     return data
 
 
+def _check_apart(table: Path, directory: Path, files: Set[str]) -> None:
+    """Refuse a release that would replace or remove the table that was read."""
+    for file in map(directory.joinpath, files):
+        if table.exists() and file.exists() and (file.samefile(table) or file.parent.samefile(table)):
+            rule = "would take the place of the table that was read"
+            raise ReleaseError("release", rule, "choose another --out", value=str(file))
+
+
 def described(release: Release, files: list[dict[str, Any]]) -> dict[str, Any]:
     """The report that lies beside the released tables; it may be published with them."""
     origin = {"plugin": release.origin.plugin, "distribution": release.origin.distribution, "version": release.origin.version}
     return {
         "specification": {"id": release.document.id, "title": release.document.title, "path": release.document.path},
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
-        "table": release.name,
+        "table": Path(release.name).name,
         "records": len(release.output.main),
         "engine": release.engine,
         "randomness": randomness(release.seed),

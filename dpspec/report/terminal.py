@@ -89,18 +89,20 @@ class Work(AbstractContextManager["Work"]):
         return self
 
     def __call__(self, done: int, total: int) -> None:
-        """Tell how far the work is."""
+        """Tell how far the work is; a total of 0 is one that is not known."""
         with self._lock:
             self._done, self._total = done, total
             if self._bar is not None:
-                self._bar.update(self._task, completed=done, total=total)
+                self._bar.update(self._task, completed=done, total=total or None)
 
     def entitle(self, title: str) -> None:
         """Tell what is being worked on."""
         with self._lock:
             self._title, self._done, self._total = title, 0, 0
             if self._bar is not None:
-                self._bar.update(self._task, description=title, completed=0, total=None)
+                # A task that had a total cannot lose it, so a new one takes its place.
+                self._bar.remove_task(self._task)
+                self._task = self._bar.add_task(title, total=None)
         self._start()
 
     def rest(self) -> None:
@@ -152,6 +154,8 @@ class Rate(ProgressColumn):
         self._unit = unit
 
     def render(self, task: Task) -> Text:
+        if task.total is None and not task.completed:
+            return Text("")
         whole = "" if task.total is None else f" of {task.total:,.0f}"
         rate = "" if task.speed is None else f", {task.speed:,.0f}/s"
         return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")

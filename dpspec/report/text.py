@@ -183,7 +183,11 @@ def released(data: Mapping[str, Any], directory: str) -> str:
     if "utility" in data:
         tables = data["utility"]["tables"]
         worst = max(tables, key=lambda table: table["mape"], default=None)
-        told = "" if worst is None else f"; largest error: {worst['mape']:.3g} % ({' x '.join(worst['attributes'])})"
+        told = (
+            ""
+            if worst is None
+            else f"; largest MAPE: {worst['mape']:.3g} % ({worst['unit']} by {' x '.join(worst['attributes'])})"
+        )
         rows.add_row(Text("utility", FAINT), Text(f"{directory}/{data['utility']['folder']}", "bold"))
         rows.add_row("", f"{count(len(tables), 'table')} compared{told}; NOT for publication")
     return drawn(rows)

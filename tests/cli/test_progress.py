@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
+from rich.console import Console
 
 from dpspec.report import terminal
 from dpspec.report.terminal import Work
@@ -47,6 +49,41 @@ def test_long_work_shows_how_far_it_is(monkeypatch, told_before):
         work.entitle("second file")
         work(2, 4)
     assert "second file" in stream.getvalue()
+
+
+def shown(monkeypatch, *calls, unit="records"):
+    """The last line that a terminal gets to see, without colours."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "140")
+    with Work("reading", unit=unit) as work:
+        work._show()
+        for call in calls:
+            call(work)
+        console = Console(file=io.StringIO(), width=140)
+        console.print(work._bar.get_renderable())
+        return console.file.getvalue()
+
+
+def test_what_is_counted_is_shown_with_its_total_and_the_time_that_remains(monkeypatch):
+    line = shown(monkeypatch, lambda work: work(1_000_000, 4_000_000), lambda work: work(2_000_000, 4_000_000))
+    assert re.search(r"reading .* 2,000,000 of 4,000,000 records, [\d,]+/s (\d+:)+\d\d", line)
+
+
+def test_a_total_that_is_not_known_is_not_shown_nor_kept(monkeypatch):
+    assert re.search(r"reading .* 7 records\b", shown(monkeypatch, lambda work: work(7, 0)))
+    line = shown(monkeypatch, lambda work: work(7, 9), lambda work: work.entitle("writing"))
+    assert "writing" in line
+    assert "records" not in line
+    line = shown(monkeypatch, lambda work: work(7, 9), lambda work: work.entitle("drawing"), lambda work: work(5, 0))
+    assert " 5 records" in line
+
+
+def test_other_work_shows_its_share(monkeypatch):
+    line = shown(monkeypatch, lambda work: work(1, 4), unit=None)
+    assert "25%" in line
+    assert "/s" not in line
 
 
 def test_patience_is_two_seconds():

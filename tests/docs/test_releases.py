@@ -62,3 +62,20 @@ def test_a_page_says_that_it_is_seeded_and_whose_data_it_is(sample):
     page = (DOCS / "releases" / f"{sample.page}.md").read_text(encoding="utf-8")
     assert "NOT FIT FOR PUBLICATION" in page
     assert sample.credit in page
+
+
+def test_the_faults_on_the_page_about_releases_are_those_of_a_table(tmp_path):
+    from dpspec import installed
+    from dpspec.blocks.space import Attribute
+    from dpspec.errors import Faults
+    from dpspec.reading import read_table
+    from dpspec.release.draw import formats_of
+
+    shown = re.findall(r"^dwellings\.csv .*$", (DOCS / "releasing.md").read_text(encoding="utf-8"), re.MULTILINE)
+    county = Attribute(name="county", categories=("a", "b"))
+    block = Attribute(name="block", categories=("a1", "a2", "b1", "b2"), within="county", parents=("a", "a", "b", "b"))
+    path = tmp_path / "dwellings.csv"
+    path.write_text("county,block\na,a1\nb,b9\n,a1\na,c1\n", encoding="utf-8")
+    with pytest.raises(Faults) as raised:
+        read_table(path, [county, block], formats_of(installed().registry))
+    assert [str(fault) for fault in raised.value.faults] == shown

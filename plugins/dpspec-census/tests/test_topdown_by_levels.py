@@ -339,3 +339,52 @@ def test_mechanisms_that_do_not_fit_together_are_refused(changes, text):
 def test_spaces_that_do_not_have_it_are_refused(mechanism, text):
     with pytest.raises(IncompatibleBlocksError, match=text):
         mechanism.check(SMALL)
+
+
+# --- in a specification file -------------------------------------------------------------------------
+
+HOUSING_UNITS = """
+schema = 1
+id = "housing-units-by-levels"
+title = "Housing units of one small country, with the allocation of 2020"
+[space]
+type = "records"
+unit = "household"
+most = 1
+attributes = [
+  { name = "us", count = 1 },
+  { name = "state", count = 1, within = "us" },
+  { name = "county", count = 1, within = "state" },
+  { name = "tract", count = 1, within = "county" },
+  { name = "block-group", count = 1, within = "tract" },
+  { name = "block", count = 2, within = "block-group" },
+  { name = "occupancy", categories = ["occupied", "vacant"] },
+]
+[multiverse]
+invariants = [{ type = "marginal", unit = "household", attributes = ["block"] }]
+[input_divergence]
+type = "hamming"
+unit = "household"
+[output_divergence]
+type = "d-nor"
+[budget]
+rho = "7/100"
+[mechanism]
+type = "topdown-by-levels"
+levels = ["us", "state", "county", "tract", "block-group", "block"]
+allocation = ["2020-pl-housing-units"]
+unit = "household"
+invariants = [{ type = "marginal", unit = "household", attributes = ["block"] }]
+"""
+
+
+@pytest.mark.reference("K-N7")
+def test_a_file_names_the_allocation_of_2020():
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import read_text
+
+    document = read_text(HOUSING_UNITS, installed().registry)
+    assert document.mechanism.rho(document.spec.space) == number("7/100")
+    verdict = verify(document.mechanism, document.spec)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert any(universe.is_tight for universe in verdict.universes)

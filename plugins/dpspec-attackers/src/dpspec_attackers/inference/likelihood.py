@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpspec_attackers.inference.draws import normal_between
 from dpspec_attackers.inference.feasible import mean_limits, variance_limit
 from dpspec_attackers.inference.gammas import gamma_between
-from dpspec_attackers.inference.gibbs import Draws
+from dpspec_attackers.inference.gibbs import Batch, Draws
 from dpspec_attackers.inference.model import UNIFORM, Informative, NoisyMoments, Prior, check_proper
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ _LEAST = 1e-12
 
 
 def sample(
-    data: NoisyMoments,
+    data: NoisyMoments | Batch,
     prior: Prior = UNIFORM,
     *,
     constrained: bool = True,
@@ -34,29 +34,31 @@ def sample(
     chains: int = 100,
     seed: int = 0,
 ) -> Draws:
-    """Run chains side by side; parameters as in `gibbs.sample`.
+    """Run chains side by side; a release, or a batch of them, and parameters as in `gibbs.sample`.
 
     Raises:
         ImproperPosteriorError: when there is nothing to sample.
     """
-    check_proper(prior, data.n, constrained=constrained)
+    batch = data if isinstance(data, Batch) else Batch.of(data, chains)
+    n, size = batch.moments.n, len(batch.means)
+    check_proper(prior, n, constrained=constrained)
     source = default_rng(seed)
-    values = source.uniform(0.2, 0.8, (data.n, chains))
-    mu, s2 = values.mean(axis=0), np.full(chains, 0.05)
-    kept = np.empty((2, sweeps, chains))
+    values = source.uniform(0.2, 0.8, (n, size))
+    mu, s2 = values.mean(axis=0), np.full(size, 0.05)
+    kept = np.empty((2, sweeps, size))
     for turn in range(-warmup, sweeps):
-        mu, s2 = _parameters(source, data, prior, values, s2, constrained=constrained)
-        _impute(source, data, values, mu, np.sqrt(s2), constrained=constrained)
+        mu, s2 = _parameters(source, n, prior, values, s2, constrained=constrained)
+        _impute(source, batch, values, mu, np.sqrt(s2), constrained=constrained)
         if turn >= 0:
             kept[0, turn], kept[1, turn] = mu, s2
     return Draws(mu=kept[0], s2=kept[1])
 
 
 def _parameters(
-    source: Generator, data: NoisyMoments, prior: Prior, values: Floats, s2: Floats, *, constrained: bool
+    source: Generator, n: int, prior: Prior, values: Floats, s2: Floats, *, constrained: bool
 ) -> tuple[Floats, Floats]:
     """mu and sigma^2 from what they are without any noise."""
-    n, mean = data.n, values.mean(axis=0)
+    mean = values.mean(axis=0)
     spread = ((values - mean) ** 2).sum(axis=0)
     weight, centre = float(n), mean
     shape, known = (n - 2) / 2, spread
@@ -74,15 +76,16 @@ def _parameters(
     return mu, np.maximum(1 / gamma_between(source, shape, np.maximum(rate, 1e-300), least, np.inf), _LEAST)
 
 
-def _impute(source: Generator, data: NoisyMoments, values: Floats, mu: Floats, deviation: Floats, *, constrained: bool) -> None:
+def _impute(source: Generator, batch: Batch, values: Floats, mu: Floats, deviation: Floats, *, constrained: bool) -> None:
     """One pass over the values, with updates of mean and variance in constant time."""
-    n, mean, variance = data.n, values.mean(axis=0), values.var(axis=0, ddof=1)
+    data, n = batch.moments, batch.moments.n
+    mean, variance = values.mean(axis=0), values.var(axis=0, ddof=1)
     for i in range(n):
         new, old = source.normal(mu, deviation), values[i]
         new_mean = mean + (new - old) / n
         new_variance = np.maximum(variance + (new - old) * (old + new - mean - new_mean) / (n - 1), 0.0)
-        worse = data.mean_rate * (np.abs(data.mean - new_mean) - np.abs(data.mean - mean))
-        worse += data.variance_rate * (np.abs(data.variance - new_variance) - np.abs(data.variance - variance))
+        worse = data.mean_rate * (np.abs(batch.means - new_mean) - np.abs(batch.means - mean))
+        worse += data.variance_rate * (np.abs(batch.variances - new_variance) - np.abs(batch.variances - variance))
         taken = np.log(source.random(len(mu))) < -worse
         if constrained:
             taken &= (new >= 0) & (new <= 1)

@@ -1,0 +1,244 @@
+"""Whole releases: households with their persons, what is confidential, the ends of the swap rate, disks that are full."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter, defaultdict
+
+import polars as pl
+import pytest
+
+from dpspec import installed, read_spec
+from dpspec import release as face
+from dpspec.errors import PluginContractError, ReleaseError
+from dpspec.release.utility import FOLDER
+from dpspec.table import Table
+
+SPEC = """\
+schema = 1
+id = "swap"
+title = "Blocks exchanged between households of one county"
+[space]
+type = "households"
+household = [
+  {{ name = "county", categories = ["a", "b"] }},
+  {{ name = "block", categories = ["a1", "a2", "b1", "b2"], within = "county", parents = ["a", "a", "b", "b"] }},
+]
+person = [{{ name = "sex", categories = ["f", "m"] }}, {{ name = "age", count = 100 }}]
+[multiverse]
+invariants = [
+  {{ type = "marginal", unit = "household", attributes = ["county", "block"] }},
+  {{ type = "marginal", unit = "person", attributes = [{persons}] }},
+]
+[input_divergence]
+type = "hamming"
+unit = "household"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "{mechanism}"
+match = ["county"]
+swap = ["block"]
+swap_rate = "{rate}"
+"""
+
+
+def spec(tmp_path, *, rate="1/2", mechanism="derangement-swapping", persons='"county", "sex", "age"'):
+    path = tmp_path / "swap.dpspec.toml"
+    path.write_text(SPEC.format(rate=rate, mechanism=mechanism, persons=persons), encoding="utf-8")
+    return path
+
+
+def given(tmp_path, households=60):
+    """Household i lies in county i mod 2; it has i mod 4 persons, of ages that no other household has together."""
+    folder = tmp_path / "in"
+    folder.mkdir(exist_ok=True)
+    rows = [(1000 + i, "ab"[i % 2], f"{'ab'[i % 2]}{1 + i // 2 % 2}") for i in range(households)]
+    inside = [(1000 + i, "fm"[(i + p) % 2], (i + 13 * p) % 100) for i in range(households) for p in range(i % 4)][::-1]
+    for name, header, body in (("households", "household_id,county,block", rows), ("persons", "household_id,sex,age", inside)):
+        lines = [header, *(",".join(map(str, row)) for row in body)]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def drawn(path, table, out, **options):
+    registry = installed().registry
+    release = face.draw(read_spec(path), str(table), registry, out, face.Options(**options))
+    return release, face.write(release, registry, out)
+
+
+def compositions(folder):
+    """The households of a directory: their attributes, with the multiset of their persons; read by the csv module alone."""
+    inside = defaultdict(list)
+    with (folder / "persons.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            inside[row["household_id"]].append((row["sex"], row["age"]))
+    with (folder / "households.csv").open(encoding="utf-8") as file:
+        return [(row["county"], row["block"], tuple(sorted(inside[row["household_id"]]))) for row in csv.DictReader(file)]
+
+
+@pytest.mark.reference("B-A3")
+@pytest.mark.parametrize("mechanism", ["derangement-swapping", "permutation-swapping"])
+def test_households_move_with_their_persons(tmp_path, mechanism):
+    folder, out = given(tmp_path), tmp_path / "out"
+    release, report = drawn(spec(tmp_path, mechanism=mechanism), folder, out, seed=1)
+    before, after = compositions(folder), compositions(out)
+    for kept in (lambda h: (h[0], h[2]), lambda h: (h[0], h[1])):
+        assert Counter(map(kept, before)) == Counter(map(kept, after))
+    assert Counter(before) != Counter(after)
+    assert [held.cells is not None for held in release.held] == [True, True]
+    assert {entry["file"]: entry["records"] for entry in report["released"]} == {"households.csv": 60, "persons.csv": 90}
+
+
+@pytest.mark.statistical
+def test_new_identifiers_tell_nothing_about_the_old_order(tmp_path):
+    """With p = 0 nothing moves, and each composition is found again. The 45 households with persons differ.
+
+    The rank correlation of old and new places has mean 0 and deviation 1/sqrt(44) for a random order; 0.8 is 5.3 of them, a
+    chance below 1e-6. The order kept, or reversed, has 1 or -1.
+    """
+    folder, out = given(tmp_path), tmp_path / "out"
+    drawn(spec(tmp_path, rate="0"), folder, out)
+    before, after = compositions(folder), compositions(out)
+    assert Counter(before) == Counter(after)
+    with (out / "households.csv").open(encoding="utf-8") as file:
+        assert [row["household_id"] for row in csv.DictReader(file)] == [str(i) for i in range(60)]
+    places = [(before.index(household), place) for place, household in enumerate(after) if household[2]]
+    mean = [sum(column) / len(places) for column in zip(*places, strict=True)]
+    products = [[sum((x[i] - mean[i]) * (x[j] - mean[j]) for x in places) for j in (0, 1)] for i in (0, 1)]
+    assert abs(products[0][1] / (products[0][0] * products[1][1]) ** 0.5) < 0.8
+    with (out / "persons.csv").open(encoding="utf-8") as file:
+        persons = [tuple(row.values()) for row in csv.DictReader(file)]
+    assert persons == sorted(persons, key=lambda p: (int(p[0]), p[1], int(p[2])))
+
+
+def test_an_invariant_of_persons_that_does_not_hold_is_found(tmp_path):
+    with pytest.raises(PluginContractError, match="does not hold the invariant person by block x age"):
+        drawn(spec(tmp_path, rate="1", persons='"block", "age"'), given(tmp_path), tmp_path / "out", seed=1)
+    assert not (tmp_path / "out").exists()
+
+
+# --- the ends ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", ["derangement-swapping", "permutation-swapping"])
+@pytest.mark.parametrize(("rate", "told"), [("0", []), ("1", [])])
+def test_a_rate_of_0_or_1_is_a_documented_result_without_a_budget(tmp_path, mechanism, rate, told):
+    release, report = drawn(spec(tmp_path, rate=rate, mechanism=mechanism), given(tmp_path), tmp_path / "out", seed=1)
+    assert report["told_by_mechanism"]["budget of this universe"] == told
+    assert release.output.confidential["records selected"] == (60 if rate == "1" else 0)
+
+
+@pytest.mark.parametrize("mechanism", ["derangement-swapping", "permutation-swapping"])
+def test_a_stratum_of_one_stays_and_is_counted(tmp_path, mechanism):
+    folder = given(tmp_path, households=2)
+    _, report = drawn(spec(tmp_path, rate="1", mechanism=mechanism), folder, tmp_path / "out")
+    assert report["told_by_mechanism"]["strata of one record"] == 2
+    assert Counter(compositions(folder)) == Counter(compositions(tmp_path / "out"))
+
+
+# --- what lies there afterwards ------------------------------------------------------------------
+
+
+def test_seeded_parquet_says_so_in_its_metadata(tmp_path):
+    path, folder = spec(tmp_path), given(tmp_path)
+    drawn(path, folder, tmp_path / "seeded", seed=1, suffix=".parquet")
+    drawn(path, folder, tmp_path / "fit", suffix=".parquet")
+    for name in ("households", "persons"):
+        assert pl.read_parquet_metadata(tmp_path / "seeded" / f"{name}.parquet")["dpspec"] == face.UNFIT
+        assert "dpspec" not in pl.read_parquet_metadata(tmp_path / "fit" / f"{name}.parquet")
+
+
+def test_files_of_an_earlier_release_go_and_others_stay(tmp_path):
+    path, folder, out = spec(tmp_path), given(tmp_path), tmp_path / "out"
+    release, _ = drawn(path, folder, out, seed=1)
+    face.write_utility(release, out)
+    (out / "mine.csv").write_text("mine\n", encoding="utf-8")
+    drawn(path, folder, out, suffix=".parquet")
+    assert sorted(p.name for p in out.iterdir()) == ["households.parquet", "mine.csv", "persons.parquet", "report.json"]
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_the_table_is_never_written_over(tmp_path, seed):
+    folder = given(tmp_path)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(ReleaseError, match="would take the place of the table"):
+        drawn(spec(tmp_path), folder, folder, seed=seed)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    drawn(spec(tmp_path), folder, folder, seed=seed, suffix=".parquet")
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_the_report_does_not_say_where_the_table_lies(tmp_path):
+    drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["table"] == "in"
+
+
+def test_an_unknown_ending_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(Exception, match="has no known table format"):
+        drawn(spec(tmp_path), tmp_path / "nowhere.csv", tmp_path / "out", suffix=".xyz")
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("file", ["households.csv", "persons.csv"])
+def test_a_disk_that_is_full_or_a_stop_leaves_nothing(monkeypatch, tmp_path, problem, file):
+    formats = installed().registry.get("formats", "csv")
+    write = formats.write
+
+    def full(self, table: Table, path, notes):
+        write(self, table, path, notes)
+        if file in path.name:
+            raise problem
+
+    monkeypatch.setattr(formats, "write", full)
+    with pytest.raises((KeyboardInterrupt, ReleaseError)):
+        drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("when", ["reading", "drawing", "checking"])
+def test_a_stop_at_any_stage_leaves_nothing(tmp_path, when):
+    def stop(stage):
+        if stage == when:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        drawn(spec(tmp_path), given(tmp_path), tmp_path / "out", stage=stop)
+    assert not (tmp_path / "out").exists()
+
+
+def test_stages_are_told_in_order_and_reading_is_counted(tmp_path):
+    told = []
+    drawn(
+        spec(tmp_path), given(tmp_path), tmp_path / "out",
+        stage=told.append, progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert told == ["reading", (60, 0), (150, 0), "drawing", (60, 60), "checking"]
+
+
+# --- utility -------------------------------------------------------------------------------------
+
+
+def test_the_utility_report_lies_apart_and_is_right(tmp_path):
+    """Persons by block, counted by hand from both directories."""
+    folder, out = given(tmp_path), tmp_path / "out"
+    release, report = drawn(spec(tmp_path), folder, out, seed=1)
+    face.write_utility(release, out)
+    data = json.loads((out / FOLDER / "utility.json").read_text(encoding="utf-8"))
+    assert "NOT FOR PUBLICATION" in data["warning"]
+    assert "NOT FOR PUBLICATION" in (out / FOLDER / "utility.svg").read_text(encoding="utf-8")
+    tables = {(d["unit"], *d["attributes"]): d for d in data["tables"]}
+    assert tables["household", "block"]["largest_error"] == 0
+    true, released = (
+        Counter((block, sex) for _, block, persons in compositions(where) for sex, _ in persons) for where in (folder, out)
+    )
+    errors = {cell: abs(released[cell] - true[cell]) for cell in {*true, *released}}
+    found = tables["person", "block", "sex"]
+    assert found["largest_error"] == max(errors.values()) > 0
+    assert found["cells"] == len(true)
+    assert found["mape"] == pytest.approx(100 * sum(errors[cell] / n for cell, n in true.items()) / len(true))
+    assert "records selected" in data["told_by_mechanism"]
+    assert "records selected" not in json.dumps(report)

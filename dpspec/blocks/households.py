@@ -94,6 +94,8 @@ class Households(Multisets):
     def _read_household(self, entry: Any) -> Hashable:
         if isinstance(entry, (str, Mapping)) or not isinstance(entry, Iterable) or len(parts := tuple(entry)) != 2:
             raise NotInSpaceError("household", "must be a pair (household categories, persons)", value=entry)
+        if isinstance(parts[1], (str, Mapping)) or not isinstance(parts[1], Iterable):
+            raise NotInSpaceError("household", "must give its persons as a collection", value=parts[1])
         persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))
         if self.members is not None and len(persons) > self.members:
             raise NotInSpaceError("household", f"has more than {self.members} persons", value=len(persons))

@@ -199,6 +199,26 @@ def test_a_disk_that_is_full_or_a_stop_leaves_nothing(monkeypatch, tmp_path, pro
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.parametrize("when", ["reading", "drawing", "checking"])
+def test_a_stop_at_any_stage_leaves_nothing(tmp_path, when):
+    def stop(stage):
+        if stage == when:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        drawn(spec(tmp_path), given(tmp_path), tmp_path / "out", stage=stop)
+    assert not (tmp_path / "out").exists()
+
+
+def test_stages_are_told_in_order_and_reading_is_counted(tmp_path):
+    told = []
+    drawn(
+        spec(tmp_path), given(tmp_path), tmp_path / "out",
+        stage=told.append, progress=lambda done, total: told.append((done, total)),
+    )  # fmt: skip
+    assert told == ["reading", (60, 0), (150, 0), "drawing", (60, 60), "checking"]
+
+
 # --- utility -------------------------------------------------------------------------------------
 
 

@@ -83,6 +83,9 @@ def test_units_of_households_are_real() -> None:
     assert space.records(data, "person") == (("B", "f"), ("B", "m"))
     with pytest.raises(IncompatibleBlocksError, match="dwelling"):
         space.records(data, "dwelling")
+    for stranger in ([(0, 1)], [(("A",), "f")], [(("A",), 1)]):
+        with pytest.raises(NotInSpaceError):
+            space.dataset(stranger)
 
 
 @pytest.mark.reference("B-O48", "B-D7")

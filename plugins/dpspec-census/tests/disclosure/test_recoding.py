@@ -10,7 +10,7 @@ from dpspec_census.disclosure import BottomCoding, Coarsening, TopCoding
 from dpspec_census.disclosure.errors import EmptyTableError, RecodingGapError, RecodingOverlapError, UnknownCategoryError
 
 from dpspec import Outcome, verify_claim
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.errors import IncompatibleBlocksError, ReleaseError
 from dpspec.randomness import SeededRandomness
@@ -113,6 +113,7 @@ def test_the_end_of_a_coding_is_a_category(mechanism):
         mechanism.check(SPACE)
 
 
+@pytest.mark.reference("B-S8")
 def test_other_bad_recodings():
     with pytest.raises(IncompatibleBlocksError, match="leaves out every attribute"):
         Coarsening(dropped=["age", "sex"]).check(SPACE)
@@ -120,6 +121,8 @@ def test_other_bad_recodings():
         Coarsening(dropped=["age", "age"]).check(SPACE)
     with pytest.raises(IncompatibleBlocksError, match="did you mean age"):
         Coarsening(dropped=["ag"]).check(SPACE)
+    with pytest.raises(IncompatibleBlocksError, match="ordered records"):
+        Coarsening(dropped=["age"]).check(OrderedRecords(attributes=(AGE, SEX)))
     empty = Table(attributes=(AGE, SEX), codes={"age": np.zeros(0, dtype=int), "sex": np.zeros(0, dtype=int)})
     with pytest.raises(EmptyTableError):
         TopCoding(column="age", top="old").release(empty, SPACE, SOURCE)

@@ -28,11 +28,13 @@ from dpspec.table import Table
 COUNTY = Attribute(name="county", categories=("A", "B"))
 TRACT = Attribute(name="tract", categories=("a1", "a2", "b1", "b2"), within="county", parents=("A", "A", "B", "B"))
 AGE, SIZE = Attribute(name="age", categories=("old", "young")), Attribute(name="size", categories=("1", "2"))
-FLAT = UnorderedRecords(attributes=(COUNTY, AGE, SIZE), most=4, unit="household")
+FLAT = UnorderedRecords(attributes=(COUNTY, AGE, SIZE), most=6, unit="household")
 DEEP = UnorderedRecords(attributes=(COUNTY, TRACT, AGE), unit="household")
 BY_COUNTY = TargetedSwapping(levels=["county"], risk=["age"], k=2, similar=[["size"]])
 NEAREST = TargetedSwapping(levels=["county"], risk=["age"], k=2, similar=[["age", "size"], ["size"], []])
 BY_TRACT = TargetedSwapping(levels=["county", "tract"], risk=["age"], k=2)
+ANY_DONOR = TargetedSwapping(levels=["county"], risk=["age"], k=2)
+THREE = UnorderedRecords(attributes=(Attribute(name="county", categories=("A", "B", "C")), AGE), unit="household")
 DRAWS, LEVEL = 3_000, 1e-9
 
 
@@ -97,6 +99,8 @@ CASES = [
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a2", "young"), ("B", "b1", "young"), ("B", "b1", "young")]),
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a1", "old"), ("A", "a2", "old"), ("A", "a2", "young"), ("A", "a2", "young")]),
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a2", "old"), ("A", "a2", "young"), ("B", "b1", "young"), ("B", "b2", "young")]),
+    # two risky records that may take each other, and then must not move on to the third county
+    (ANY_DONOR, THREE, [("A", "old"), ("B", "old"), ("C", "young"), ("C", "young")]),
 ]
 
 
@@ -148,7 +152,7 @@ def rows(table):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("mechanism", "space", "x"), [CASES[place] for place in (0, 2, 3, 7)])
+@pytest.mark.parametrize(("mechanism", "space", "x"), [CASES[place] for place in (0, 2, 3, 7, 8)])
 def test_a_release_follows_the_law(mechanism, space, x):
     law = mechanism.law(x, space)
     table = Table.from_records(x, space.attributes)

@@ -83,7 +83,7 @@ class CellKey(Perturbed):
     >>> row = {"count": 1, "changes": {"-1": "1/2", "1": "1/2"}}
     >>> mechanism = CellKey(tables=[["region"], []], rows=[row], keys=2)
     >>> mechanism.law((("north", "old"),), small_space())
-    FiniteLaw({(0, 0, 0): 1/2, (2, 0, 2): 1/2})
+    FiniteLaw({((0, 0), (0,)): 1/2, ((2, 0), (2,)): 1/2})
     """
 
     name: ClassVar[str] = "cell-key"
@@ -95,7 +95,10 @@ class CellKey(Perturbed):
         if self.keys ** sum(count > 0 for count in base) > MOST_KEYS:
             rule = f"has more than {MOST_KEYS:,} combinations of cell keys on this dataset"
             raise NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
-        return FiniteLaw.from_weights(Counter(self.perturbed(base, keys, space) for keys in itertools.product(*held)))
+        layout = self.layout(space)
+        ways = (self.perturbed(base, keys, space) for keys in itertools.product(*held))
+        weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
+        return FiniteLaw.from_weights(weights)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables, with a fresh key for every record, so that the tables of one release agree with each other."""
@@ -133,7 +136,7 @@ class KeptCellKey(Perturbed, Deterministic):
             raise IncompatibleBlocksError(f"attribute {self.key}", "is the record key, which no table may publish")
 
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        """The published numbers, table after table."""
+        """The published numbers, table by table."""
         key = self.attribute(self.key, space)
         names = [a.name for a in self.attributes(space)]
         at, places = names.index(self.key), [names.index(a.name) for a in self.layout(space).attributes]
@@ -141,7 +144,7 @@ class KeptCellKey(Perturbed, Deterministic):
         for record in space.records(dataset, self.unit):
             sums[tuple(record[place] for place in places)] += key.index(record[at])
         keys = [sums[cell] for cell in self.layout(space).base]
-        return self.perturbed(self.base_counts(dataset, space), keys, space)
+        return self.layout(space).grouped(self.perturbed(self.base_counts(dataset, space), keys, space))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables; the same for every release of one file."""

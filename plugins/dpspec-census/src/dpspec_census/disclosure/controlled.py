@@ -45,7 +45,7 @@ class ControlledRounding(TableRelease):
 
     >>> mechanism = ControlledRounding(rows="region", columns="age", base=3)
     >>> law = mechanism.law((("north", "old"), ("south", "young")), small_space())
-    >>> str(law.probability((0, 0, 0, 3, 0, 3, 0, 3, 3)))
+    >>> str(law.probability(((0, 0, 0, 3), (0, 3), (0, 3), (3,))))
     '1/3'
     """
 
@@ -68,7 +68,8 @@ class ControlledRounding(TableRelease):
         self.check(space)
         matrix = self._bordered(self.base_counts(space.dataset(dataset), space), space)
         listable(self.name, sum(n % self.base > 0 for row in matrix for n in row))
-        return rounded_law(matrix, self.base).push_forward(flat)
+        layout = self.layout(space)
+        return rounded_law(matrix, self.base).push_forward(lambda rounded: layout.grouped(flat(rounded)))
 
     def _bordered(self, base: Counts, space: DatasetSpace) -> Matrix:
         width = self.attribute(self.columns, space).size

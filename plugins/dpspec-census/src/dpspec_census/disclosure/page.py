@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -76,7 +77,9 @@ def known(threshold: int) -> Known:
     layout = mechanism.layout(space)
     held: dict[Any, set[tuple[int, ...]]] = defaultdict(set)
     for x in space.datasets():
-        held[mechanism.output(x, space)].add(layout.published(mechanism.base_counts(x, space)))
+        held[tuple(itertools.chain.from_iterable(mechanism.output(x, space)))].add(
+            layout.published(mechanism.base_counts(x, space))
+        )
     shown = [output for output in held if SUPPRESSED in output and output[-1] != SUPPRESSED]
     places = [(output, place) for output in shown for place, number in enumerate(output) if number == SUPPRESSED]
     audited = sum(exposure.is_known for output in shown for exposure in mechanism.audited(output, space))

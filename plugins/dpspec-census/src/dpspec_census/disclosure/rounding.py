@@ -41,7 +41,7 @@ class ConventionalRounding(FixedTables):
 
     >>> mechanism = ConventionalRounding(tables=[["region"], []], base=3)
     >>> mechanism.law((("north", "old"), ("south", "old"), ("south", "young")), small_space())
-    FiniteLaw({(0, 3, 3): 1})
+    FiniteLaw({((0, 3), (3,)): 1})
     """
 
     name: ClassVar[str] = "conventional-rounding"
@@ -88,7 +88,7 @@ class RandomRounding(CountTables):
 
     >>> mechanism = RandomRounding(tables=[["region"]], base=3)
     >>> mechanism.law((("north", "old"), ("north", "old"), ("north", "young"), ("south", "young")), small_space())
-    FiniteLaw({(3, 0): 2/3, (3, 3): 1/3})
+    FiniteLaw({((3, 0),): 2/3, ((3, 3),): 1/3})
     """
 
     name: ClassVar[str] = "random-rounding"
@@ -98,9 +98,10 @@ class RandomRounding(CountTables):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over the published cells."""
         self.check(space)
-        counts = self.layout(space).published(self.base_counts(space.dataset(dataset), space))
+        layout = self.layout(space)
+        counts = layout.published(self.base_counts(space.dataset(dataset), space))
         listable(self.name, sum(count % self.base > 0 for count in counts))
-        return FiniteLaw.product([self._rounded(count) for count in counts])
+        return FiniteLaw.product([self._rounded(count) for count in counts]).push_forward(layout.grouped)
 
     def _rounded(self, count: int) -> FiniteLaw:
         quotient, rest = divmod(count, self.base)

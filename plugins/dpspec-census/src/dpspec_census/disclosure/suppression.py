@@ -84,7 +84,7 @@ class CellSuppression(CountTables, Deterministic):
 
     >>> mechanism = CellSuppression(tables=[["region"], []], threshold=2)
     >>> mechanism.law((("north", "old"), ("south", "old"), ("south", "young")), small_space())
-    FiniteLaw({('x', 'x', 3): 1})
+    FiniteLaw({(('x', 'x'), (3,)): 1})
     """
 
     name: ClassVar[str] = "cell-suppression"
@@ -150,14 +150,14 @@ class CellSuppression(CountTables, Deterministic):
         return tuple(SUPPRESSED if place in hidden else cell.total for place, cell in enumerate(cells))
 
     def audited(self, published: Sequence[int | str], space: DatasetSpace) -> tuple[Exposure, ...]:
-        """The feasible interval of every suppressed cell."""
+        """The feasible interval of every suppressed cell, from the published numbers, table after table."""
         known = {place: number for place, number in enumerate(published) if isinstance(number, int)}
         return tuple(audit(self.layout(space), known))
 
     # -- small and large --------------------------------------------------------------------------
 
-    def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        """The published numbers, table after table."""
+    def output(self, dataset: Dataset, space: DatasetSpace) -> tuple[tuple[int | str, ...], ...]:
+        """The published numbers, table by table."""
         layout = self.layout(space)
         names = [a.name for a in self.attributes(space)]
         places = [names.index(a.name) for a in layout.attributes]
@@ -166,7 +166,8 @@ class CellSuppression(CountTables, Deterministic):
             amount = 1 if self.value is None else int(str(record[names.index(self.value)]))
             held.setdefault(tuple(record[place] for place in places), []).append(amount)
         listed = (sorted(held.get(cell, ()), reverse=True) for cell in layout.base)
-        return self.published(layout, [Contributions(len(xs), sum(xs), tuple(xs[: self.kept])) for xs in listed])
+        base = [Contributions(len(xs), sum(xs), tuple(xs[: self.kept])) for xs in listed]
+        return layout.grouped(self.published(layout, base))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import attrs
 
@@ -35,6 +35,7 @@ VALUE = "published"
 """The column of the published number."""
 
 Counts = tuple[int, ...]
+Value = TypeVar("Value")
 
 
 @attrs.frozen(slots=False)
@@ -84,6 +85,17 @@ class Layout:
         (3, 4, 7)
         """
         return tuple(sum(base[place] for place in places) for places in self.members)
+
+    def grouped(self, values: Sequence[Value]) -> tuple[tuple[Value, ...], ...]:
+        """The published numbers table by table: what an outcome is.
+
+        >>> sex = Attribute(name="sex", categories=("f", "m"))
+        >>> Layout((sex,), (("sex",), ())).grouped((3, 4, 7))
+        ((3, 4), (7,))
+        """
+        sizes = [math.prod(a.size for a in self.attributes if a.name in table) for table in self.tables]
+        ends = list(itertools.accumulate(sizes))
+        return tuple(tuple(values[end - size : end]) for size, end in zip(sizes, ends, strict=True))
 
     def rows(self, values: Iterable[Hashable]) -> Table:
         """The released table: a row for each published cell, its categories and its number."""
@@ -171,8 +183,8 @@ class FixedTables(CountTables, Deterministic):
         """What is published, for each cell of the layout."""
 
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        """The published numbers, table after table."""
-        return self.numbers(self.base_counts(dataset, space), space)
+        """The published numbers, table by table."""
+        return self.layout(space).grouped(self.numbers(self.base_counts(dataset, space), space))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""

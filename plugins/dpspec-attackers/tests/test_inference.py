@@ -10,14 +10,7 @@ from dpspec_attackers.inference import gibbs, likelihood, quadrature, tgm
 from dpspec_attackers.inference.coverage import study
 from dpspec_attackers.inference.feasible import (
     Bounds,
-    RegressionSums,
     is_feasible,
-    laplace_half_width,
-    line_is_feasible,
-    mean_limits,
-    sample_mean_limits,
-    sample_variance_limit,
-    variance_limit,
 )
 from dpspec_attackers.inference.gibbs import Conditional
 from dpspec_attackers.inference.model import JEFFREYS, UNIFORM, Informative, NoisyMoments, check_proper, uniform_normaliser
@@ -34,63 +27,6 @@ POLICEMEN = NoisyMoments.on(
 LEAD = Informative(mean=0.125, variance=0.038**2, mean_weight=1, variance_weight=1)
 TEN = NoisyMoments(mean=0.45, variance=0.05, n=10, epsilon_mean=1, epsilon_variance=0.5)
 WEAK = Informative(mean=0.4, variance=0.04, mean_weight=2, variance_weight=4)
-
-
-# -- what is feasible -----------------------------------------------------------------------------
-
-
-@pytest.mark.reference("Z-O58", "Z-D40", "Z-T14", "Z-T15", "Z-T16")
-def test_feasible_means_and_variances():
-    assert variance_limit(Fraction(1, 10)) == Fraction(9, 100)
-    assert [float(end) for end in mean_limits(0.16)] == pytest.approx([0.2, 0.8])
-    assert sample_variance_limit(Fraction(1, 2), 4) == Fraction(1, 3)
-    assert [float(end) for end in sample_mean_limits(1 / 3, 4)] == pytest.approx([0.5, 0.5])
-
-
-@pytest.mark.reference("Z-T14", "Z-T15", "Z-T16", "Z-X10")
-@given(st.lists(st.fractions(0, 1, max_denominator=30), min_size=2, max_size=8))
-def test_every_data_set_is_feasible(values):
-    n, mean = len(values), sum(values) / len(values)
-    squares = sum((y - mean) ** 2 for y in values)
-    assert squares / n <= variance_limit(mean) <= Fraction(1, 4)
-    assert squares / (n - 1) <= sample_variance_limit(mean, n)
-
-
-@pytest.mark.reference("Z-O59", "Z-T55", "Z-S31")
-def test_the_feasible_set_of_the_parameters():
-    grid = (np.arange(4000) + 0.5) / 4000
-    assert variance_limit(grid).mean() == pytest.approx(1 / 6, abs=1e-6)
-    assert (6 * variance_limit(grid) * grid**2).mean() == pytest.approx(0.3, abs=1e-6)  # E mu^2 of Beta(2, 2)
-    assert (6 * variance_limit(grid) ** 2 / 2).mean() == pytest.approx(0.1, abs=1e-6)  # E sigma^2
-
-
-@pytest.mark.reference("Z-D45", "Z-T58", "Z-D44", "Z-S33", "Z-O71", "Z-F4.5")
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=9))
-def test_regression_sums_of_data_are_feasible(points):
-    x, y = (np.array(column) for column in zip(*points, strict=True))
-    sums = RegressionSums(n=len(x), x=x.sum(), xx=x @ x, y=y.sum(), xy=x @ y, yy=y @ y)
-    assert sums.is_feasible
-    assert not RegressionSums(n=len(x), x=sums.x, xx=sums.x + 1, y=sums.y, xy=sums.xy, yy=sums.yy).is_feasible
-    printed = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
-    assert printed.is_feasible
-    slope = (46 * printed.xy - printed.x * printed.y) / (46 * printed.xx - printed.x**2)
-    assert (printed.y / 46 - slope * printed.x / 46, slope) == pytest.approx((0.0955408, 0.9506515), abs=1e-5)
-    assert line_is_feasible(0.0955408, 0.9506515)
-
-
-@pytest.mark.reference("Z-O60", "Z-T21")
-def test_the_interval_of_one_laplace_release():
-    width = laplace_half_width(10.75, 0.05)
-    assert width == pytest.approx(0.2786728, abs=1e-7)
-    assert 1 - math.exp(-10.75 * width) == pytest.approx(0.95)  # P(|Laplace| <= w) = 1 - e^-(lambda w)
-
-
-@pytest.mark.reference("Z-O72", "Z-T13", "Z-D37", "Z-A16")
-def test_the_scales_of_the_noise():
-    scales = Bounds(low=0, high=100).noise_scales(43, 0.25, 0.25)
-    assert scales == pytest.approx((9.302326, 930.2326), abs=1e-4)
-    inside = Bounds(low=0, high=1).noise_scales(43, 0.25, 0.25)
-    assert scales == pytest.approx((100 * inside[0], 100**2 * inside[1]))
 
 
 # -- proper or not --------------------------------------------------------------------------------

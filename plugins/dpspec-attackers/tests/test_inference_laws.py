@@ -1,11 +1,23 @@
-"""The laws that posteriors of a noisy mean and variance are made of: gamma, normal and inverse Gaussian, cut and mixed."""
+"""The laws that posteriors of a noisy mean and variance are made of: cut, mixed, inverse; and what data in [0, 1] can have."""
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from dpspec_attackers.inference.draws import inverse_gaussian, normal_between
+from dpspec_attackers.inference.feasible import (
+    Bounds,
+    RegressionSums,
+    laplace_half_width,
+    line_is_feasible,
+    mean_limits,
+    sample_mean_limits,
+    sample_variance_limit,
+    sums_are_ordered,
+    variance_limit,
+)
 from dpspec_attackers.inference.gammas import gamma_between, log_between, log_lower, log_upper
 from dpspec_attackers.inference.tgm import TruncatedGammaMixture
 from flint import arb
@@ -14,6 +26,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from dpspec.errors import ParameterError
+from tests.risk.theorems import in_worlds, theorem
 
 
 @pytest.mark.reference("Z-O53", "Z-O54", "Z-D7", "Z-F4.6", "Z-T20", "Z-X11")
@@ -123,3 +136,80 @@ def test_other_draws():
 def test_a_mixture_outside_its_domain(bad):
     with pytest.raises(ParameterError):
         TruncatedGammaMixture(**{"shape": 2, "rate": 2, "noise": 1, "released": 1, **bad})
+
+
+# -- what is feasible -----------------------------------------------------------------------------
+
+
+@pytest.mark.reference("Z-O58", "Z-D40", "Z-T14", "Z-T15", "Z-T16")
+def test_feasible_means_and_variances():
+    assert variance_limit(Fraction(1, 10)) == Fraction(9, 100)
+    assert [float(end) for end in mean_limits(0.16)] == pytest.approx([0.2, 0.8])
+    assert sample_variance_limit(Fraction(1, 2), 4) == Fraction(1, 3)
+    assert [float(end) for end in sample_mean_limits(1 / 3, 4)] == pytest.approx([0.5, 0.5])
+
+
+SHARES = st.integers(0, 30).map(lambda k: Fraction(k, 30))
+
+
+@theorem("Z-T14", "Z-T15", "Z-T16", "Z-X10", "Z-T58", "Z-D45", points=st.lists(st.tuples(SHARES, SHARES), min_size=2, max_size=7))
+def what_data_can_have(points):
+    """Means, variances and the sums of a regression, in fractions; the determinants are those of Z'Z."""
+    n, (x, y) = len(points), zip(*points, strict=True)
+    mean = sum(y) / n
+    squares = sum((value - mean) ** 2 for value in y)
+    assert squares / n <= variance_limit(mean) <= Fraction(1, 4)
+    assert squares / (n - 1) <= sample_variance_limit(mean, n)
+    xx, xy, yy = (sum(a * b for a, b in zip(one, other, strict=True)) for one, other in ((x, x), (x, y), (y, y)))
+    assert 0 <= xx <= sum(x) <= n
+    assert 0 <= yy <= sum(y) <= n
+    assert 0 <= xy <= min(sum(x), sum(y))
+    of_x = n * xx - sum(x) ** 2
+    assert of_x >= 0
+    assert of_x * squares >= (n * xy - sum(x) * sum(y)) ** 2 / n
+    assert sums_are_ordered(n, np.array([sum(x), xx, sum(y), xy, yy]))
+
+
+THEOREMS = (what_data_can_have,)
+
+
+@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
+def test_over_random_data(declared, count):
+    declared.check(count)
+
+
+@pytest.mark.reference("Z-O59", "Z-T55", "Z-S31")
+def test_the_feasible_set_of_the_parameters():
+    grid = (np.arange(4000) + 0.5) / 4000
+    assert variance_limit(grid).mean() == pytest.approx(1 / 6, abs=1e-6)
+    assert (6 * variance_limit(grid) * grid**2).mean() == pytest.approx(0.3, abs=1e-6)  # E mu^2 of Beta(2, 2)
+    assert (6 * variance_limit(grid) ** 2 / 2).mean() == pytest.approx(0.1, abs=1e-6)  # E sigma^2
+
+
+@pytest.mark.reference("Z-D45", "Z-T58", "Z-D44", "Z-S33", "Z-O71", "Z-F4.5")
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=9))
+def test_regression_sums_of_data_are_feasible(points):
+    x, y = (np.array(column) for column in zip(*points, strict=True))
+    sums = RegressionSums(n=len(x), x=x.sum(), xx=x @ x, y=y.sum(), xy=x @ y, yy=y @ y)
+    assert sums.is_feasible
+    assert not RegressionSums(n=len(x), x=sums.x, xx=sums.x + 1, y=sums.y, xy=sums.xy, yy=sums.yy).is_feasible
+    printed = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
+    assert printed.is_feasible
+    slope = (46 * printed.xy - printed.x * printed.y) / (46 * printed.xx - printed.x**2)
+    assert (printed.y / 46 - slope * printed.x / 46, slope) == pytest.approx((0.0955408, 0.9506515), abs=1e-5)
+    assert line_is_feasible(0.0955408, 0.9506515)
+
+
+@pytest.mark.reference("Z-O60", "Z-T21")
+def test_the_interval_of_one_laplace_release():
+    width = laplace_half_width(10.75, 0.05)
+    assert width == pytest.approx(0.2786728, abs=1e-7)
+    assert 1 - math.exp(-10.75 * width) == pytest.approx(0.95)  # P(|Laplace| <= w) = 1 - e^-(lambda w)
+
+
+@pytest.mark.reference("Z-O72", "Z-T13", "Z-D37", "Z-A16")
+def test_the_scales_of_the_noise():
+    scales = Bounds(low=0, high=100).noise_scales(43, 0.25, 0.25)
+    assert scales == pytest.approx((9.302326, 930.2326), abs=1e-4)
+    inside = Bounds(low=0, high=1).noise_scales(43, 0.25, 0.25)
+    assert scales == pytest.approx((100 * inside[0], 100**2 * inside[1]))

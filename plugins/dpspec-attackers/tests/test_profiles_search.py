@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from dpspec.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
 from dpspec.tolerance import rounded_down
 from tests.risk.attacking import near
+from tests.risk.theorems import in_worlds, theorem
 
 PRIORS = st.fractions(Fraction(1, 64), 1, max_denominator=64)
 RATIOS = st.fractions(Fraction(65, 64), 12, max_denominator=64)
@@ -82,9 +83,12 @@ def test_closed_forms_on_each_side_of_their_cases(profile):
     assert float(found.upper) - float(found.lower) < 1e-6
 
 
-@pytest.mark.reference("Z-P6", "Z-D33", "Z-T54", "Z-P7", "Z-T47")
-@given(profile=profiles(), p=PRIORS, q=PRIORS)
-def test_a_recommendation_keeps_its_profile(profile, p, q):
+@theorem(
+    "Z-P6", "Z-D33", "Z-P7", "Z-T10", "Z-T11", "Z-T12", "Z-T47", "Z-T48", "Z-T49", "Z-T50", "Z-T51", "Z-T54",
+    profile=profiles(), p=PRIORS, q=PRIORS,
+)  # fmt: skip
+def a_recommendation_keeps_its_profile(profile, p, q):
+    """No prior in the region of a profile is at more than it tolerates, and where it binds the two are equal."""
     found = profile.recommend()
     if not profile.where().contains(p, q) or found.value.lower.is_infinite:
         return
@@ -94,6 +98,14 @@ def test_a_recommendation_keeps_its_profile(profile, p, q):
     if found.attained:
         here = Fraction(places["p"]), Fraction(places["q"])
         assert near(risk_bound(*here, found.value), float(profile.tolerated(*here)), 1e-9), "equality where it binds"
+
+
+THEOREMS = (a_recommendation_keeps_its_profile,)
+
+
+@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
+def test_over_random_profiles(declared, count):
+    declared.check(count)
 
 
 @pytest.mark.reference("Z-T54", "Z-T6", "Z-P7")

@@ -206,7 +206,7 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
         outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
         found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
-        _check_members(found, *space.units[:2], space.most_within(space.units[1], space.units[0]))
+        _check_members(found, space)
         return found
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
@@ -219,8 +219,10 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
     return table
 
 
-def _check_members(table: Table, outer: str, inner: str, most: int | None) -> None:
+def _check_members(table: Table, space: DatasetSpace) -> None:
     """Refuse records that hold more members than the space allows."""
+    outer, inner = space.units[:2]
+    most = space.most_within(inner, outer)
     if table.members is None or most is None:
         return
     held = np.bincount(table.members.owner, minlength=len(table))

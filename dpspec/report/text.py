@@ -200,8 +200,14 @@ def _told_lines(name: str, value: Any) -> list[str]:
     return [] if value in ([], {}) else [f"{name}: {_told(value)}"]
 
 
+_LISTED = 2
+"""Entries of a list inside another entry that are told at the terminal."""
+
+
 def _told(value: Any) -> str:
-    """A value of the mechanism's report in one line."""
+    """A value of the mechanism's report in one line; a long list of entries is left to the file."""
+    if isinstance(value, list) and len(value) > _LISTED and isinstance(value[0], Mapping):
+        return f"{len(value)} entries in report.json"
     if isinstance(value, Mapping):
         return ", ".join(f"{name}: {_told(inner)}" for name, inner in value.items())
     if isinstance(value, list):

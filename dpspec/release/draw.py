@@ -130,7 +130,12 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     options.stage("drawing")
     with closing(engine):
         run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
-        output = _guarded(mechanism, given, space, run)
+        try:
+            output = _guarded(mechanism, given, space, run)
+        except ValueError:  # table or specification is refused, so there is nothing to go on with
+            if folder is not None:
+                folder.finish()
+            raise
     options.stage("checking")
     invariants = document.spec.multiverse.invariants or ()
     return Release(

@@ -15,7 +15,7 @@ from dpspec import installed, read_spec
 from dpspec import release as face
 from dpspec.blocks.space import Attribute
 from dpspec.checkpoints import Folder, NoCheckpoints
-from dpspec.errors import ReleaseError
+from dpspec.errors import EngineError, ReleaseError, TableError
 from dpspec.mechanism import Mechanism
 from dpspec.release.draw import UNFINISHED
 from dpspec.run import Output
@@ -208,6 +208,20 @@ def test_a_write_that_fails_leaves_the_run_to_go_on_with(monkeypatch, spec, tabl
     Staged.drawn.clear()
     release(spec, table, out, seed=9, resume=True)
     assert Staged.drawn == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "kept"), [(TableError("counts", "contradict each other"), False), (EngineError("dask", "lost a part"), True)]
+)
+def test_refused_input_leaves_nothing_to_go_on_with(monkeypatch, spec, table, tmp_path, fault, kept):
+    def refuse(self, stage, when):
+        if (stage, when) == (1, "before"):
+            raise fault
+
+    monkeypatch.setattr(Staged, "perhaps", refuse)
+    with pytest.raises(type(fault)):
+        release(spec, table, tmp_path / "out", seed=9)
+    assert (tmp_path / "out" / UNFINISHED).exists() == kept
 
 
 # --- the folder ----------------------------------------------------------------------------------

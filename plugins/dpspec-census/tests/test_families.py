@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import attrs
 import numpy as np
 import pytest
 from dpspec_census.hierarchy.conflict import feasible, smallest_conflict
@@ -48,6 +49,24 @@ def test_the_two_solvers_find_one_optimum_and_the_certificate_holds(seed):
     np.testing.assert_allclose(first.tables.sum(axis=1), family.parent, atol=1e-9)
     assert first.gap <= 1e-6 * first.loss
     assert abs(first.loss - second.loss) <= 2e-6 * second.loss
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_the_interior_point_solver_is_not_misled_by_large_counts(seed):
+    """Its tolerance is relative to an objective that grows with the squares of the counts; the loss does not."""
+    small = random_family(seed, loose=True, cells=30)
+    large = 3_000_000 * (np.arange(30) + 1)
+    far = attrs.evolve(
+        small,
+        targets=small.targets + small.incidence @ np.repeat(large[:, None], small.children, axis=1),
+        parent=small.parent + large * small.children,
+    )
+    # No count is near 0, so the optimum is that of parent sums alone, in closed form, and the lift does not change it.
+    curvature = (small.incidence.T @ (small.weights[:, None] * small.incidence.toarray())).astype(float)
+    pulled = small.incidence.T @ (small.weights[:, None] * small.targets)
+    price = (pulled.sum(axis=1) - curvature @ small.parent) / small.children
+    best = small.loss(np.linalg.solve(curvature, pulled - price[:, None]))
+    assert abs(conic(far).loss - best) <= 1e-4 * best
 
 
 def test_a_coarse_fit_lies_within_its_gap():

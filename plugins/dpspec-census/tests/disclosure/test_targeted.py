@@ -33,6 +33,8 @@ DEEP = UnorderedRecords(attributes=(COUNTY, TRACT, AGE), unit="household")
 BY_COUNTY = TargetedSwapping(levels=["county"], risk=["age"], k=2, similar=[["size"]])
 NEAREST = TargetedSwapping(levels=["county"], risk=["age"], k=2, similar=[["age", "size"], ["size"], []])
 BY_TRACT = TargetedSwapping(levels=["county", "tract"], risk=["age"], k=2)
+ANY_DONOR = TargetedSwapping(levels=["county"], risk=["age"], k=2)
+THREE = UnorderedRecords(attributes=(Attribute(name="county", categories=("A", "B", "C")), AGE), unit="household")
 DRAWS, LEVEL = 3_000, 1e-9
 
 
@@ -97,8 +99,8 @@ CASES = [
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a2", "young"), ("B", "b1", "young"), ("B", "b1", "young")]),
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a1", "old"), ("A", "a2", "old"), ("A", "a2", "young"), ("A", "a2", "young")]),
     (BY_TRACT, DEEP, [("A", "a1", "old"), ("A", "a2", "old"), ("A", "a2", "young"), ("B", "b1", "young"), ("B", "b2", "young")]),
-    # two risky records that may take each other, and then must not move again
-    (BY_COUNTY, FLAT, [(county, age, "1") for county in "AB" for age in ("old", "young", "young")]),
+    # two risky records that may take each other, and then must not move on to the third county
+    (ANY_DONOR, THREE, [("A", "old"), ("B", "old"), ("C", "young"), ("C", "young")]),
 ]
 
 

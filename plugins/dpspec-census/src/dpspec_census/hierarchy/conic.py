@@ -29,6 +29,19 @@ class Program:
     below: Any
     most: Reals
 
+    def around(self, v: Reals) -> Program:
+        """The same program for the distance from v.
+
+        A solver stops at a gap relative to its objective. Far from the answers that is a large number, beside which
+        the loss of the fit disappears; from a good start it is the loss that is left.
+        """
+        return attrs.evolve(
+            self,
+            linear=self.linear + self.curvature * v,
+            right=self.right - self.equal @ v,
+            most=self.most - self.below @ v,
+        )
+
 
 def program(family: Family) -> Program:
     """The quadratic program of a family; x is flattened child by child."""
@@ -68,17 +81,33 @@ def program(family: Family) -> Program:
     )
 
 
-def conic(family: Family) -> Fit:
+def conic(family: Family, start: Reals | None = None) -> Fit:
     """Fit a family by Clarabel.
+
+    Args:
+        start: tables near the fit, if some are known; without them those that the detailed answers say.
 
     Raises:
         NumericalError: when it finds no optimum.
     """
     posed = program(family)
-    v, rounds = solve(posed)
+    near = _start(family) if start is None else start
+    single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+    origin = np.concatenate([near.T.ravel(), (family.incidence[~single] @ near).T.ravel()])
+    step, rounds = solve(posed.around(origin))
+    v = origin + step
     x = np.maximum(v[: family.children * family.cells].reshape(family.children, family.cells).T, 0.0)
     loss, excess = family.loss(x), family.excess(x)
     return Fit(tables=np.ascontiguousarray(x), loss=loss, gap=float("inf"), excess=excess, rounds=rounds)
+
+
+def _start(family: Family) -> Reals:
+    """The answers about single cells, none of them negative."""
+    single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+    weights, rows = family.weights[single][:, None], family.incidence[single]
+    total = np.asarray(rows.T @ np.broadcast_to(weights, (rows.shape[0], 1)))
+    pulled = rows.T @ (weights * family.targets[single])
+    return np.asarray(np.maximum(pulled / np.where(total > 0, total, 1.0), 0.0))
 
 
 def solve(posed: Program) -> tuple[Reals, int]:

@@ -174,5 +174,5 @@ def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
     else:
         fit = structured(family, gap=gap)
         if fit.gap > gap * fit.loss:
-            fit = conic(family)
+            fit = conic(family, fit.tables)
     return fit, rounded(family, fit.tables)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.multisets import check_size
@@ -204,7 +205,9 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
     path, formats = Path(name), formats_of(registry)
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
         outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
-        return read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
+        found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
+        _check_members(found, space)
+        return found
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
         return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0))
@@ -214,6 +217,20 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
     table: Table = registry.get("tables", name)().build()
     _check_columns(name, attributes, table.attributes)
     return table
+
+
+def _check_members(table: Table, space: DatasetSpace) -> None:
+    """Refuse records that hold more members than the space allows."""
+    outer, inner = space.units[:2]
+    most = space.most_within(inner, outer)
+    if table.members is None or most is None:
+        return
+    held = np.bincount(table.members.owner, minlength=len(table))
+    over = np.flatnonzero(held > most)
+    if over.size:
+        first = int(over[0])
+        rule = f"holds {held[first]} {inner} records ({over.size} such), and the space allows {most}"
+        raise TableError(f"{outer} in row {first + 1}", rule, "correct the table, or the number of members in the specification")
 
 
 def _check_columns(name: str, wanted: tuple[Attribute, ...], given: tuple[Attribute, ...]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from dpspec import installed, read_spec
 from dpspec import release as face
-from dpspec.errors import PluginContractError, ReleaseError
+from dpspec.errors import PluginContractError, ReleaseError, TableError
 from dpspec.release.utility import FOLDER
 from dpspec.table import Table
 
@@ -78,6 +78,16 @@ def compositions(folder):
             inside[row["household_id"]].append((row["sex"], row["age"]))
     with (folder / "households.csv").open(encoding="utf-8") as file:
         return [(row["county"], row["block"], tuple(sorted(inside[row["household_id"]]))) for row in csv.DictReader(file)]
+
+
+def test_a_household_with_too_many_persons_is_refused(tmp_path):
+    path = spec(tmp_path)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('type = "households"', 'type = "households"\nmembers = 2'), encoding="utf-8"
+    )
+    with pytest.raises(TableError, match=r"household in row 4: holds 3 person records \(15 such\), and the space allows 2"):
+        drawn(path, given(tmp_path), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.reference("B-A3")

@@ -153,6 +153,13 @@ def test_a_public_design_against_quadrature(epsilon, prior):
     assert (drawn.sums[:2] == column(SMALL)[:2, :, None]).all()
 
 
+def misfits(n, sums, theta, s2):
+    """How far the sum of Y lies from its line, and all points together, in units of sigma^2."""
+    x, xx, y, xy, yy = sums
+    squares = yy - 2 * (theta[0] * y + theta[1] * xy) + n * theta[0] ** 2 + 2 * theta[0] * theta[1] * x + theta[1] ** 2 * xx
+    return (y - n * theta[0] - theta[1] * x) ** 2 / s2, squares / s2
+
+
 @functools.cache
 def by_records(data, prior, *, constrained, draws=400_000, seed=5):
     """Posterior means and their errors by importance sampling of *records*: six points with any sums of x, Y one by one."""
@@ -169,7 +176,7 @@ def by_records(data, prior, *, constrained, draws=400_000, seed=5):
     if constrained:
         weights = weights * (sums_are_ordered(n, sums) & line_is_feasible(*theta) & (s2 <= 0.25))
     found = []
-    for values in (theta[0], theta[1], s2):
+    for values in (*theta, s2, *misfits(n, sums, theta, s2)):
         mean = (weights * values).sum() / weights.sum()
         found.append((mean, np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum()))
     return found
@@ -179,11 +186,14 @@ def by_records(data, prior, *, constrained, draws=400_000, seed=5):
 @pytest.mark.statistical
 @pytest.mark.parametrize("constrained", [False, True])
 def test_the_whole_posterior_against_records_drawn_one_by_one(constrained):
-    """150 chains of 700 sweeps and 400,000 weighted records: six standard errors of both together, for each of three means."""
+    """150 chains of 700 sweeps and 400,000 weighted records: six standard errors of both together, for each of five means."""
     prior = LinePrior(mean=(0.4, 0.2), weight=2, shape=4, rate=0.2)
     data = NoisyRegression(sums=SMALL, epsilon=1.5)
     drawn = sample(data, prior, constrained=constrained, sweeps=700, warmup=200, chains=150, seed=2)
-    for values, (mean, error) in zip((*drawn.theta, drawn.s2), by_records(data, prior, constrained=constrained), strict=True):
+    squares = misfits(6, drawn.sums, drawn.theta, drawn.s2)  # the means of theta alone miss a step of the wrong width
+    for values, (mean, error) in zip(
+        (*drawn.theta, drawn.s2, *squares), by_records(data, prior, constrained=constrained), strict=True
+    ):
         assert values.mean() == pytest.approx(mean, abs=6 * np.hypot(error, effective_error(values)))
     if constrained:
         assert line_is_feasible(*drawn.theta).all()
@@ -297,7 +307,7 @@ def test_the_printed_sampler_on_six_points_and_on_forty_six(constrained):
     prior = LinePrior(mean=(0.4, 0.2), weight=2, shape=4, rate=0.2)
     data = NoisyRegression(sums=SMALL, epsilon=1.5)
     found = printed.sample(data, (2.4, 1.5, 1.1, 0.9), prior, constrained=constrained, sweeps=150, warmup=50, chains=60)
-    _, _, (variance, error) = by_records(data, prior, constrained=constrained)
+    variance, error = by_records(data, prior, constrained=constrained)[2]
     assert found.s2.mean() > variance + 6 * np.hypot(error, effective_error(found.s2))
     many = NoisyRegression(sums=EXAMPLE_5, epsilon=100)
     near = printed.sample(many, (12.23, 4.80, 2.4, 1.4), constrained=False, sweeps=200, warmup=80, chains=20)

@@ -18,7 +18,7 @@ from dpspec.errors import TableError
 from dpspec.randomness import Randomness
 from dpspec.randomness.arrangement import stable_order
 from dpspec.run import Run
-from dpspec.table import Members, Table, occurring, ranked
+from dpspec.table import Members, Table, ranked
 from dpspec_census.stratum_rate import Rates
 from dpspec_census.swap_scheme import SwapScheme
 
@@ -58,17 +58,16 @@ def exchanged(table: Table, scheme: SwapScheme, rates: Rates, run: Run, *, deran
 
 def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
     """Whole strata, dealt out in order to parts of about equal size; each with the records' strata and rows."""
-    keys, domain = table.key(scheme.match), table.domain(scheme.match)
-    strata, sizes = occurring(keys, domain)
-    parts = max(least, -(-len(table) // PART))
+    keys, parts = table.key(scheme.match), max(least, -(-len(table) // PART))
     if parts == 1:
         yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64)}
         return
+    _, stratum, sizes = ranked(keys)
     of_stratum = (np.cumsum(sizes) - sizes) // -(-len(table) // parts)
-    part = of_stratum[np.searchsorted(strata, keys)].astype(np.min_scalar_type(parts))
+    part = of_stratum.astype(np.min_scalar_type(parts))[stratum]
     order = stable_order(part, parts)
     ends = np.cumsum(np.bincount(part, minlength=parts))
-    del part
+    del part, stratum
     for begin, end in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
         rows = order[begin:end]
         if rows.size:

@@ -44,10 +44,12 @@ class Strata:
             return cls(names=names, sizes=sizes, varied=sizes > 1)
         first = np.empty(len(sizes), dtype=np.int64)
         first[stratum[::-1]] = np.arange(len(table) - 1, -1, -1)
-        differs = np.zeros(len(table), dtype=np.bool_)
+        varied = np.zeros(len(sizes), dtype=np.bool_)
+        rows = np.arange(len(table))
         for column in table.codes.values():
-            differs |= column != column[first[stratum]]
-        return cls(names=names, sizes=sizes, varied=np.bincount(stratum[differs], minlength=len(sizes)) > 0)
+            varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
+            rows = rows[~varied[stratum[rows]]]
+        return cls(names=names, sizes=sizes, varied=varied)
 
     def largest(self, having: npt.NDArray[np.bool_] | None = None) -> StratumSizes:
         """The largest stratum, and the largest with different records, among some or all of them."""

@@ -14,13 +14,14 @@ from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, cluster
 from dpspec_engines import dask as engine
 
+from dpspec import read_spec
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.engine import Embedded, Engine
 from dpspec.errors import EngineError, TableError
 from dpspec.randomness import SeededRandomness
 from dpspec.run import Run
-from dpspec.table import Table
+from dpspec.table import Members, Table
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -85,6 +86,31 @@ def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
 
     assert released(mechanism, table, Deadly()) == released(mechanism, table, Embedded())
     assert int(died.read_text()) not in running.client.run(os.getpid).values()
+
+
+def town(document):
+    """Units with persons in the space of a specification: nobody in vacant ones, four to ten in dormitories."""
+    draw = np.random.default_rng(1)
+    household, person = document.spec.space.household, document.spec.space.person
+    block, kind = draw.integers(0, 40, 400), draw.choice(3, 400, p=[0.88, 0.1, 0.02])
+    codes = {"state": np.zeros(400, dtype=np.int64), "tract": block * 4 // 40, "block": block, "kind": kind}
+    held = np.choose(kind, [draw.integers(1, 6, 400), np.zeros(400, dtype=np.int64), draw.integers(4, 11, 400)])
+    owner = np.repeat(np.arange(400), held)
+    persons = {a.name: draw.integers(0, a.size, len(owner)) for a in person}
+    members = Members(table=Table(attributes=person, codes=persons), owner=owner)
+    return Table(attributes=household, codes=codes, members=members)
+
+
+def test_topdown_gives_the_bytes_of_the_default_too(running):
+    document = read_spec(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
+    mechanism, space, table = document.mechanism, document.spec.space, town(document)
+    one, two = (
+        mechanism.run(table, space, Run(source=SeededRandomness(4), engine=chosen)).tables for chosen in (Embedded(), running)
+    )
+    assert list(one) == list(two)
+    for name, expected in one.items():
+        assert len(expected)
+        assert all(np.array_equal(expected.codes[a.name], two[name].codes[a.name]) for a in expected.attributes)
 
 
 def test_a_part_that_kills_every_worker_is_given_up(running):

@@ -307,7 +307,7 @@ def test_infeasible_constraints_are_named():
     greedy = [EditConstraint(where={"kind": ["dormitory"]}, of_where={"kind": ["dormitory"]}, least=100)]
     with pytest.raises(InfeasibleConstraintsError, match=r"person by state.*dormitory") as caught:
         census(edits=greedy).run(table, space, Run(source=SeededRandomness(1)))
-    assert "per household kind dormitory, at least" in str(caught.value.value)
+    assert "per household kind dormitory, at least" in str(caught.value)
 
 
 @pytest.mark.parametrize(

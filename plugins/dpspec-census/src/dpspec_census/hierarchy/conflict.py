@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
+from dpspec.errors import InfeasibleConstraintsError
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Mask
 
 
@@ -51,6 +52,12 @@ def smallest_conflict(family: Family) -> tuple[str, ...]:
         if not _possible(fewer):
             kept = fewer
     return tuple(row.label for row in kept)
+
+
+def contradiction(family: Family) -> InfeasibleConstraintsError:
+    """The error that names a smallest conflict in full."""
+    named = "; ".join(smallest_conflict(family))
+    return InfeasibleConstraintsError("constraints", f"contradict each other: {named}", "drop or correct one of these")
 
 
 def _possible(rows: Sequence[_Row]) -> bool:

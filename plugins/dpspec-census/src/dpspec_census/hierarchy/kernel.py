@@ -19,9 +19,8 @@ import numpy as np
 
 from dpspec.blocks.space import Attribute
 from dpspec.engine import Columns
-from dpspec.errors import InfeasibleConstraintsError
 from dpspec.randomness import Randomness
-from dpspec_census.hierarchy.conflict import feasible, smallest_conflict
+from dpspec_census.hierarchy.conflict import contradiction, feasible
 from dpspec_census.hierarchy.conic import conic
 from dpspec_census.hierarchy.family import Bound, Counts, Family, Mask
 from dpspec_census.hierarchy.measure import Asked, measured
@@ -160,9 +159,7 @@ def _bound(level: Level, rows: Columns, nodes: Counts, limit: int, support: Coun
 def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
     """The fit of a family and its whole numbers; the interior-point solver takes over where the certificate is too wide."""
     if not feasible(family):
-        raise InfeasibleConstraintsError(
-            "constraints", "contradict each other", "correct one of these", value="; ".join(smallest_conflict(family))
-        )
+        raise contradiction(family)
     if not family.cells:
         nothing = np.zeros((0, family.children))
         return Fit(tables=nothing, loss=0.0, gap=0.0, excess=0.0, rounds=0), nothing.astype(np.int64)

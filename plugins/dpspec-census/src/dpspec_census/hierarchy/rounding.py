@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpspec.errors import InfeasibleConstraintsError, NumericalError
-from dpspec_census.hierarchy.conflict import smallest_conflict
+from dpspec.errors import NumericalError
+from dpspec_census.hierarchy.conflict import contradiction
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Reals
 
 _WHOLE = 1e-6
@@ -41,9 +41,7 @@ def rounded(family: Family, x: Reals) -> Counts:
     if z is None:
         z = _nearest(family, x, near, wide=True)
     if z is None:
-        raise InfeasibleConstraintsError(
-            "constraints", "contradict each other", "drop or correct one of these", value="; ".join(smallest_conflict(family))
-        )
+        raise contradiction(family)
     broken = family.broken(z)
     if broken:
         raise NumericalError("rounding", f"did not keep: {', '.join(broken)}", "nothing is released; report the node")

@@ -83,18 +83,21 @@ def swap_kernel(part: Columns, *, rates: Rates, source: Randomness, derange: boo
     Returns:
         `row` and `giver`: the rows of the selected records, and of those whose values they get; `seen`, the records of the part.
     """
-    order = np.argsort(part["row"], kind="stable")
-    rows, keys = part["row"][order], part["stratum"][order]
+    rows, keys = part["row"], part["stratum"]
+    if (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows)
+        rows, keys = rows[order], keys[order]
     names, stratum, sizes = ranked(keys)
     chosen = np.zeros(len(rows), dtype=np.bool_)
     for rate, having in rates.classes(names):
-        eligible = np.flatnonzero((having & (sizes > 1))[stratum] if derange else having[stratum])
+        strata = having & (sizes > 1) if derange else having
+        eligible = slice(None) if strata.all() else np.flatnonzero(strata[stratum])
         chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
     places = np.flatnonzero(chosen)
     places = places[stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
     givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
-    return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(order)])}
+    return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(keys)])}
 
 
 # --- what is published ---------------------------------------------------------------------------

@@ -137,6 +137,9 @@ STATED = [
 
 UNSTATED = {
     "Z-F4.1, Z-F4.3": "scatter plots in print; the means of the densities are compared below",
+    "Z-F4.5": "draws in print; the line of the confidential data is compared below",
+    "Z-F4.10": "draws in print, without numbers; the page compares what is said about them",
+    "Z-F4.11": "draws in print, without numbers; the page compares what is said about them",
 }
 
 
@@ -177,3 +180,9 @@ def test_the_minima_of_tolerated_risk():
 def test_the_means_of_the_densities_of_mu(line, mean):
     xs, ys = np.array(CHARTS["Z-F4.1, Z-F4.3"][line]).T
     assert float((xs * ys).sum() / ys.sum()) == pytest.approx(mean, rel=0.05)
+
+
+@pytest.mark.reference("Z-F4.5")
+def test_the_line_around_which_draws_are_shown():
+    """Slope and intercept of least squares as printed; the draws spread far around them, for the noise is large."""
+    assert CHARTS["Z-F4.5"]["least squares"] == [[pytest.approx(0.95, abs=0.005), pytest.approx(0.10, abs=0.005)]]

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], object]
 """Called with the work done and the work in all, in one unit of the caller's choice (records, nodes)."""
 
 
-def _nobody(done: int, total: int) -> None:
+def nobody(done: int, total: int) -> None:
     """Nobody is watching."""
 
 
@@ -34,7 +34,7 @@ class Run:
     source: Randomness
     engine: Engine = attrs.field(factory=Embedded)
     checkpoints: Checkpoints = attrs.field(factory=NoCheckpoints)
-    progress: Progress = _nobody
+    progress: Progress = nobody
 
 
 @attrs.frozen(kw_only=True)

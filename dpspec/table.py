@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -92,6 +92,12 @@ class Table:
             tuple(label[code] for label, code in zip(labels, row, strict=True)): int(count)
             for row, count in zip(rows, counts, strict=True)
         }
+
+    def records(self) -> Iterator[tuple[str, ...]]:
+        """The records as categories, in the order of the attributes; the inverse of `from_records`."""
+        labels = [list(a.values()) for a in self.attributes]
+        columns = (self.codes[a.name].tolist() for a in self.attributes)
+        return (tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in zip(*columns, strict=True))
 
     def of_members(self) -> Table:
         """The members as records of their own, each with the attributes of the record that holds it."""

@@ -22,16 +22,12 @@ from dpspec.params import did_you_mean
 from dpspec.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.reading import Formats, format_of, read_households, read_table
 from dpspec.release.held import Held, held
-from dpspec.run import Output, Progress, Run
+from dpspec.run import Output, Progress, Run, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.table import Table
 
 UNFINISHED = ".unfinished-release"
 """The folder, inside that of the release, in which a resumable run keeps what is done."""
-
-
-def _nobody(done: int, total: int) -> None:
-    """Nobody is watching."""
 
 
 def _unsaid(stage: str) -> None:
@@ -55,7 +51,7 @@ class Options:
     engine: str = "embedded"
     resume: bool = False
     suffix: str | None = None
-    progress: Progress = _nobody
+    progress: Progress = nobody
     stage: Callable[[str], object] = _unsaid
 
 

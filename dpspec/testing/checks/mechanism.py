@@ -114,13 +114,7 @@ def _table(x: Dataset, space: DatasetSpace) -> Table:
 
 def _rows(table: Table, *, ordered: bool) -> Hashable:
     """The rows of a table of labels; sorted when their order means nothing."""
-    labels = [list(a.values()) for a in table.attributes]
-    columns = [table.codes[a.name] for a in table.attributes]
-    rows = [
-        tuple(label[code] for label, code in zip(labels, row, strict=True))
-        for row in zip(*(c.tolist() for c in columns), strict=True)
-    ]
-    return tuple(rows if ordered else sorted(rows))
+    return tuple(table.records() if ordered else sorted(table.records()))
 
 
 def _observed(state: Callable[[], Any]) -> Any:

@@ -53,7 +53,7 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)
         after = _released(mechanism, table, space, generator)
-        rows = tuple(_rows(after))
+        rows = tuple(after.records())
         if after.attributes != attributes:
             return rows
         try:
@@ -81,12 +81,6 @@ class ReleaseCode(Mechanism):
         from dpspec.verify.automatic.sampler import enumerate_law
 
         return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset))
-
-
-def _rows(table: Table) -> Iterator[tuple[str, ...]]:
-    labels = [list(a.values()) for a in table.attributes]
-    columns = [table.codes[a.name].tolist() for a in table.attributes]
-    return (tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> Table:

@@ -22,6 +22,7 @@ from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
 FORMAT = 1
@@ -87,9 +88,22 @@ def _obligation(obligation: Obligation) -> Data:
         "name": obligation.name,
         "outcome": obligation.word.word,
         "detail": obligation.detail,
+        "exchanged": list(obligation.exchanged),
+        "grown": [_grown(line) for line in obligation.grown],
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,
+    }
+
+
+def _grown(line: Grown) -> Data:
+    return {
+        "size": line.size,
+        "values": list(line.values),
+        "constants": list(line.constants),
+        "grows": line.grows,
+        "refuted": line.refuted is not None,
+        "stopped": line.stopped,
     }
 
 

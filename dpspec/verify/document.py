@@ -18,6 +18,7 @@ from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
+from dpspec.verify.growth import Grown, exchanged, grown
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, worst_word
 
@@ -31,6 +32,8 @@ class Obligation:
         word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
         detail: the finding in one line.
         miniature: for a claim on a miniature, its title.
+        exchanged: the blocks of that miniature that are not those of the claim.
+        grown: what became of its constant while its sizes were raised.
         recorded: for a claim, the verdict that the file records for it.
         spec, subject: for a claim, the specification and the mechanism or function that it is about.
         verdict: for a claim, the engine's verdict.
@@ -42,6 +45,8 @@ class Obligation:
     word: Word
     detail: str
     miniature: str | None = None
+    exchanged: tuple[str, ...] = ()
+    grown: tuple[Grown, ...] = ()
     recorded: str | None = None
     spec: PrivacySpec | None = None
     subject: Mechanism | NamedFunction | None = None
@@ -168,9 +173,38 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
-        return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+        others = exchanged(document, miniature)
+        if others:
+            return _of_another_claim(found, others)
+        if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
+            return found
+        return _grown(found, document, miniature, registry)
 
     return attrs.evolve(whole, judge=judge)
+
+
+def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
+    """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
+    told = f"the miniature has another {' and another '.join(others)} than the claim: what it tests is another claim ({found.detail})"
+    as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
+    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
+
+
+def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None) -> Obligation:
+    """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
+    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry))
+    growing = [line for line in lines if line.grows]
+    small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
+    refuted = next((line.refuted for line in growing if line.refuted is not None), None)
+    if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
+        spec, verdict = refuted
+        against = _recorded(found.name, verdict, str(found.recorded))
+        return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
+    if growing:
+        told = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
+        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {told}: the miniature says nothing about the claim")
+    return small
 
 
 def _counterexamples(document: SpecDocument) -> Iterator[Duty]:

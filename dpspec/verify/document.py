@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -172,13 +173,15 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        began = time.process_time()
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
+        spent = time.process_time() - began
         others = exchanged(document, miniature)
         if others:
             return _of_another_claim(found, others)
         if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
             return found
-        return _grown(found, document, miniature, registry)
+        return _grown(found, document, miniature, registry, spent)
 
     return attrs.evolve(whole, judge=judge)
 
@@ -190,10 +193,13 @@ def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
 
 
-def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None) -> Obligation:
+def _grown(
+    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, spent: float
+) -> Obligation:
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
     assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
-    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry))
+    pace = spent / max(1, sum(result.datasets for result in found.verdict.universes)) ** 2
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry, pace))
     growing = [line for line in lines if line.grows]
     small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)

@@ -9,6 +9,7 @@ about. A budget that differs by universe is meant to follow the size; there the 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import attrs
@@ -18,6 +19,7 @@ from dpspec.errors import DpspecError
 from dpspec.exact import Bracket, largest
 from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Miniature, SpecDocument
 from dpspec.verify.exhaustive import per_unit, verify
@@ -26,6 +28,8 @@ from dpspec.verify.verdict import Outcome, UniverseResult, Verdict
 
 DATASETS, PAIRS, STEPS = 500, 3_000, 3
 """A size is raised by at most so many steps, while the space has at most so many datasets and so many pairs to compare."""
+SECONDS = 1.5
+"""... and while the processor time that the growth of one miniature takes stays within this, as far as can be told beforehand."""
 
 TOGETHER = "all sizes together"
 
@@ -73,7 +77,12 @@ def exchanged(document: SpecDocument, miniature: Miniature) -> tuple[str, ...]:
 
 
 def grown(
-    verdict: Verdict, spec: PrivacySpec, mechanism: Mechanism, claimed: DatasetSpace, registry: Registry | None = None
+    verdict: Verdict,
+    spec: PrivacySpec,
+    mechanism: Mechanism,
+    claimed: DatasetSpace,
+    registry: Registry | None = None,
+    pace: float = 0.0,
 ) -> Iterator[Grown]:
     """What becomes of a verified miniature when each size that it lowers is raised.
 
@@ -82,10 +91,14 @@ def grown(
         spec, mechanism: the miniature.
         claimed: the space of the claim.
         registry: where the provenance of the blocks is looked up.
+        pace: the processor time in seconds that the miniature took for the square of its number of datasets.
     """
-    walk = _Raised(mechanism=mechanism, claimed=claimed, registry=registry, uniform=spec.budget.uniform() is not None)
+    walk = _Raised(
+        mechanism=mechanism, claimed=claimed, registry=registry, uniform=spec.budget.uniform() is not None,
+        until=time.process_time() + SECONDS, pace=pace,
+    )  # fmt: skip
     sizes = lowered(spec.space, claimed) or {}
-    for name in sizes:
+    for name in sorted(sizes, key=lambda name: not hasattr(claimed, name)):  # the plain numbers before the attributes
         yield walk.one(name, verdict, spec)
     if len(sizes) > 1:
         yield walk.together(verdict, spec)
@@ -99,6 +112,8 @@ class _Raised:
     claimed: DatasetSpace
     registry: Registry | None
     uniform: bool
+    until: float
+    pace: float
 
     def one(self, name: str, verdict: Verdict, spec: PrivacySpec) -> Grown:
         """One size, step by step."""
@@ -128,9 +143,7 @@ class _Raised:
             return self.of(TOGETHER, ["as they are"], [verdict], spec, judged, is_whole=False)
         return self.of(TOGETHER, ["as they are", "one step more"], [verdict, judged], spec, "", is_whole=not self.sizes(spec))
 
-    def of(
-        self, name: str, values: list[str], found: list[Verdict], spec: PrivacySpec, stopped: str, *, is_whole: bool
-    ) -> Grown:
+    def of(self, name: str, values: list[str], found: list[Verdict], spec: PrivacySpec, stopped: str, *, is_whole: bool) -> Grown:
         """The line about one size; `spec` is that of the last verdict."""
         loads = [self.load(verdict) for verdict in found]
         refuted = (spec, found[-1]) if found[-1].outcome is Outcome.REFUTED else None
@@ -144,10 +157,11 @@ class _Raised:
 
     def judged(self, spec: PrivacySpec) -> Verdict | str:
         """The verdict on a larger space, or why there is none."""
+        size = spec.space.cardinality()
+        if size is not None and size <= DATASETS and time.process_time() + self.pace * size * size > self.until:
+            return f"with {count(size, 'dataset')} it would take too long"
         try:
-            found = verify(
-                self.mechanism, spec, most_datasets=DATASETS, most_pairs=PAIRS, registry=self.registry
-            )  # fmt: skip
+            found = verify(self.mechanism, spec, most_datasets=DATASETS, most_pairs=PAIRS, registry=self.registry)
         except DpspecError as fault:
             return str(fault)
         return found.reason if found.outcome is Outcome.UNDECIDED else found

@@ -64,9 +64,7 @@ def _is_larger(size: int | None, than: int | None) -> bool:
     return than is not None and (size is None or size > than)
 
 
-def _of_parameter(
-    name: str, here: Any, there: Any, small: DatasetSpace, claimed: DatasetSpace
-) -> Mapping[str, Size] | None:
+def _of_parameter(name: str, here: Any, there: Any, small: DatasetSpace, claimed: DatasetSpace) -> Mapping[str, Size] | None:
     """The sizes behind one parameter that differs; None when the difference is none of size."""
 
     def raised(value: Any) -> DatasetSpace:

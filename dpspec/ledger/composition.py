@@ -14,11 +14,12 @@ import attrs
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.composing import Composed, total
 from dpspec.blocks.space import DatasetSpace
+from dpspec.conversion import Conversion
 from dpspec.errors import NoCompositionError
 from dpspec.exact import Number, number
 from dpspec.ledger.moving import missing, moved, refinement
 from dpspec.ledger.parts import Part, check_parts
-from dpspec.rule import Rule, Step
+from dpspec.rule import Step
 from dpspec.spec import PrivacySpec
 
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
@@ -83,13 +84,13 @@ class Composition:
         return tuple(_losses(self))
 
 
-def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, conversions: Sequence[Rule] = ()) -> Composition:
+def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, conversions: Sequence[Conversion] = ()) -> Composition:
     """One specification for several releases of one data collection.
 
     Args:
         parts: the releases; their noise is independent.
         like: a specification whose space and input divergence the total is stated in; without it they are those of a part.
-        conversions: rules that lead to an output divergence where no constant factor does, for neighbours.
+        conversions: formulas that lead to an output divergence where no constant factor does, or by a smaller number.
 
     Raises:
         EmptyLedgerError: no parts.
@@ -139,12 +140,12 @@ def _refined(part: Part, space: DatasetSpace, multiverse: object) -> Line:
 
 
 def _all_moved(
-    lines: Sequence[Line], block: str, goal: PrivacySpec, more: Sequence[Rule] = ()
+    lines: Sequence[Line], block: str, goal: PrivacySpec, conversions: Sequence[Conversion] = ()
 ) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """The lines with a block of the goal, and what is missing where no rule leads there."""
     reached, lacking = [], []
     for line in lines:
-        steps = moved(line.spec, block, goal, more)
+        steps = moved(line.spec, block, goal, conversions)
         if steps is None:
             lacking += list(missing(line.part, line.spec, goal))
         else:
@@ -152,7 +153,7 @@ def _all_moved(
     return tuple(reached), tuple(lacking)
 
 
-def _added(lines: tuple[Line, ...], conversions: Sequence[Rule]) -> Composition:
+def _added(lines: tuple[Line, ...], conversions: Sequence[Conversion]) -> Composition:
     """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
     divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
     for divergence in divergences:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.compare.conversions import paths
+from dpspec.conversion import Conversion
 from dpspec.errors import NoCompositionError
 from dpspec.exact import INFINITY, Number
 from dpspec.ledger.inside import DominationInside, fixed_units
@@ -25,26 +27,43 @@ RULES: dict[str, tuple[Rule, ...]] = {
 """For every block the rules that change it, in the order in which the blocks are changed."""
 
 
-def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, more: Sequence[Rule] = ()) -> tuple[Step, ...] | None:
-    """The step that gives a specification one block of the goal, at the least budget: () when it has it, None when no rule does.
+def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, conversions: Sequence[Conversion] = ()) -> tuple[Step, ...] | None:
+    """The steps that give a specification one block of the goal, at the least budget: () when it has it, None when no rule does.
+
+    That is one step, or a chain of conversions, as `dpspec convert` finds them: of all that arrive, those that spend least.
 
     Args:
         spec: where to start.
         block: the field that changes.
         goal: where that block is taken from.
-        more: rules besides those of this module, such as conversions.
+        conversions: formulas between output divergences, besides the rules of this module.
     """
     wanted = getattr(goal, block)
     if getattr(spec, block) == wanted:
         return ()
     aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
-    steps = [step for rule in (*RULES[block], *more) for step in rule.propose(spec, aim) if getattr(step.after, block) == wanted]
-    return (min(steps, key=_spent),) if steps else None
+    steps = (step for rule in RULES[block] for step in rule.propose(spec, aim) if getattr(step.after, block) == wanted)
+    return min([*((step,) for step in steps), *_converted(spec, aim, conversions)], key=_spent, default=None)
 
 
-def _spent(step: Step) -> Number:
-    value = step.after.budget.uniform()
+def _spent(steps: tuple[Step, ...]) -> Number:
+    value = steps[-1].after.budget.uniform()
     return INFINITY if value is None else value
+
+
+def _converted(spec: PrivacySpec, aim: PrivacySpec, conversions: Sequence[Conversion]) -> Iterator[tuple[Step, ...]]:
+    """Every chain of conversions to the output divergence that is aimed at, as far as its steps apply to these distances."""
+    source, value = spec.output_divergence, spec.budget.uniform()
+    if value is None or spec.budget.parameter != source.budget_parameters[0]:
+        return
+    usable = [conversion for conversion in conversions if conversion.mechanism is None]
+    for path in paths(usable, source, value, aim.output_divergence):
+        steps: list[Step] = []
+        for leg in path.legs:
+            proposed = leg.conversion.propose(steps[-1].after if steps else spec, aim)
+            steps += [step for step in proposed if step.after.output_divergence == leg.target][:1]
+        if len(steps) == len(path.legs):
+            yield tuple(steps)
 
 
 def refinement(parts: tuple[Part, ...]) -> Multiverse:

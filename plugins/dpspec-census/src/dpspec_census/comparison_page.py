@@ -128,7 +128,8 @@ def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]
 
 Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
 TopDown; `hamming (household)`; `d-nor`. All numbers are rho. One household replaced changes at most N = {most} persons, so
-TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon^2/2. Both promises imply the larger number of a row.
+TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
+imply the larger number of a row.
 """
     head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)", "TopDown as stated is the smaller one for N up to")  # fmt: skip  # noqa: E501
     rows = []

@@ -7,39 +7,34 @@ from collections.abc import Iterator, Sequence
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.errors import NoCompositionError
 from dpspec.exact import INFINITY, Number
-from dpspec.ledger.inside import DominationInside, fixed_units
 from dpspec.ledger.parts import Part
 from dpspec.rule import Rule, Step
-from dpspec.rules.inputs import InputDomination
-from dpspec.rules.outputs import OutputDomination
-from dpspec.rules.spaces import SmallerSpace
-from dpspec.rules.universes import FinerUniverses, ListedUniverses
+from dpspec.rules.inside import fixed_units
 from dpspec.spec import PrivacySpec
 
-RULES: dict[str, tuple[Rule, ...]] = {
-    "space": (SmallerSpace(),),
-    "multiverse": (FinerUniverses(), ListedUniverses()),
-    "input_divergence": (InputDomination(), DominationInside()),
-    "output_divergence": (OutputDomination(),),
-}
-"""For every block the rules that change it, in the order in which the blocks are changed."""
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
+"""The blocks that change one by one, in this order; the budget changes with each of them."""
 
 
-def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, more: Sequence[Rule] = ()) -> tuple[Step, ...] | None:
+def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, rules: Sequence[Rule]) -> tuple[Step, ...] | None:
     """The step that gives a specification one block of the goal, at the least budget: () when it has it, None when no rule does.
 
     Args:
         spec: where to start.
         block: the field that changes.
         goal: where that block is taken from.
-        more: rules besides those of this module, such as conversions.
+        rules: the registered rules, the same ones that a comparison searches.
     """
     wanted = getattr(goal, block)
     if getattr(spec, block) == wanted:
         return ()
     aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
-    steps = [step for rule in (*RULES[block], *more) for step in rule.propose(spec, aim) if getattr(step.after, block) == wanted]
+    steps = [step for rule in rules for step in rule.propose(spec, aim) if _reaches(step, aim)]
     return (min(steps, key=_spent),) if steps else None
+
+
+def _reaches(step: Step, aim: PrivacySpec) -> bool:
+    return all(getattr(step.after, block) == getattr(aim, block) for block in BLOCKS)
 
 
 def _spent(step: Step) -> Number:

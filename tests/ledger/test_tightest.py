@@ -17,6 +17,7 @@ from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.checker.check import check_derivation
+from dpspec.compare.search import rules_of
 from dpspec.conversion import Conversion
 from dpspec.exact import ln, number
 from dpspec.extension import installed
@@ -27,7 +28,8 @@ from dpspec.spec import PrivacySpec
 from dpspec.verify.exhaustive import verify
 
 NEAR = Neighbour(relation=DifferInOnePosition())
-FORMULAS = [entry.cls() for entry in installed().registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
+RULES = rules_of(installed().registry)
+FORMULAS = [rule for rule in RULES if isinstance(rule, Conversion)]
 
 
 def spec(divergence, value, distance=None):
@@ -41,7 +43,7 @@ def spec(divergence, value, distance=None):
 
 
 def total(*specs):
-    return compose([Part(id=f"part-{i}", spec=s) for i, s in enumerate(specs)], conversions=FORMULAS).spec
+    return compose([Part(id=f"part-{i}", spec=s) for i, s in enumerate(specs)], rules=RULES).spec
 
 
 @pytest.mark.parametrize("epsilon", ["1/10", "2", "ln(3)", "20"])
@@ -56,7 +58,7 @@ def test_pure_parts_enter_a_concentrated_total_at_epsilon_tanh_of_its_half(epsil
 @pytest.mark.parametrize("ratio", [2, 3, 9])
 def test_no_smaller_number_would_hold_and_this_one_does(ratio):
     """Randomised response and geometric noise attain it at distance 1; at distance 2 they stay within twice its root."""
-    allowed = total(spec(Mult(), ln(ratio)), spec(DNor(), 0))
+    allowed = moved(spec(Mult(), ln(ratio)), "output_divergence", spec(DNor(), 1), RULES)[-1].after
     response = RandomisedResponse(keep_probability=Fraction(ratio, ratio + 1))
     counts = Geometric(queries=(LinearMap(rows=((1, 1),), label="total"),), ratio=Fraction(1, ratio))
     for mechanism in (response, counts):
@@ -110,7 +112,7 @@ def test_the_ledger_never_takes_a_worse_number_than_a_known_one(distance):
         if source == goal:
             continue
         known = list(known_numbers(source, value, goal, distance is NEAR))
-        steps = moved(spec(source, value, distance), "output_divergence", spec(goal, 0, distance), FORMULAS)
+        steps = moved(spec(source, value, distance), "output_divergence", spec(goal, 0, distance), RULES)
         assert steps or not known, (source, goal)
         if known and steps:
             reached += 1
@@ -123,7 +125,7 @@ def test_the_ledger_never_takes_a_worse_number_than_a_known_one(distance):
 def test_a_chain_leads_where_no_single_formula_does():
     """chi-squared to the Renyi divergence of order 2, and from there to approximate privacy."""
     near = [spec(FDivergence(generator="chi-squared", direction="both"), "1/5", NEAR), spec(MultDelta(delta="1/10"), 1, NEAR)]
-    found = compose([Part(id=str(i), spec=s) for i, s in enumerate(near)], conversions=FORMULAS)
+    found = compose([Part(id=str(i), spec=s) for i, s in enumerate(near)], rules=RULES)
     assert [step.rule for step in found.lines[0].steps][0] == "chi-squared-to-renyi"
     assert len(found.lines[0].steps) == 2
 

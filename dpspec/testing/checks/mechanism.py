@@ -18,7 +18,7 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
 from dpspec.laws.route import AtomicLaw
 from dpspec.mechanism import Claim
-from dpspec.randomness import SeededRandomness
+from dpspec.randomness import Randomness, SeededRandomness
 from dpspec.table import Table
 from dpspec.testing.check import Context, NotApplicable, PlacedSubject, check, require
 from dpspec.testing.subjects import small_spaces
@@ -26,6 +26,7 @@ from dpspec.verify.exhaustive import verify
 
 KIND = "mechanisms"
 DRAWS = 3_000
+REPEATED = 64
 FALSE_ALARM = 1e-9
 """A right sampler fails `check_release_agrees_with_the_law` with at most this probability, for each dataset."""
 _LISTED = 0.99
@@ -94,10 +95,13 @@ def _strangers(space: DatasetSpace) -> Iterator[Dataset]:
 
 def _release(subject: PlacedSubject, x: Dataset, seed: int) -> Table:
     """One release of a dataset as a table of its records."""
+    return _release_from(subject, x, SeededRandomness(seed))
+
+
+def _release_from(subject: PlacedSubject, x: Dataset, source: Randomness) -> Table:
     space = subject.space
     try:
-        table = _table(x, space)
-        return subject.thing.release(table, space, SeededRandomness(seed))  # type: ignore[no-any-return]
+        return subject.thing.release(_table(x, space), space, source)  # type: ignore[no-any-return]
     except ReleaseError as refusal:
         raise NotApplicable(str(refusal)) from refusal
 
@@ -133,6 +137,28 @@ def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: C
         require(before == (_observed(random.getstate), _observed(np.random.get_state)), "it moves a global random generator")
         first, second = (_rows(table, ordered=True) for table in tables)
         require(first == second, f"two releases of {x} from one seed differ: {first} and {second}")
+
+
+@check(KIND)
+def check_releases_of_one_source_differ(subject: PlacedSubject, context: Context) -> None:
+    """A source is spent once: what is drawn from it a second time is drawn afresh (statistical).
+
+    64 releases of one dataset from one source; where all are equal, 64 from sources of their own, of which some two must then differ
+    in more than half of the cases. A right sampler, whose likeliest release has probability p, fails with probability at most
+    max over p of P(Bin(64, p) <= 32) p^63 < 1e-9; one that repeats itself passes only where more than half of its releases are alike.
+    """
+    for x in subject.datasets[-2:]:
+        one = SeededRandomness(1)
+        drawn = (_rows(_release_from(subject, x, one), ordered=subject.space.is_ordered) for _ in range(REPEATED))
+        first = next(drawn)
+        if any(rows != first for rows in drawn):
+            continue
+        own = Counter(_rows(_release(subject, x, seed), ordered=subject.space.is_ordered) for seed in range(REPEATED))
+        likely = max(own.values())
+        require(
+            2 * likely > REPEATED,
+            f"{REPEATED} releases of {x} from one source are all {first}, and of as many sources at most {likely} agree",
+        )
 
 
 @check(KIND, level="full")

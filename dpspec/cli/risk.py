@@ -34,7 +34,7 @@ def risk(path: str, attacker: str, settings: tuple[str, ...], picture: Picture |
       dpspec risk specs/randomised-response.dpspec.toml --attacker tester \\
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
     """
-    from dpspec.api import assess
+    from dpspec.api import assess, quick_standing
     from dpspec.extension import installed
     from dpspec.report import json
     from dpspec.report import risk as words
@@ -45,8 +45,9 @@ def risk(path: str, attacker: str, settings: tuple[str, ...], picture: Picture |
     found = read(path, registry)
     with Work("asking"):
         report = assess(found, attacker, settings, registry)
+        stands = quick_standing(found, registry)
     if picture is not None:
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
-    click.echo(json.document("risk", code, words.data(report, found)) if as_json else words.text(report, found))
+    click.echo(json.document("risk", code, words.data(report, found, stands)) if as_json else words.text(report, found, stands))
     return code

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.exact import Bracket, Number
+from dpspec.report import standing
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
@@ -19,6 +20,7 @@ from dpspec.risk.allowed import allowed_excess, allowed_power
 from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 
@@ -28,7 +30,7 @@ FACTORS = (2, 10)
 POWER, GROWTH = "power of the best test at level {}", "chance that the release speaks {}-fold for the truth"
 
 
-def data(found: SpecDocument, audience: str) -> Data:
+def data(found: SpecDocument, audience: str, stands: Standing) -> Data:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
@@ -43,7 +45,8 @@ def data(found: SpecDocument, audience: str) -> Data:
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "paragraphs": list(told),
+        "standing": standing.data(stands),
+        "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 

@@ -14,9 +14,11 @@ from dpspec.exact import Bracket
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.extension.registry import Entry, Provenance
 from dpspec.params import each
+from dpspec.report import standing
 from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
 from dpspec.verify.words import Word
 
@@ -179,12 +181,13 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str]) -> Data:
-    """Both directions of a comparison."""
+def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> Data:
+    """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
         "left": left,
         "right": right,
+        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

@@ -13,12 +13,14 @@ from rich.text import Text
 from dpspec.attacker import Relation, RiskStatement
 from dpspec.exact import Bracket, number
 from dpspec.params import parameters
+from dpspec.report import standing
 from dpspec.report.curves import Line, Panel, svg
 from dpspec.report.json import bracket
 from dpspec.report.terminal import BAD, FAINT, OPEN, drawn
 from dpspec.report.words import bracket_in_words, budget_in_words, thing_in_words, value_in_words
 from dpspec.risk import RiskReport, RiskRow
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
@@ -28,12 +30,13 @@ _WORDS = {Relation.EQUALS: "", Relation.AT_MOST: "at most ", Relation.AT_LEAST: 
 _WORST, _OWN = "any mechanism", "this mechanism"
 
 
-def data(report: RiskReport, found: SpecDocument) -> Data:
+def data(report: RiskReport, found: SpecDocument, stands: Standing) -> Data:
     """The report with exact numbers."""
     attacker = report.attacker
     return {
         "id": found.id,
         "title": found.title,
+        "standing": standing.data(stands),
         "attacker": {
             "name": attacker.name,
             "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
@@ -67,7 +70,7 @@ def _said(statement: RiskStatement) -> Data:
     }
 
 
-def text(report: RiskReport, found: SpecDocument) -> str:
+def text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -81,6 +84,7 @@ def text(report: RiskReport, found: SpecDocument) -> str:
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
+    who.add_row("standing", standing.line(stands))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]

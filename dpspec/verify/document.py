@@ -144,13 +144,22 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def claims(document: SpecDocument) -> Iterator[Duty]:
-    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone."""
+def claims(document: SpecDocument, *, grow: bool = True) -> Iterator[Duty]:
+    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
+
+    Args:
+        document: the file.
+        grow: whether the sizes that a miniature lowers are raised.
+    """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
-            yield _nothing_to_judge(name) if miniature.mechanism is None else _on_miniature(name, document, miniature, recorded)
+            yield (
+                _nothing_to_judge(name)
+                if miniature.mechanism is None
+                else _on_miniature(name, document, miniature, recorded, grow)
+            )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
     elif document.claim is not None or not document.expectations:
@@ -167,7 +176,7 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str) -> Duty:
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, grow: bool) -> Duty:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
@@ -181,6 +190,8 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
             return _of_another_claim(found, others)
         if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
             return found
+        if not grow:
+            return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
         return _grown(found, document, miniature, registry, spent)
 
     return attrs.evolve(whole, judge=judge)

@@ -60,9 +60,7 @@ def _of(divergence: Table, bound: Value, up: bool) -> list[Line]:
         raise ValueError(f"{kind} is not seen on single events here")
     if bound == zero:
         return [(Fraction(1), Fraction(0))]
-    rising = (
-        group(divergence, Value(Fraction(int(bound.plain)))) if bound.plain >= 1 else [(Fraction(0),) * 2, (Fraction(1),) * 2]
-    )
+    rising = group(divergence, Value(Fraction(int(bound.plain)))) if bound.plain >= 1 else [(Fraction(0),) * 2, (Fraction(1),) * 2]
     if rising is None or bound.logs or bound.root or knots_of(divergence) is None:
         raise ValueError("the steps of the curve are not known here")
     return [((d - b) / (c - a), b - (d - b) / (c - a) * a) for (a, b), (c, d) in itertools.pairwise(rising) if d > b]

@@ -106,7 +106,7 @@ def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
     """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
     for line in lines:
         if line.grows:
-            yield "GROWS", f"{line}: this miniature says nothing about the claim"
+            yield "GROWS", str(line) if line.refuted is not None else f"{line}: this miniature says nothing about the claim"
         elif len(line.values) > 1:
             yield "raised", str(line)
     left = [line for line in lines if len(line.values) == 1]

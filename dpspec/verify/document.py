@@ -30,7 +30,8 @@ class Obligation:
 
     Args:
         name: what it is: a claim on a space, a counterexample, or a printed number.
-        word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
+        word: how it ended. A claim that is filed as refuted, and is, has a word of its own; a counterexample that is refuted
+            holds.
         detail: the finding in one line.
         miniature: for a claim on a miniature, its title.
         exchanged: the blocks of that miniature that are not those of the claim.
@@ -199,7 +200,8 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
 
 def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
-    told = f"the miniature has another {' and another '.join(others)} than the claim: what it tests is another claim ({found.detail})"
+    blocks = " and another ".join(others)
+    told = f"the miniature has another {blocks} than the claim: what it tests is another claim ({found.detail})"
     as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
     return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
 
@@ -210,7 +212,7 @@ def _grown(
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
     assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
     pace = spent / max(1, sum(result.datasets for result in found.verdict.universes)) ** 2
-    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry, pace))
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry=registry, pace=pace))
     growing = [line for line in lines if line.grows]
     small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)

@@ -66,7 +66,7 @@ def standing(
 ) -> Standing:
     """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
 
-    What the file records of its claim is not believed; only a claim that is found refuted is told apart by whether it is on record.
+    What the file records of its claim is not believed; a claim that is found refuted is told apart by whether it is on record.
 
     Args:
         document: the file.

@@ -18,6 +18,7 @@ from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
@@ -64,20 +65,16 @@ def checked(path: str, found: SpecDocument) -> Data:
     return {"path": path, "outcome": "valid", "id": found.id, "title": found.title}
 
 
-def failed(path: str, outcome: str, fault: DpspecError) -> Data:
+def failed(path: str, word: Word, fault: DpspecError) -> Data:
     """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
-    return {"path": path, "outcome": outcome, "errors": errors(fault)}
-
-
-_HOLDS = {Outcome.VERIFIED: "holds", Outcome.REFUTED: "fails", Outcome.UNDECIDED: "undecided"}
-"""A file or an obligation holds or fails; only a claim is verified or refuted (one filed as refuted holds when it is)."""
+    return {"path": path, "outcome": word.word, "errors": errors(fault)}
 
 
 def file_report(path: str, report: FileReport) -> Data:
-    """A verified file."""
+    """A judged file."""
     return {
         "path": path,
-        "outcome": _HOLDS[report.outcome],
+        "outcome": report.word.word,
         "id": report.document.id,
         "title": report.document.title,
         "scope": report.scope,
@@ -88,7 +85,7 @@ def file_report(path: str, report: FileReport) -> Data:
 def _obligation(obligation: Obligation) -> Data:
     return {
         "name": obligation.name,
-        "outcome": _HOLDS[obligation.outcome],
+        "outcome": obligation.word.word,
         "detail": obligation.detail,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),

@@ -55,7 +55,7 @@ class RiskStatement:
         """Whether it is a limit that every release keeps."""
         if self.relation is Relation.AT_MOST:
             return self.value.lower.is_infinite or (self.trivial is not None and self.value.lower >= self.trivial)
-        return self.relation is Relation.AT_LEAST and self.trivial is not None and self.value.upper <= self.trivial
+        return self.relation is Relation.AT_LEAST and self.trivial == 0 and self.value.upper == 0
 
     @property
     def is_certainty(self) -> bool:
@@ -83,6 +83,8 @@ class AttackerModel(ABC):
     """What the statements need besides the specification; "none" if nothing."""
     source: ClassVar[str]
     """The IDs of the definitions and theorems."""
+    in_panel: ClassVar[bool] = False
+    """Whether it is shown, with its defaults, where no attacker is named."""
 
     @abstractmethod
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:

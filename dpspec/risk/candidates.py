@@ -23,7 +23,7 @@ from dpspec.spec import PrivacySpec
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
-TOLD, OPEN, UNPROMISED = "told apart by {}", "left open by what is published", "in no common universe"
+TOLD, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
 """The places of statements about the three kinds of candidates."""
 
 About = Callable[[Number], Iterable[RiskStatement]]
@@ -76,7 +76,7 @@ class Candidates:
             for said in about(INFINITY):
                 yield attrs.evolve(
                     said,
-                    at=(*said.at, ("candidates", TOLD.format(self.publications))),
+                    at=(*said.at, ("candidates", TOLD)),
                     relation=Relation.EQUALS,
                     theorem=f"known for certain, published exactly: {self.publications}{nothing}{because}",
                     assumption=self._with(said, "the candidates differ in what is published"),
@@ -128,9 +128,7 @@ def candidates_within(
     reach = number(distance, "distance")
     if not is_small(spec):
         return _by_structure(spec, reach)
-    found = candidates_among(
-        spec, (pair for pair in _near(spec, reach) if keep is None or keep(*pair) or keep(pair[1], pair[0]))
-    )
+    found = candidates_among(spec, (pair for pair in _near(spec, reach) if keep is None or keep(*pair) or keep(pair[1], pair[0])))
     if found.bound is None and found.is_plain:
         rule = f"holds no two such candidates within distance {reach}"
         raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
@@ -229,9 +227,7 @@ def _by_structure(spec: PrivacySpec, reach: Number) -> Candidates:
     held = spec.multiverse.invariants
     reason = None if not held else singles_fixed(spec, reach)
     bound = None if reason is not None else _largest(spec, reach)
-    return Candidates(
-        told_apart=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or ""
-    )
+    return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
 
 
 def _largest(spec: PrivacySpec, reach: Number) -> Number:

@@ -59,6 +59,7 @@ class ArbitraryPrior(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the same prior in both worlds; for chances, that it is right"
     source: ClassVar[str] = "K-D24, K-D25, K-T23, K-T24, K-T25, K-T26, K-T29, B-T6, B-T7, B-T8"
+    in_panel: ClassVar[bool] = True
 
     prior: Annotated[Prior, Weighted()] = "uniform"  # type: ignore[assignment]
     position: Annotated[int, Integer(0)] = 0
@@ -142,9 +143,7 @@ class ArbitraryPrior(AttackerModel):
             return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
-        found = candidates_among(
-            spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position])
-        )
+        found = candidates_among(spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position]))
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
 
     def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
@@ -152,7 +151,7 @@ class ArbitraryPrior(AttackerModel):
         if pure.is_infinite:
             yield said(PRIOR, (), Relation.AT_MOST, NO_BOUND, "K-T23: no bound exists", known)
             return
-        theorem = "B-T7: e^(n epsilon), approached when all records are equal; n epsilon what the furthest two datasets may be apart"
+        theorem = "B-T7: e^(n epsilon), approached when all records are equal; n epsilon what the furthest two may be apart"
         yield said(PRIOR, (), Relation.AT_MOST, exponential(pure), theorem, known)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -184,8 +183,8 @@ class ArbitraryPrior(AttackerModel):
         yield said(PRIOR, (), Relation.EQUALS, most, "exact Bayes (B-D26)", known)
         for factor in self.factors:
             chances = [chance(world, r, held, factor) for world, r, held in ratios]
-            known_right = f"{known}, and right"
-            yield said(TAIL, at(factor=factor), Relation.EQUALS, max(chances), f"{theorem}, the worst record", known_right, trivial=1)
+            worst, right = f"{theorem}, the worst record", f"{known}, and right"
+            yield said(TAIL, at(factor=factor), Relation.EQUALS, max(chances), worst, right, trivial=1)
 
 
 def chance(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:

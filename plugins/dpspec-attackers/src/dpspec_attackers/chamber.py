@@ -55,7 +55,7 @@ class InformationChamber(AttackerModel):
     chamber: Annotated[str, Text(("family", "printed"))] = "family"
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        """Over the universes that the prior allows: what the published value does to the belief, exactly, times the bound there."""
+        """Over the universes that the prior allows: what their facts do to the belief, exactly, times the bound there."""
         prior = prior_on(spec, self.prior)
         beliefs, allowed = _beliefs(prior, self.position), Allowed(spec)
         most, least, sizes = Bracket.exactly(0), Bracket.exactly(1), set[int]()
@@ -70,8 +70,10 @@ class InformationChamber(AttackerModel):
             most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
             least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
         told = ", ".join(map(str, sorted(sizes)))
-        theorem = f"B-T9 as printed, refuted by B-X9, c = {told}" if self.chamber == "printed" else f"B-T9 corrected, c = {told}"
-        held = "the prior as given, in which the record belongs to {} that tell about each other".format(told.replace(", ", " or "))
+        theorem = f"B-T9 {'as printed, refuted by B-X9' if self.chamber == 'printed' else 'corrected'}, c = {told}"
+        held = "the prior as given, in which the record belongs to {} that tell about each other".format(
+            told.replace(", ", " or ")
+        )
         if spec.multiverse.invariants:
             theorem = f"what is published updates the prior, exactly; then {theorem}"
             held = f"{held} once the published facts are known: {spec.multiverse}"

@@ -64,9 +64,10 @@ class CompoundTester(AttackerModel):
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
-        powers = ((level, allowed_power(divergence, bound, level)) for level in self.levels)
+        powers = [(level, allowed_power(divergence, bound, level)) for level in self.levels]
+        known = self.assumption
         return tuple(
-            said("power", at(level=level), Relation.AT_MOST, power, theorem, self.assumption, trivial=1) for level, power in powers
+            said("power", at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
         )
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -86,10 +87,9 @@ class CompoundTester(AttackerModel):
         laws = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
         held = [laws[one].against(laws[other]) for one, other in pairs]
         theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
-        powers = ((level, largest(largest_power(p, level) for p in held)) for level in self.levels)
-        return tuple(
-            said("power", at(level=level), Relation.EQUALS, power, theorem, self.assumption, trivial=1) for level, power in powers
-        )
+        powers = [(level, largest(largest_power(p, level) for p in held)) for level in self.levels]
+        known = self.assumption
+        return tuple(said("power", at(level=level), Relation.EQUALS, power, theorem, known, trivial=1) for level, power in powers)
 
 
 def _tells(world: World, one: Hashable, other: Hashable) -> bool:

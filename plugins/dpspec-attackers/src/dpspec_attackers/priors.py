@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, NotReachedError, PriorError
+from dpspec.errors import (
+    AttackerMisfitError,
+    CertainTargetError,
+    CounterfactualError,
+    NotEnumerableError,
+    NotReachedError,
+    PriorError,
+)
 from dpspec.exact import Number, rational
 from dpspec.params import Data, Domain, Rational
 from dpspec.risk.candidates import MOST_LISTED, Candidates, candidates_among, candidates_within, is_small

@@ -69,9 +69,7 @@ class AttributeRestricted(AttackerModel):
             known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
         theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
         powers = ((level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
-        return tuple(
-            said(POWER, at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
-        )
+        return tuple(said(POWER, at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, about = self._candidates(spec), partial(self._allowed, spec)

@@ -150,7 +150,7 @@ class Outsider(_Sampled):
 
 @define
 class _Insider(_Sampled):
-    def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:  # noqa: ARG002 - whoever was drawn gains nothing by the draw
+    def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:
         return Bracket.exactly(epsilon)
 
     def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:

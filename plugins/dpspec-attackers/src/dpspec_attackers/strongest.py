@@ -57,6 +57,7 @@ class StrongestAttacker(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the other records are known; chances are those of the outcome, as each row says"
     source: ClassVar[str] = "B-D28, B-T4, B-T5, K-D27, K-T25, K-T27, K-T28"
+    in_panel: ClassVar[bool] = True
 
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT)] = PRIORS  # type: ignore[assignment]
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]

@@ -48,6 +48,7 @@ class FrequentistTester(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "none"
     source: ClassVar[str] = "K-D22, K-D23, K-T17, K-T18, K-T19, K-T20, K-A6"
+    in_panel: ClassVar[bool] = True
 
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]

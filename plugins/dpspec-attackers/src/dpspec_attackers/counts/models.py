@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from dpspec.attacker import Relation, RiskStatement
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import AttackerMisfitError, NotReachedError
+from dpspec.exact import Number
 from dpspec.laws.combine import mixture
 from dpspec.laws.composition import compose
 from dpspec.mechanism import Mechanism

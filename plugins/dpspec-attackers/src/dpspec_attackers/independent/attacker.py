@@ -59,6 +59,7 @@ class IndependentRecord(AttackerModel):
     observation: ClassVar[str] = "the whole release"
     assumption: ClassVar[str] = INDEPENDENCE
     source: ClassVar[str] = "Z-D5, Z-D6, Z-D28, Z-D29, Z-D30, Z-D31, Z-D32, Z-T3, Z-T4"
+    in_panel: ClassVar[bool] = True
 
     inclusion: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1)
     value: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1, 2)
@@ -134,9 +135,7 @@ class IndependentRecord(AttackerModel):
         at = (("inclusion", str(self.inclusion)), ("value", str(self.value)))
         both = self.inclusion * self.value
         shown = (("posterior by prior, largest", risk, 1 / both), ("posterior, largest", risk.scaled(both), Fraction(1)))
-        return tuple(
-            said(name, at, relation, value, theorem, self.assumption, trivial=most) for name, value, most in shown
-        )
+        return tuple(said(name, at, relation, value, theorem, self.assumption, trivial=most) for name, value, most in shown)
 
 
 def _families(

@@ -43,10 +43,9 @@ class StrongMembership(AttackerModel):
     knowledge: ClassVar[str] = "every other record, the target's own, and a prior probability that it is included"
     target: ClassVar[str] = "whether the target's record is in the data"
     observation: ClassVar[str] = "the whole release; of several, all of them on the same data"
-    assumption: ClassVar[str] = (
-        "the attacker knows every other record"
-    )
+    assumption: ClassVar[str] = "the attacker knows every other record"
     source: ClassVar[str] = "Z-D47, Z-D48, Z-D49, Z-T27 to Z-T38, Z-T61"
+    in_panel: ClassVar[bool] = True
 
     priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)] = PRIORS
     failure: Annotated[Fraction, Rational(0, 1, open_high=True)] = Fraction(0)

@@ -12,6 +12,7 @@ from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
 from dpspec.exact import Bracket, Number, largest
 from dpspec.extension.registry import Provenance
+from dpspec.verify.expression import Expression
 
 
 class Outcome(enum.Enum):
@@ -63,11 +64,20 @@ class Event:
     Args:
         text: the event, for people.
         left, right: its probability under the one and the other dataset.
+        expression: the event as data, which anyone can evaluate.
+        proves: whether these two probabilities alone prove the refutation; if not, the event illustrates it.
     """
 
     text: str
     left: Bracket
     right: Bracket
+    expression: Expression | None = None
+    proves: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the event does for the refutation, in words."""
+        return "which proves it" if self.proves else "an illustration: the divergence proves it"
 
 
 @attrs.frozen(kw_only=True)

@@ -115,17 +115,18 @@ class Totals:
         """
         last = _FARTHEST if top > _FARTHEST else float(top)
 
-        def within(point: float) -> bool:
-            return self.hockey_stick(number(Fraction(point))).upper.as_fraction() <= delta
-
-        def beyond(point: float) -> bool:
-            return self.hockey_stick(number(Fraction(point))).lower.as_fraction() > delta
-
         start = self.hockey_stick(ZERO)
         if start.upper.as_fraction() <= delta:
             return NOTHING
-        near = self._guess(delta, last)
-        above, below = _moved(within, near, 1, last), _moved(beyond, near, -1, last)
+        low, high, tilt = self._guess(delta, last)
+
+        def within(point: float) -> bool:
+            return self.loss.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
+
+        def beyond(point: float) -> bool:
+            return self.loss.bounds(arb(point), tilt)[0] > delta or self._at(point).lower.as_fraction() > delta
+
+        above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
         if above is None or below is None or above - below > _NEAR * (1 + above):
             if below is None and start.lower.as_fraction() > delta:
                 below = _halved(beyond, 0.0, last if above is None else above)
@@ -133,19 +134,21 @@ class Totals:
         upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
         return Bracket(lower=number(Fraction(below or 0.0)), upper=upper)
 
-    def _guess(self, delta: Fraction, last: float) -> float:
-        """About where the upper bound of the curve crosses delta."""
+    def _at(self, point: float) -> Bracket:
+        return self.hockey_stick(number(Fraction(point)))
+
+    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
+        """About where the lower and the upper bound of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
         target = math.log(delta.numerator) - math.log(delta.denominator)
 
         def chernoff(tilt: float) -> float:
             return (self._log_moment(tilt) - target) / tilt
 
         tilt = self._tilt(chernoff)
-
-        def excess(point: float) -> float:
-            return _log_ratio(self.loss.upper(arb(point), tilt), delta)
-
-        return _crossing(excess, min(max(0.0, chernoff(tilt)), last), tilt, last)
+        start = min(max(0.0, chernoff(tilt)), last)
+        high = _crossing(lambda point: _log_ratio(self.loss.upper(arb(point), tilt), delta), start, tilt, last)
+        low = _crossing(lambda point: _log_ratio(self.loss.bounds(arb(point), tilt)[0], delta), high, tilt, last)
+        return low, high, tilt
 
 
 def _log_ratio(value: Fraction, delta: Fraction) -> float:

@@ -10,6 +10,7 @@ from dpspec.compare.compare import compare
 from dpspec.compare.comparison import Comparison
 from dpspec.compare.derivation import Derivation
 from dpspec.compare.order import Order, Progress, order
+from dpspec.compare.search import rules_of as rules_of
 from dpspec.compare.search import search
 from dpspec.errors import NoYardstickError
 from dpspec.extension.loader import installed
@@ -18,7 +19,6 @@ from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
 from dpspec.risk import RiskReport, risk
 from dpspec.risk.settings import attacker_of
-from dpspec.rule import Rule
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
@@ -158,11 +158,6 @@ def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | N
     """The shortest derivation of one specification from another by the registered rules; None when none is found."""
     found = search(premise, conclusion, rules_of(registry or installed().registry))
     return found.derivation if found.arrived else None
-
-
-def rules_of(registry: Registry) -> tuple[Rule, ...]:
-    """The registered rules of inference, those of the core first."""
-    return tuple(entry.cls() for entry in registry if entry.kind == "rules")
 
 
 def write_derivation(found: Comparison, path: str | Path, registry: Registry) -> str:

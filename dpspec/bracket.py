@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from dpspec.errors import NumericalError
 from dpspec.forms import MOST_BITS, START_PRECISION, ceiling_of, floor_of
-from dpspec.numbers import INFINITY, ZERO, Number, NumberLike, Scalar, number
+from dpspec.numbers import INFINITY, LONGEST_EXACT, ZERO, Number, NumberLike, Scalar, number
 
 
 @attrs.frozen(kw_only=True)
@@ -74,6 +74,17 @@ class Bracket:
     def __str__(self) -> str:
         lower, upper = self.ends()
         return lower if self.is_exact else f"[{lower}, {upper}]"
+
+    def outward(self, digits: int) -> str:
+        """As text of so many digits: the exact form where there is a short one, else both ends, rounded outward.
+
+        >>> Bracket(lower=number("0.1234567"), upper=number("0.2345678")).outward(3)
+        '[0.123, 0.235]'
+        """
+        exact = str(self.lower) if self.is_exact else ""
+        if exact and len(exact) <= LONGEST_EXACT:
+            return exact
+        return f"[{_outward(self.lower, ROUND_FLOOR, digits)}, {_outward(self.upper, ROUND_CEILING, digits)}]"
 
     def ends(self) -> tuple[str, str]:
         """Both ends as text: in exact form when the value is exact, else as decimals on the safe side."""

@@ -111,10 +111,10 @@ def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) ->
 def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:
     """Whether what is granted gives at most what is allowed."""
     granted, allowed = row
-    if by is None or granted == 0:
+    if by is None or granted.is_infinite:
         return granted <= allowed
     source, target = premise.output_divergence, goal.output_divergence
-    if granted.is_infinite:
-        return False
+    if granted == 0 and source.separates_laws():
+        return True  # the laws are equal, and at 0 from each other by any divergence
     found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
     return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed

@@ -14,7 +14,7 @@ import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.comparison import Separation
-from dpspec.compare.separations import cuts, numbers, outside, releases
+from dpspec.compare.separations import cuts, numbers, outside, releases, single
 from dpspec.compare.separations.candidate import Candidate, Family
 from dpspec.compare.separations.pairs import Pair, pairs
 from dpspec.errors import NoRouteError
@@ -33,6 +33,7 @@ FAMILIES: dict[str, Family] = {
     "a count, the distance from x, or whether the dataset is x, each with the least noise": numbers.answered,
     "who is in reach of x by the input divergence": releases.reach,
     "a cut of all datasets in two": cuts.cuts,
+    "one event, as likely as the premise allows": single.events,
 }
 """What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""
 

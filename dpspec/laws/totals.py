@@ -27,7 +27,7 @@ _CLOSE = 2.0**-40
 _NEAR = 2.0**-12
 """A bracket of an epsilon that is relatively wider than this is looked at again."""
 _FINE = 2.0**-24
-_FARTHEST = 1e12
+_FARTHEST = 10**12
 """No epsilon beyond is looked at."""
 
 
@@ -113,8 +113,7 @@ class Totals:
             delta: the value that is looked for.
             top: the largest loss, perhaps infinite.
         """
-        last = _FARTHEST if top > _FARTHEST else float(top)
-
+        last = float(min(top, number(_FARTHEST)))
         start = self.hockey_stick(ZERO)
         if start.upper.as_fraction() <= delta:
             return NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpspec.conversion import Conversion
+from dpspec.compare.search import rules_of
 from dpspec.errors import DpspecError, ParameterError
 from dpspec.extension import Registry
 from dpspec.ledger.composition import Composition, compose
@@ -43,8 +43,7 @@ def compose_files(paths: Sequence[str], registry: Registry, like: str | None = N
         what reading a file and `compose` raise.
     """
     frame = None if like is None else read_file(like, registry).spec
-    conversions = [entry.cls() for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
-    return compose(parts_of(documents_of(paths, registry)), like=frame, conversions=conversions)
+    return compose(parts_of(documents_of(paths, registry)), like=frame, rules=rules_of(registry))
 
 
 def composed_text(found: Composition, path: Path, registry: Registry) -> str:

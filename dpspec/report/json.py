@@ -17,7 +17,8 @@ from dpspec.params import each
 from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
@@ -64,20 +65,16 @@ def checked(path: str, found: SpecDocument) -> Data:
     return {"path": path, "outcome": "valid", "id": found.id, "title": found.title}
 
 
-def failed(path: str, outcome: str, fault: DpspecError) -> Data:
+def failed(path: str, word: Word, fault: DpspecError) -> Data:
     """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
-    return {"path": path, "outcome": outcome, "errors": errors(fault)}
-
-
-_HOLDS = {Outcome.VERIFIED: "holds", Outcome.REFUTED: "fails", Outcome.UNDECIDED: "undecided"}
-"""A file or an obligation holds or fails; only a claim is verified or refuted (one filed as refuted holds when it is)."""
+    return {"path": path, "outcome": word.word, "errors": errors(fault)}
 
 
 def file_report(path: str, report: FileReport) -> Data:
-    """A verified file."""
+    """A judged file."""
     return {
         "path": path,
-        "outcome": _HOLDS[report.outcome],
+        "outcome": report.word.word,
         "id": report.document.id,
         "title": report.document.title,
         "scope": report.scope,
@@ -88,7 +85,7 @@ def file_report(path: str, report: FileReport) -> Data:
 def _obligation(obligation: Obligation) -> Data:
     return {
         "name": obligation.name,
-        "outcome": _HOLDS[obligation.outcome],
+        "outcome": obligation.word.word,
         "detail": obligation.detail,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
@@ -103,6 +100,7 @@ def replayed(path: str, found: Replay) -> Data:
         "outcome": found.outcome.value,
         "unchanged": found.is_unchanged,
         "recorded": _witness(found.recorded),
+        "event": None if found.event is None else _event(found.event),
         "verdict": verdict(found.verdict),
     }
 
@@ -147,8 +145,18 @@ def _witness(witness: Witness) -> Data:
         "distance": str(witness.distance),
         "divergence": bracket(witness.divergence),
         "allowed": witness.allowed,
-        "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+        "event": None if event is None else _event(event),
         "note": witness.note,
+    }
+
+
+def _event(event: Event) -> Data:
+    return {
+        "text": event.text,
+        "left": bracket(event.left),
+        "right": bracket(event.right),
+        "expression": None if event.expression is None else event.expression.json,
+        "proves": event.proves,
     }
 
 

@@ -13,12 +13,13 @@ from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
-from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.specfile.document import Expectation, Miniature, SpecDocument
 from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
-from dpspec.verify.verdict import Outcome, Verdict, worst
+from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verify.words import Word, worst_word
 
 
 @attrs.frozen(kw_only=True)
@@ -26,9 +27,10 @@ class Obligation:
     """One thing that a file obliges itself to.
 
     Args:
-        name: what it is: a claim on a space, or a printed number.
-        outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
+        name: what it is: a claim on a space, a counterexample, or a printed number.
+        word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
         detail: the finding in one line.
+        miniature: for a claim on a miniature, its title.
         recorded: for a claim, the verdict that the file records for it.
         spec, subject: for a claim, the specification and the mechanism or function that it is about.
         verdict: for a claim, the engine's verdict.
@@ -37,8 +39,9 @@ class Obligation:
     """
 
     name: str
-    outcome: Outcome
+    word: Word
     detail: str
+    miniature: str | None = None
     recorded: str | None = None
     spec: PrivacySpec | None = None
     subject: Mechanism | NamedFunction | None = None
@@ -55,9 +58,9 @@ class FileReport:
     obligations: tuple[Obligation, ...]
 
     @property
-    def outcome(self) -> Outcome:
-        """The worst outcome of the obligations."""
-        return worst(obligation.outcome for obligation in self.obligations)
+    def word(self) -> Word:
+        """The worst word of the obligations: `holds` only where something was checked, and all of it is true."""
+        return worst_word(obligation.word for obligation in self.obligations)
 
     @property
     def scope(self) -> str:
@@ -67,6 +70,9 @@ class FileReport:
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+
+Judge = Callable[[Registry | None, Progress | None], Obligation]
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +85,7 @@ class Duty:
     """
 
     name: str
-    judge: Callable[[Registry | None, Progress | None], Obligation]
+    judge: Judge
 
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
@@ -94,7 +100,7 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
     code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
-    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in _claims(code)))
+    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in claims(code)))
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
@@ -119,7 +125,7 @@ def verify_function(
 def duties(document: SpecDocument) -> tuple[Duty, ...]:
     """What a file obliges itself to, each thing to be judged on its own."""
     stated = (
-        *_claims(document),
+        *claims(document),
         *_counterexamples(document),
         *(_number(expectation, document) for expectation in document.expectations),
     )
@@ -132,19 +138,22 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def _claims(document: SpecDocument) -> Iterator[Duty]:
-    instances = [(f"claim on miniature: {m.title}", m.spec, m.mechanism) for m in document.miniatures]
-    if not instances:
-        instances = [("claim", document.spec, document.mechanism)]
+def claims(document: SpecDocument) -> Iterator[Duty]:
+    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone."""
     recorded = "verified" if document.claim is None else document.claim.verdict
-    for name, spec, mechanism in instances:
-        if mechanism is not None:
-            yield _claim(name, spec, mechanism, recorded)
-        elif recorded != "undecided" and not document.expectations:
-            yield _nothing_to_judge(name)
+    if document.miniatures:
+        for miniature in document.miniatures:
+            name = f"claim on miniature: {miniature.title}"
+            yield _nothing_to_judge(name) if miniature.mechanism is None else _on_miniature(name, document, miniature, recorded)
+    elif document.mechanism is not None:
+        yield _claim("claim", document.spec, document.mechanism, recorded)
+    elif document.claim is not None or not document.expectations:
+        yield _nothing_to_judge("claim")
 
 
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
+    """A claim about every dataset of a space."""
+
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
@@ -152,16 +161,39 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str) -> Duty:
+    """A claim about a large space, looked at on a small one: at best it holds there."""
+    assert miniature.mechanism is not None  # noqa: S101 - the caller asks
+    whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
+        return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+
+    return attrs.evolve(whole, judge=judge)
+
+
 def _counterexamples(document: SpecDocument) -> Iterator[Duty]:
     """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
     spec = document.miniatures[0].spec if document.miniatures else document.spec
     for found in document.counterexamples:
-        yield _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        duty = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        yield attrs.evolve(duty, judge=_as_it_must(duty.judge))
+
+
+def _as_it_must(judge: Judge) -> Judge:
+    """A counterexample that is refuted is as the file states: that holds, and says nothing about the claim."""
+
+    def judged(registry: Registry | None, progress: Progress | None) -> Obligation:
+        found = judge(registry, progress)
+        return attrs.evolve(found, word=Word.HOLDS) if found.word is Word.RECORDED else found
+
+    return judged
 
 
 def _nothing_to_judge(name: str) -> Duty:
     detail = "the file names no mechanism, so there is nothing to judge"
-    return Duty(name=name, judge=lambda _, __: Obligation(name=name, outcome=Outcome.UNDECIDED, detail=detail))
+    return Duty(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Duty:
@@ -171,25 +203,25 @@ def _number(expectation: Expectation, document: SpecDocument) -> Duty:
 def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
     """A claim is held against the verdict that the file records for it."""
     found = verdict.outcome
-    if found is Outcome.UNDECIDED:
-        outcome = Outcome.VERIFIED if recorded == found.value else found
-        return Obligation(name=name, outcome=outcome, detail=f"undecided: {verdict.reason}", verdict=verdict)
     as_recorded = found.value == recorded
+    if found is Outcome.UNDECIDED:
+        word = Word.UNCHECKED if as_recorded else Word.UNDECIDED
+        return Obligation(name=name, word=word, detail=f"undecided: {verdict.reason}", verdict=verdict)
     note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
         detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
-    else:
-        detail = f"refuted{note}: {verdict.witness}"
-    held = Outcome.VERIFIED if as_recorded else Outcome.REFUTED
-    return Obligation(name=name, outcome=held, detail=detail, verdict=verdict)
+        return Obligation(name=name, word=Word.HOLDS if as_recorded else Word.MISSED, detail=detail, verdict=verdict)
+    word = Word.RECORDED if as_recorded else Word.REFUTED
+    return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
+
+
+_MET = {True: Word.HOLDS, False: Word.MISSED, None: Word.UNDECIDED}
 
 
 def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     value: Bracket = guarded(expectation.route.name, lambda: expectation.value(document.spec))
-    met = expectation.is_met_by(value)
-    outcome = Outcome.UNDECIDED if met is None else Outcome.VERIFIED if met else Outcome.REFUTED
     shown = value.lower.decimal(6)
     wrong = "" if expectation.corrected is None else f" (an erratum, corrected to {expectation.corrected.decimal(8)})"
     detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed{wrong}, {shown} by {expectation.route.name}"
-    return Obligation(name=f"number: {expectation.what}", outcome=outcome, detail=detail, value=value)
+    return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)

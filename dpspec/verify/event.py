@@ -8,6 +8,8 @@ no single event does, as for divergences that are means over all outcomes, an ev
 from __future__ import annotations
 
 import itertools
+import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
@@ -17,6 +19,7 @@ from flint import arb, ctx
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import DpspecError
 from dpspec.exact import Bracket, Number, ball, number
+from dpspec.forms import floor_of
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw
 from dpspec.laws.enclosed import EnclosedLaw
@@ -36,8 +39,10 @@ _TRIED = 32
 """So many of the outcomes that tell most are tried as events; then unions of them."""
 _MOST_UNION = 512
 _CUTS = 65
-_GRAIN = 1 << 24
-"""Ratios that agree so far are taken as equal, and the likelier outcome comes first."""
+_FEW = 16
+"""Of laws on infinitely many outcomes those are listed that hold all but about 2^-16."""
+_GRAIN = 1 << 20
+"""Log-ratios that agree to this many parts of 1 are taken as equal, and the likelier outcome comes first."""
 
 ONE = number(1)
 
@@ -57,12 +62,20 @@ def probability(law: Law, event: Expression) -> Bracket | None:
         return _of_interval(law, event)
     if isinstance(law, AtomicLaw) and event.members is not None:
         try:
-            outcomes = [value(member) for member in event.members]
+            return _of_any(law, [value(member) for member in event.members])
         except ValueError:
             return None
-        with ctx.workprec(_PRECISION):
-            return _probability(sum((law.mass(outcome, _PRECISION) for outcome in outcomes), arb(0)))
     return None
+
+
+def _of_any(law: Law, outcomes: Sequence[Outcome]) -> Bracket:
+    """P(outcomes) of a law whose outcomes have been listed."""
+    if isinstance(law, Listed):
+        held = law.bounds if isinstance(law, EnclosedLaw) else law.weights if isinstance(law, FiniteLaw) else set(law.support)
+        return _of_outcomes(law, [outcome for outcome in outcomes if outcome in held])
+    assert isinstance(law, AtomicLaw)  # noqa: S101 - of these kinds are the laws whose outcomes were listed
+    with ctx.workprec(_PRECISION):
+        return _probability(sum((law.mass(outcome, _PRECISION) for outcome in outcomes), arb(0)))
 
 
 def _of_outcomes(law: Listed, outcomes: Sequence[Outcome]) -> Bracket:
@@ -132,18 +145,24 @@ class Asked:
 
     def refuted_by(self, left: Bracket, right: Bracket) -> bool:
         """Whether an event with these probabilities proves that it is false."""
-        return self._beyond(left, right) or (self.both_ways and self._beyond(right, left))
+        return self.excess(left, right) > 0
 
-    def _beyond(self, p: Bracket, q: Bracket) -> bool:
+    def excess(self, left: Bracket, right: Bracket) -> Fraction:
+        """How far P(E) is certainly above the largest probability that is allowed, or Q(E) where both ways count; -1 for unknown."""
+        ways = [(left, right), (right, left)] if self.both_ways else [(left, right)]
+        return max(self._excess(p, q) for p, q in ways)
+
+    def _excess(self, p: Bracket, q: Bracket) -> Fraction:
+        unknown = Fraction(-1)
         if self.limit.is_infinite or not p.lower > 0:
-            return False
+            return unknown
         try:
             with ctx.workprec(_PRECISION):
                 limit = self.limit.enclose(_PRECISION).upper()
                 allowed = self.divergence.largest_probability(q.upper.enclose(_PRECISION).upper(), limit)
-                return bool(p.lower.enclose(_PRECISION).lower() > allowed.upper())
-        except DpspecError:
-            return False
+                return floor_of((p.lower.enclose(_PRECISION) - allowed).lower()) or unknown if allowed.is_finite() else unknown
+        except (DpspecError, ArithmeticError, ValueError):
+            return unknown
 
 
 def with_probabilities(event: Event, left: Law, right: Law, asked: Asked) -> Event | None:
@@ -156,23 +175,39 @@ def with_probabilities(event: Event, left: Law, right: Law, asked: Asked) -> Eve
     return attrs.evolve(event, left=ends[0], right=ends[1], proves=asked.refuted_by(ends[0], ends[1]))
 
 
+Ranked = tuple[Outcome, Fraction, Fraction, Fraction, Fraction]
+"""An outcome with the ends of P and of Q."""
+
+
 # --- the choice -----------------------------------------------------------------------------------
 
 
 def telling_event(left: Law, right: Law, asked: Asked) -> Event | None:
-    """The event to show: the single outcome with the largest certain likelihood ratio that proves the refutation; else the first
-    union of such outcomes, or half-line, that does; else the outcome with the largest ratio, as an illustration.
+    """The event to show.
 
-    Outcomes that only one of the two laws can produce come first, the likeliest of them; of equal ratios the likelier outcome.
+    Of the single outcomes that prove the refutation: the likeliest of those that only one of the two laws can produce, else the
+    one that is certainly farthest beyond what is allowed. Where there is none, the first union of outcomes, or half-line, that
+    proves it; else the outcome with the largest certain likelihood ratio, as an illustration.
     None for laws whose outcomes are neither listed nor on a line.
     """
-    first: Event | None = None
-    for candidate in itertools.chain(_singles(left, right, asked), _unions(left, right, asked), _half_lines(left, right)):
-        found = with_probabilities(candidate, left, right, asked)
-        if found is not None and found.proves:
+    ranked = _ranked(left, right, both_ways=asked.both_ways)
+    singles = [_of_these([entry[0]], f"the outcome {entry[0]}", left, right, asked) for entry in _chosen(ranked)]
+    proofs = [event for event in singles if event.proves]
+    if proofs:
+        alone = next((event for event in proofs if 0 in (event.left.upper, event.right.upper)), None)
+        return alone or max(proofs, key=lambda event: asked.excess(event.left, event.right))
+    first = singles[0] if singles else None
+    for found in itertools.chain(_unions(left, right, asked), _half_lines(left, right, asked)):
+        if found.proves:
             return found
         first = first or found
     return first
+
+
+def _chosen(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """The outcomes that tell most, and the likeliest ones."""
+    likely = sorted(ranked, key=lambda entry: -max(entry[1], entry[3]))[:_TRIED]
+    return list(dict.fromkeys((*ranked[:_TRIED], *likely)))
 
 
 def _outcomes(left: Law, right: Law) -> list[Outcome]:
@@ -180,14 +215,10 @@ def _outcomes(left: Law, right: Law) -> list[Outcome]:
         return list(dict.fromkeys((*left.support, *right.support)))
     if isinstance(left, AtomicLaw) and isinstance(right, AtomicLaw):
         try:
-            return list(dict.fromkeys((*left.window(64), *right.window(64))))
+            return list(dict.fromkeys((*left.window(_FEW), *right.window(_FEW))))
         except DpspecError:
             return []
     return []
-
-
-Ranked = tuple[Outcome, Fraction, Fraction, Fraction, Fraction]
-"""An outcome with the ends of P and of Q."""
 
 
 def _ranked(left: Law, right: Law, *, both_ways: bool) -> list[Ranked]:
@@ -209,40 +240,32 @@ def _ends(law: Law, outcome: Outcome) -> tuple[Fraction, Fraction]:
 
 def _rank(
     outcome: Outcome, p_low: Fraction, p_high: Fraction, q_low: Fraction, q_high: Fraction, *, both_ways: bool
-) -> tuple[int, Fraction, Fraction, str]:
+) -> tuple[int, int, Fraction, str]:
     ways = [(p_low, q_high)] + ([(q_low, p_high)] if both_ways else [])
     for low, high in ways:
         if low and not high:
-            return 0, Fraction(0), -low, repr(outcome)
+            return 0, 0, -low, repr(outcome)
     ratio = max((low / high for low, high in ways if high), default=Fraction(0))
-    return 1, -_rounded(ratio), -max(p_low, q_low), repr(outcome)
+    return 1, -_log(ratio), -max(p_low, q_low), repr(outcome)
 
 
-def _rounded(ratio: Fraction) -> Fraction:
-    """The ratio to about 24 bits."""
-    if not ratio:
-        return ratio
-    scale = Fraction(2) ** (ratio.denominator.bit_length() - ratio.numerator.bit_length())
-    return Fraction(round(ratio * scale * _GRAIN), _GRAIN) / scale
+def _log(ratio: Fraction) -> int:
+    """ln of a ratio in units of 2^-20; that of 0 is below all."""
+    return round((math.log(ratio.numerator) - math.log(ratio.denominator)) * _GRAIN) if ratio else -sys.maxsize
 
 
-def _bare(expression: Expression, text: str) -> Event:
-    unknown = Bracket(lower=number(0), upper=ONE)
-    return Event(text=text, left=unknown, right=unknown, expression=expression)
-
-
-def _singles(left: Law, right: Law, asked: Asked) -> Iterator[Event]:
-    for outcome, *_ in _ranked(left, right, both_ways=asked.both_ways)[:_TRIED]:
-        yield _bare(Expression.listed([form(outcome)]), f"the outcome {outcome}")
+def _of_these(outcomes: Sequence[Outcome], text: str, left: Law, right: Law, asked: Asked) -> Event:
+    p, q = _of_any(left, outcomes), _of_any(right, outcomes)
+    expression = Expression.listed(map(form, outcomes))
+    return Event(text=text, left=p, right=q, expression=expression, proves=asked.refuted_by(p, q))
 
 
 def _unions(left: Law, right: Law, asked: Asked) -> Iterator[Event]:
     """The k outcomes of the largest ratios together, k = 2, 3, ...: the best events, by Neyman and Pearson."""
     for laws in ((left, right), (right, left)) if asked.both_ways else ((left, right),):
         ranked = [entry[0] for entry in _ranked(*laws, both_ways=False)][:_MOST_UNION]
-        sizes = _sizes(len(ranked))
-        for size in sizes:
-            yield _bare(Expression.listed(map(form, ranked[:size])), _named(ranked[:size]))
+        for size in _sizes(len(ranked)):
+            yield _of_these(ranked[:size], _named(ranked[:size]), left, right, asked)
 
 
 def _sizes(most: int) -> Iterable[int]:
@@ -254,14 +277,19 @@ def _named(outcomes: Sequence[Outcome]) -> str:
     return f"one of the outcomes {shown}" + (f" and {len(outcomes) - 8} others" if len(outcomes) > 8 else "")
 
 
-def _half_lines(left: Law, right: Law) -> Iterator[Event]:
+def _half_lines(left: Law, right: Law, asked: Asked) -> Iterator[Event]:
     """number >= c and number < c, at cuts from the middle of the laws outward, so that likely ones come first."""
+    unknown = Bracket(lower=number(0), upper=ONE)
     for place, (mine, its) in enumerate(_entries(left, right)):
-        cuts = _cuts(mine, its)
         name = "out" if not isinstance(left, Product) else f"out[{place}]"
-        for cut in cuts:
-            yield _bare(Expression.between(cut, None, place), f"{name} >= {cut}")
-            yield _bare(Expression.between(None, cut, place), f"{name} < {cut}")
+        for cut in _cuts(mine, its):
+            for low, high, sign in ((cut, None, ">="), (None, cut, "<")):
+                event = Event(
+                    text=f"{name} {sign} {cut}", left=unknown, right=unknown, expression=Expression.between(low, high, place)
+                )
+                found = with_probabilities(event, left, right, asked)
+                if found is not None:
+                    yield found
 
 
 def _entries(left: Law, right: Law) -> list[tuple[Law, Law]]:

@@ -17,11 +17,12 @@ from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError, NumericalError, PluginContractError
 from dpspec.exact import INFINITY, Bracket, Number, largest, number, rounded_product
-from dpspec.extension.registry import LOCAL, Registry
+from dpspec.extension.origin import origins
+from dpspec.extension.registry import Registry
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
-from dpspec.spec import PrivacySpec
+from dpspec.spec import PrivacySpec, blocks_of
 from dpspec.verify.event import Asked, telling_event
 from dpspec.verify.symmetry import Permutation, orbits, permutations
 from dpspec.verify.tables import Pair, Table
@@ -54,7 +55,7 @@ def verify(
         spec: the specification it is claimed to satisfy.
         datasets: look only at these datasets of the space; without it, at all of them.
         most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
-        registry: where the provenance of the blocks is looked up.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
 
     Returns:
@@ -66,7 +67,7 @@ def verify(
         PluginContractError: when the mechanism or a divergence raises.
     """
     mechanism.check(spec.space)
-    provenance = _provenance(mechanism, spec, registry)
+    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     if datasets is None:
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
@@ -125,11 +126,6 @@ def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:
         for label in spec.multiverse.labels(dataset, spec.space):
             members.setdefault(label, []).append(dataset)
     return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
-
-
-def _provenance(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> tuple[Any, ...]:
-    roles = {"mechanism": mechanism, **{field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}}
-    return tuple((role, thing.name, registry.provenance(thing) if registry else LOCAL) for role, thing in roles.items())
 
 
 @attrs.define(kw_only=True)

@@ -68,9 +68,8 @@ def value(given: Form) -> Any:
     kind, *parts = given
     if kind == "tuple":
         return tuple(value(part) for part in parts)
-    readers = {"int": int, "float": float.fromhex}
-    if kind in readers and parts:
-        return readers[kind](parts[0])
+    if kind in _NUMBERS and parts:
+        return int(parts[0]) if kind == "int" else float.fromhex(parts[0])
     if kind in ("True", "False", "None"):
         return {"True": True, "False": False, "None": None}[kind]
     raise ValueError(f"{kind} is no number and no tuple of numbers")

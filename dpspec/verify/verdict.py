@@ -10,7 +10,7 @@ import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
-from dpspec.exact import Bracket, Number, largest
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, largest
 from dpspec.extension.registry import Provenance
 from dpspec.verify.expression import Expression
 
@@ -77,7 +77,7 @@ class Event:
     @property
     def role(self) -> str:
         """What the event does for the refutation, in words."""
-        return "which proves it" if self.proves else "an illustration: the divergence proves it"
+        return "which alone is beyond what is allowed" if self.proves else "an illustration: it is d_Pr that is beyond what is allowed"
 
 
 @attrs.frozen(kw_only=True)
@@ -202,7 +202,9 @@ class Verdict:
 
     @property
     def constant(self) -> Bracket:
-        """The largest Lipschitz constant over the universes looked at."""
+        """The largest Lipschitz constant over the universes looked at; anything at all where nothing was decided on any."""
+        if self.outcome is Outcome.UNDECIDED and not self.universes:
+            return Bracket(lower=ZERO, upper=INFINITY)
         return largest(result.constant for result in self.universes)
 
     @property

@@ -66,6 +66,7 @@ def replayed(path: str, found: Replay) -> str:
     """A witness file judged anew."""
     mark, style = _REPLAYED[found.outcome]
     lines: list[Text | Table] = [Text(found.told)]
+    lines += [_labelled("recorded", found.event_told)] if found.event is not None else []
     lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
     return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
 
@@ -145,6 +146,7 @@ def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
     if witness.event is not None:
         at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)
         yield "event", f"{value_text(witness.event.text, 200)} has probability {at_left} at x and {at_right} at x'"
+        yield "", witness.event.role
     if witness.note:
         yield "note", witness.note
 

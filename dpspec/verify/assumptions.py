@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-_CODE = (
-    "nothing is seen of a call but its value, exception or exit code and what it prints: not its time, memory or power",
-    "calls are independent: each has a generator state of its own, and nothing is kept between them",
-    "outside modules behave as documented, and the code does not tamper with dpspec itself",
+from dpspec.verify.automatic import ASSUMPTIONS
+
+CALLS = (
+    "calls are independent: each has randomness of its own, and nothing is kept between them",
+    "neither time nor memory nor power of a call is seen",
+    "the code does not tamper with dpspec, and outside modules behave as documented",
 )
+"""Of plain code, whatever the method."""
 ENUMERATES = (
-    "the generator handed in is numpy's, and its bits are uniform and independent",
-    "random() is uniform on the real numbers: what happens on single doubles, of probability 2^-53, is not looked at",
-    *_CODE,
+    "the bits of numpy's generator are uniform and independent",
+    *ASSUMPTIONS,
+    *CALLS,
     "the interpreter, the platform and the environment are those of this run",
 )
 """Exhaustive, on laws read off plain code."""
-SAMPLES = (
-    "the seeded generator is as good as a random one for this function",
-    *_CODE,
-)
+SAMPLES = ("numpy's seeded generator is as good as chance for this function", *CALLS)
 """Sampled."""

@@ -78,6 +78,14 @@ class Observed:
     def __repr__(self) -> str:
         return self.text
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process is written as this one is."""
+        return _copied, (self.kind, self.content, self.text, self.parts, self.number)
+
+
+def _copied(kind: str, content: Hashable, text: str, parts: Sequence[Any] | None, number: float | None) -> Observed:
+    return Observed(kind, content, lambda: text, parts, number)
+
 
 def observed(value: Any, printed: str = "") -> Hashable:
     """What is seen of a value that was returned, as something that is equal for equal sights alone.

@@ -117,6 +117,7 @@ def verdict(given: Verdict) -> Data:
         "universes": [_universe(result) for result in given.universes],
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
+        "assumptions": [*given.assumptions],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 

@@ -82,7 +82,7 @@ def verify(
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
-    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
+    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
 
 
 def not_empty(found: Verdict) -> Verdict:

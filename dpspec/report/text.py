@@ -23,6 +23,7 @@ from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
 Line = tuple[str, str]
@@ -103,7 +104,23 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     elif found != "verified":
         found += ", as the file records"
     yield "verdict", found
+    if obligation.exchanged:
+        blocks = " and another ".join(obligation.exchanged)
+        yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
     yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
+    yield from _raised(obligation.grown)
+
+
+def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
+    """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
+    for line in lines:
+        if line.grows:
+            yield "GROWS", f"{line}: this miniature says nothing about the claim"
+        elif len(line.values) > 1:
+            yield "raised", str(line)
+    left = [line for line in lines if len(line.values) == 1]
+    if left:
+        yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:

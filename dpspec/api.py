@@ -17,8 +17,9 @@ from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
 from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
-from dpspec.risk import RiskReport, risk
-from dpspec.risk.settings import attacker_of
+from dpspec.risk import Panel, RiskReport, panel, risk
+from dpspec.risk.settings import attacker_of, panel_of
+from dpspec.risk.universe import at_universe_of, dataset_of
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
@@ -79,7 +80,13 @@ def quick_standing(document: SpecDocument, registry: Registry | None = None, mos
     return standing(document, registry or installed().registry, most=most, seconds=0)
 
 
-def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), registry: Registry | None = None) -> RiskReport:
+def assess(
+    document: SpecDocument,
+    attacker: str,
+    settings: Iterable[str] = (),
+    registry: Registry | None = None,
+    universe_of: str | None = None,
+) -> RiskReport:
     """What a specification file means to a registered attacker: the worst case beside the law of the file's mechanism.
 
     Args:
@@ -87,13 +94,35 @@ def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), 
         attacker: the name of the attacker model.
         settings: its parameters as texts KEY=VALUE.
         registry: where the name is looked up; without it, among all installed plugins.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
+            mechanism's own law, which is one for each universe, is then left out.
 
     Raises:
         UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
         AttackerMisfitError: when the attacker does not fit the specification.
+        TableError: when the table does not fit the space.
     """
-    asked = attacker_of(registry or installed().registry, attacker, settings)
-    return risk(document.spec, asked, document.mechanism)
+    known = registry or installed().registry
+    spec, mechanism = _asked_about(document, known, universe_of)
+    return risk(spec, attacker_of(known, attacker, settings), mechanism)
+
+
+def assess_panel(document: SpecDocument, registry: Registry | None = None, universe_of: str | None = None) -> Panel:
+    """The same for all attackers that are shown where none is named, each with its defaults.
+
+    Raises:
+        AttackerMisfitError: when none fits the specification.
+    """
+    known = registry or installed().registry
+    spec, mechanism = _asked_about(document, known, universe_of)
+    return panel(spec, panel_of(known), mechanism)
+
+
+def _asked_about(document: SpecDocument, registry: Registry, universe_of: str | None) -> tuple[PrivacySpec, Mechanism | None]:
+    if universe_of is None:
+        return document.spec, document.mechanism
+    spec = at_universe_of(document.spec, dataset_of(universe_of, document.spec.space, registry))
+    return spec, document.mechanism if spec == document.spec else None
 
 
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:

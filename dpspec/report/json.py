@@ -19,7 +19,7 @@ from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.standing import Standing
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def replayed(path: str, found: Replay) -> Data:
         "outcome": found.outcome.value,
         "unchanged": found.is_unchanged,
         "recorded": _witness(found.recorded),
+        "event": None if found.event is None else _event(found.event),
         "verdict": verdict(found.verdict),
     }
 
@@ -132,6 +133,7 @@ def verdict(given: Verdict) -> Data:
         "universes": [_universe(result) for result in given.universes],
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
+        "assumptions": [*given.assumptions],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 
@@ -160,8 +162,18 @@ def _witness(witness: Witness) -> Data:
         "distance": str(witness.distance),
         "divergence": bracket(witness.divergence),
         "allowed": witness.allowed,
-        "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+        "event": None if event is None else _event(event),
         "note": witness.note,
+    }
+
+
+def _event(event: Event) -> Data:
+    return {
+        "text": event.text,
+        "left": bracket(event.left),
+        "right": bracket(event.right),
+        "expression": None if event.expression is None else event.expression.json,
+        "proves": event.proves,
     }
 
 

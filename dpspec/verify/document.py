@@ -177,6 +177,10 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
+FIRST = 0.5
+"""Seconds of processor time that the first judgement of a process may spend on what it loads."""
+
+
 def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, seconds: float) -> Duty:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
@@ -185,7 +189,7 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         began = time.process_time()
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
-        spent = time.process_time() - began
+        spent = max(0.0, time.process_time() - began - FIRST)
         others = exchanged(document, miniature)
         if others:
             return _of_another_claim(found, others)

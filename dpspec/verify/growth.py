@@ -171,7 +171,7 @@ class _Raised:
             return str(fault)
         if found.outcome is Outcome.UNDECIDED:
             return found.reason
-        self.pace = min(self.pace, (time.process_time() - began) / max(1, size or 1) ** 2)
+        self.pace = (time.process_time() - began) / max(1, size or 1) ** 2
         return found
 
     def load(self, verdict: Verdict) -> Bracket:

@@ -27,6 +27,7 @@ from dpspec.verify.document import FileReport, verify_document, verify_function,
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
+from dpspec.verify.standing import QUICK, Standing, standing
 from dpspec.yardstick import Yardstick, common_space, found_blocks, yardsticks
 
 
@@ -71,6 +72,11 @@ def verify_file(
     else:
         report = verify_function(function, document, registry=registry, progress=progress)
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
+
+
+def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int = QUICK) -> Standing:
+    """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is walked."""
+    return standing(document, registry or installed().registry, most=most)
 
 
 def assess(

@@ -43,7 +43,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
       dpspec risk specs/randomised-response.dpspec.toml
     """
-    from dpspec.api import assess, assess_panel
+    from dpspec.api import assess, assess_panel, quick_standing
     from dpspec.extension import installed
     from dpspec.report import json
     from dpspec.report import risk as words
@@ -52,18 +52,21 @@ def risk(  # noqa: PLR0917 - one option, one argument
 
     registry = installed().registry
     found = read(path, registry)
+    with Work("asking how the claim stands"):
+        stands = quick_standing(found, registry)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
             told = assess_panel(found, registry, universe_of)
         code = 1 if told.exceeded else 0
-        click.echo(json.document("risk", code, words.panel_data(told, found)) if as_json else words.panel_text(told, found))
+        said = json.document("risk", code, words.panel_data(told, found, stands)) if as_json else words.panel_text(told, found, stands)
+        click.echo(said)
         return code
     with Work("asking"):
         report = assess(found, attacker, settings, registry, universe_of)
     if picture is not None:
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
-    click.echo(json.document("risk", code, words.data(report, found)) if as_json else words.text(report, found))
+    click.echo(json.document("risk", code, words.data(report, found, stands)) if as_json else words.text(report, found, stands))
     return code

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dpspec.errors import NotReachedError
 from dpspec.exact import Bracket, Number
+from dpspec.report import standing
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
@@ -21,6 +22,7 @@ from dpspec.risk.allowed import allowed_excess, allowed_power
 from dpspec.risk.candidates import Candidates, candidates_within
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 
@@ -72,7 +74,7 @@ def nearest(spec: PrivacySpec) -> Step:
     return Step(distance=1, candidates=first, alone_is_settled=first.reason or True)
 
 
-def data(found: SpecDocument, audience: str) -> Data:
+def data(found: SpecDocument, audience: str, stands: Standing) -> Data:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
@@ -90,7 +92,8 @@ def data(found: SpecDocument, audience: str) -> Data:
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "paragraphs": list(told),
+        "standing": standing.data(stands),
+        "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from dpspec.attacker import Relation, RiskStatement
 from dpspec.exact import Bracket, number
 from dpspec.params import parameters
+from dpspec.report import standing
 from dpspec.report.curves import Line, svg
 from dpspec.report.curves import Panel as Chart
 from dpspec.report.json import bracket
@@ -21,6 +22,7 @@ from dpspec.report.terminal import BAD, FAINT, OPEN, drawn
 from dpspec.report.words import bracket_in_words, budget_in_words, thing_in_words, value_in_words
 from dpspec.risk import Panel, RiskReport, RiskRow
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
@@ -31,12 +33,13 @@ _WORST, _OWN = "any mechanism", "this mechanism"
 NO_LIMIT = "this promise sets no limit here"
 
 
-def data(report: RiskReport, found: SpecDocument) -> Data:
+def data(report: RiskReport, found: SpecDocument, stands: Standing) -> Data:
     """The report with exact numbers."""
     attacker = report.attacker
     return {
         "id": found.id,
         "title": found.title,
+        "standing": standing.data(stands),
         "attacker": {
             "name": attacker.name,
             "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
@@ -57,10 +60,10 @@ def data(report: RiskReport, found: SpecDocument) -> Data:
     }
 
 
-def panel_data(panel: Panel, found: SpecDocument) -> Data:
+def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> Data:
     """The reports of several attackers, and why others were not asked."""
-    parts = [data(report, found) for report in panel.reports]
-    shared = {"id": found.id, "title": found.title}
+    parts = [data(report, found, stands) for report in panel.reports]
+    shared = {"id": found.id, "title": found.title, "standing": standing.data(stands)}
     return {
         **shared,
         "panel": [{key: value for key, value in part.items() if key not in shared} for part in parts],
@@ -68,9 +71,9 @@ def panel_data(panel: Panel, found: SpecDocument) -> Data:
     }
 
 
-def panel_text(panel: Panel, found: SpecDocument) -> str:
+def panel_text(panel: Panel, found: SpecDocument, stands: Standing) -> str:
     """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
-    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), standing.line(stands)]
     for report in panel.reports:
         attacker, reasons = report.attacker, Reasons()
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
@@ -100,7 +103,7 @@ def _said(statement: RiskStatement) -> Data:
     }
 
 
-def text(report: RiskReport, found: SpecDocument) -> str:
+def text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -114,6 +117,7 @@ def text(report: RiskReport, found: SpecDocument) -> str:
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
+    who.add_row("standing", standing.line(stands))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]

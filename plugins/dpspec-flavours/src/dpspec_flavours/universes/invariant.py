@@ -80,7 +80,7 @@ class SubspaceDP(Flavour):
     reference: ClassVar[str] = "B-D30, B-D18"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
     explained: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are further apart than 1"),
+        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),
     )
 
     def spec(self) -> PrivacySpec:
@@ -124,7 +124,7 @@ class IntegerSubspaceDP(Flavour):
     reference: ClassVar[str] = "B-D30, B-D18, B-S14"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
     explained: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are further apart than 1"),
+        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),
     )
 
     def spec(self) -> PrivacySpec:

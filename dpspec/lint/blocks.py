@@ -16,6 +16,7 @@ from dpspec.errors import DpspecError
 from dpspec.ledger.parts import compares_sizes
 from dpspec.lint.finding import Context, Linted, Seen, Severity, finding
 from dpspec.params import parameters
+from dpspec.risk.candidates import candidates_within
 from dpspec.spec import PrivacySpec
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.growth import exchanged, grown
@@ -40,6 +41,30 @@ def vacuous(file: Linted, _: Context) -> Iterator[Seen]:
             path=path,
             message=f"no universe of {what} has two datasets at finite distance: every mechanism satisfies it",
             advice="take a larger space, fewer invariants, or another distance",
+        )
+
+
+@finding("no-such-pair", Severity.WARNING)
+def no_such_pair(file: Linted, _: Context) -> Iterator[Seen]:
+    """No universe has two datasets at distance 1: what the budget seems to say about one change belongs to no pair.
+
+    One change alone would alter what is published exactly, so that whoever knows all the rest knows it for certain. Under a fixed
+    total only even numbers of positions differ; where swapping publishes both margins, two households change or none. The number
+    that does hold is the budget times the least distance that occurs.
+    """
+    spec = file.document.spec
+    if not spec.multiverse.invariants:
+        return
+    try:
+        found = candidates_within(spec, 1)
+    except DpspecError:  # no two datasets are so near at all, or budgets differ by universe: another matter
+        return
+    if found.told_apart and found.bound is None and not found.unpromised:
+        because = f" ({found.reason})" if found.reason else ""
+        yield Seen(
+            path="budget",
+            message=f"no universe holds two datasets at distance 1{because}: one change alone is published by {found.publications}",
+            advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
         )
 
 

@@ -141,7 +141,7 @@ def _subjects(kind: str, info: PluginInfo, module: Any, built: Subjects) -> Iter
         yield from (ClassSubject(entry=entry) for entry in info.entries)
     elif kind == "values":
         yield from (subject for entry in info.entries for subject in built.value_subjects(entry))
-    elif kind == "flavours":
+    elif kind in ("flavours", "attackers", "tolerances"):
         yield from (ClassSubject(entry=entry) for entry in info.entries if entry.kind == kind)
     else:
         make: Callable[[Any], Iterator[Any]] = built.value_subjects if kind == "output_divergences" else built.placed_subjects

@@ -36,6 +36,9 @@ class InvariantsDP(Flavour):
     citation: ClassVar[str] = "Ashmead, Kifer, Leclerc, Machanavajjhala and Sexton, 2019; Gong and Meng, FODS 2020"
     reference: ClassVar[str] = "B-D30, B-D7, B-T10"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
+    explained: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("no-such-pair", "under a fixed total a record is replaced: the nearest two datasets of a universe are at distance 2"),
+    )
 
     def spec(self) -> PrivacySpec:
         sex = Attribute(name="sex", categories=("f", "m"))
@@ -76,6 +79,9 @@ class SubspaceDP(Flavour):
     citation: ClassVar[str] = "Gao, Gong and Yu, AAAI 2022"
     reference: ClassVar[str] = "B-D30, B-D18"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
+    explained: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),
+    )
 
     def spec(self) -> PrivacySpec:
         place = Attribute(name="place", categories=("a", "b", "c"))
@@ -117,6 +123,9 @@ class IntegerSubspaceDP(Flavour):
     citation: ClassVar[str] = "Dharangutte, Gao, Gong and Yu, 2022"
     reference: ClassVar[str] = "B-D30, B-D18, B-S14"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
+    explained: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),
+    )
 
     def spec(self) -> PrivacySpec:
         sex, place = Attribute(name="sex", categories=("f", "m")), Attribute(name="place", categories=("a", "b"))

@@ -92,11 +92,19 @@ class Dichotomy(ABC):
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
-        return NOTHING if self.is_identical else at_most(self._renyi(alpha, precision), self.max_log_ratio(precision=precision).upper)
+        return (
+            NOTHING
+            if self.is_identical
+            else at_most(self._renyi(alpha, precision), self.max_log_ratio(precision=precision).upper)
+        )
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (B-D18, B-S14)."""
-        return NOTHING if self.is_identical else at_most(self._concentration(precision), self.max_log_ratio(precision=precision).upper)
+        return (
+            NOTHING
+            if self.is_identical
+            else at_most(self._concentration(precision), self.max_log_ratio(precision=precision).upper)
+        )
 
     def atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """The exact probabilities (p, q) of every outcome, for a pair of finite laws.

@@ -29,8 +29,8 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
-from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.automatic import Sampler
+from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.entry import PATHS, verify_claim
 from dpspec.verify.event import with_probabilities
 from dpspec.verify.exhaustive import Progress, asked_of, computed_law

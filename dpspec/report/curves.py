@@ -1,8 +1,8 @@
 """Small charts as SVG text: curves over a number, or bars side by side.
 
-A chord of a concave curve lies below it. So a bound is never drawn through its points by chords, but as steps on its own side: of
-an upper bound that rises or falls all the way, the larger of two neighbouring values stands for all between them, of a lower bound
-the smaller one. Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
+A chord of a concave curve lies below it. So a bound is never drawn through its points by chords, but as steps on its own side:
+of an upper bound that rises or falls all the way, the larger of two neighbouring values stands for all between them, of a lower
+bound the smaller one. Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
 """
 
 from __future__ import annotations
@@ -194,7 +194,8 @@ def _panel(given: Panel) -> Iterator[str]:
             yield f'<text x="{at}" y="{HEIGHT + 15}" font-size="10" text-anchor="middle" fill="#444">{mark}</text>'
         yield f'<text x="{WIDTH // 2}" y="{HEIGHT + 30}" font-size="11" text-anchor="middle">{escape(panel.axis)}</text>'
     for spot, label in enumerate(panel.labels):
-        yield f'<text x="{round(place(spot, low)[0], 2)}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle">{escape(label)}</text>'
+        at = round(place(spot, low)[0], 2)
+        yield f'<text x="{at}" y="{HEIGHT + 14}" font-size="10" text-anchor="middle">{escape(label)}</text>'
     for number, line in enumerate(panel.lines):
         colour = COLOURS[number % len(COLOURS)]
         yield from _series(panel, line, number, colour, place)

@@ -148,7 +148,7 @@ class Asked:
         return self.excess(left, right) > 0
 
     def excess(self, left: Bracket, right: Bracket) -> Fraction:
-        """How far P(E) is certainly above the largest probability that is allowed, or Q(E) where both ways count; -1 for unknown."""
+        """How far P(E) is certainly above the largest probability allowed, or Q(E) where both ways count; -1 for unknown."""
         ways = [(left, right), (right, left)] if self.both_ways else [(left, right)]
         return max(self._excess(p, q) for p, q in ways)
 

@@ -82,7 +82,7 @@ def verify(
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
-    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
+    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
 
 
 def not_empty(found: Verdict) -> Verdict:
@@ -240,7 +240,7 @@ class _Walk:
         limit = _exact(lambda: bound * distance) if distance > 0 else None
         for precision in PRECISIONS:
             divergence = self._divergence(first, second, precision)
-            ratio = _per_unit(divergence, distance)
+            ratio = per_unit(divergence, distance)
             if limit is not None and divergence.is_exact and divergence.lower == limit:
                 return divergence, ratio if ratio.is_exact else Bracket.exactly(bound), Outcome.VERIFIED
             if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
@@ -282,7 +282,7 @@ def _at(datasets: Sequence[Dataset], pair: Pair) -> tuple[Dataset, Dataset]:
     return datasets[pair[0]], datasets[pair[1]]
 
 
-def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
+def per_unit(divergence: Bracket, distance: Number) -> Bracket:
     """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
     if distance == 0:
         return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())

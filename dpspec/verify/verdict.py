@@ -122,7 +122,8 @@ class Finding:
     """Something about a mechanism that was noticed on the way, apart from whether the claim holds.
 
     Args:
-        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``.
+        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
+            ``reaches-outside``, ``ends-process``, ``second-opinion``.
         text: what was seen.
     """
 
@@ -188,6 +189,7 @@ class Verdict:
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
         findings: what else was noticed about the mechanism.
+        assumptions: what the judgement takes for granted, one short line each.
     """
 
     outcome: Outcome
@@ -198,6 +200,7 @@ class Verdict:
     witness: Witness | None = None
     provenance: tuple[tuple[str, str, Provenance], ...] = ()
     findings: tuple[Finding, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")

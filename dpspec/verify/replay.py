@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,8 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
-from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.automatic import Sampler
+from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.entry import PATHS, verify_claim
 from dpspec.verify.event import with_probabilities
 from dpspec.verify.exhaustive import Progress, asked_of, computed_law
@@ -49,6 +49,15 @@ _CLASSES = {
 del _CLASSES["Number"]
 
 
+_WRITERS: tuple[tuple[str, type, Callable[[Any], Any]], ...] = (
+    ("fraction", Fraction, str),
+    ("number", Number, str),
+    ("float", float, float.hex),
+    ("outcome", Outcome, lambda outcome: outcome.value),
+    ("expression", Expression, lambda event: event.json),
+)
+
+
 def to_data(value: Any) -> Any:
     """A verdict, a witness, or any part of one as JSON data; `from_data` gives an equal value back.
 
@@ -59,15 +68,9 @@ def to_data(value: Any) -> Any:
         return value
     if isinstance(value, tuple):
         return [to_data(part) for part in value]
-    if isinstance(value, float):
-        return {"float": value.hex()}
-    for tag, kind in (("fraction", Fraction), ("number", Number)):
+    for tag, kind, written in _WRITERS:
         if isinstance(value, kind):
-            return {tag: str(value)}
-    if isinstance(value, Outcome):
-        return {"outcome": value.value}
-    if isinstance(value, Expression):
-        return {"expression": value.json}
+            return {tag: written(value)}
     if type(value) in _CLASSES.values():
         fields = {field.name: to_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
         return {"class": type(value).__name__, **fields}

@@ -165,6 +165,45 @@ class ReleaseError(DpspecError):
     code = "release"
 
 
+class NotAFileError(DpspecError):
+    """A pipe, a socket or a device stands where a file is needed: it may never end, and it cannot be read twice."""
+
+    code = "not-a-file"
+
+
+class UnreadableFileError(DpspecError):
+    """A file is missing, may not be read, or has a name that no file can have."""
+
+    code = "unreadable-file"
+
+
+class CheckpointError(DpspecError):
+    """What an unfinished run left is damaged: it cannot be gone on with."""
+
+    code = "checkpoint"
+
+
+class RefutedReleaseError(DpspecError):
+    """The claim of the specification is refuted, so nothing is released under it."""
+
+    code = "refuted-release"
+    exit_code = 1
+
+
+class LibraryError(DpspecError):
+    """A library failed in a way that it does not foresee: it panicked, or ended a process."""
+
+    code = "library"
+    exit_code = 4
+
+
+class OwnFaultError(DpspecError):
+    """A fault of dpspec itself, not of the input."""
+
+    code = "own-fault"
+    exit_code = 4
+
+
 class EngineError(DpspecError):
     """The engine that was asked for is not installed, is not reached, or lost what it needs to go on."""
 

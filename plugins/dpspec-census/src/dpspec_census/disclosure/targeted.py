@@ -174,6 +174,11 @@ class TargetedSwapping(DisclosureControl):
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
 
+    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+        """All columns but the levels, and each level by itself."""
+        still = tuple(name for name in columns if name not in self.levels)
+        return (Kept(attributes=still), *(Kept(attributes=(name,)) for name in self.levels))
+
     @classmethod
     def examples(cls) -> Iterable[tuple[TargetedSwapping, DatasetSpace]]:
         """What the conformance kit checks it with."""

@@ -44,9 +44,14 @@ def marked(word: Word) -> tuple[str, str]:
     return word.told, _STYLES.get(word.exit_code, OPEN)
 
 
+def _on_terminal() -> bool:
+    """Whether somebody looks: a process may have no output at all."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def width() -> int:
     """The columns to write for."""
-    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+    if not _on_terminal() and "COLUMNS" not in os.environ:
         return PIPED
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
@@ -54,7 +59,7 @@ def width() -> int:
 def drawn(*parts: RenderableType) -> str:
     """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set."""
     page = io.StringIO()
-    coloured = sys.stdout.isatty()
+    coloured = _on_terminal()
     console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)
@@ -114,14 +119,14 @@ class Work(AbstractContextManager["Work"]):
 
     def rest(self) -> None:
         """Take the bar away before a result is printed on the same terminal; `entitle` begins anew."""
-        if sys.stdout.isatty():
+        if _on_terminal():
             self._stop()
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
     def _start(self) -> None:
-        if self._timer is None and sys.stderr.isatty():
+        if self._timer is None and sys.stderr is not None and sys.stderr.isatty():
             self._timer = threading.Timer(PATIENCE, self._show)
             self._timer.daemon = True
             self._timer.start()

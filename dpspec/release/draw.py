@@ -17,6 +17,7 @@ from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.multisets import check_size
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.checkpoints import Folder, NoCheckpoints
+from dpspec.engine import Engine
 from dpspec.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
 from dpspec.extension.registry import Provenance, Registry
 from dpspec.mechanism import Mechanism
@@ -25,7 +26,6 @@ from dpspec.randomness import KeyedRandomness, SeededRandomness, SystemRandomnes
 from dpspec.reading import Formats, format_of, read_households, read_table
 from dpspec.release.held import Held, held
 from dpspec.release.place import WARNING, Place
-from dpspec.engine import Engine
 from dpspec.run import Output, Progress, Run, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.table import Table

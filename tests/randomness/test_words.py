@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
-import copy
 import os
 import pickle
 from fractions import Fraction

@@ -61,8 +61,8 @@ class Face(click.Group):
         except click.exceptions.Exit:
             raise
         except click.ClickException as fault:
-            fault.exit_code = _USAGE
-            raise
+            fault.show()
+            code = _USAGE
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)
             code = _INTERRUPTED
@@ -71,7 +71,7 @@ class Face(click.Group):
         ctx.exit(code if isinstance(code, int) else 0)
 
 
-def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:
+def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
     """What is no error of dpspec: a pipe that closed, a disk or memory that is full, a library that panicked, a fault of ours."""
     if isinstance(problem, OSError):
         _let_go_of_output()
@@ -85,8 +85,8 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:
         path = str(problem.filename or "")
         return _report(ctx, UnreadableFileError("file", f"cannot be used ({problem.strerror})", "check the path", value=path))
     if isinstance(problem, OSError):
-        told = LibraryError("system", f"refused ({problem.strerror or type(problem).__name__})", "make room, or see to permissions")
-        return _report(ctx, told)
+        rule = f"refused ({problem.strerror or type(problem).__name__})"
+        return _report(ctx, LibraryError("system", rule, "make room, or see to permissions"))
     last = traceback.extract_tb(problem.__traceback__)[-1]
     place = f"{type(problem).__name__} in {Path(last.filename).name}, line {last.lineno}"
     if not isinstance(problem, Exception):
@@ -96,7 +96,8 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:
 
 
 _OF_A_PATH = (
-    errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS, errno.ELOOP, errno.EINVAL,
+    errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS, errno.ELOOP,
+    errno.EINVAL,
 )  # fmt: skip
 _REPORTED = "please report this line and the command; DPSPEC_TRACEBACK=1 shows more"
 

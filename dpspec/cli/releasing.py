@@ -99,7 +99,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         work.entitle("writing")
         data = face.write(drawn, registry, Path(out))
         if utility:
-            data["utility"] = face.write_utility(drawn, Path(out))
+            data["utility"] = face.write_utility(drawn)
     click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
     if data["warning"] is not None:
         click.echo(data["warning"], err=True)

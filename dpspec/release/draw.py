@@ -178,7 +178,7 @@ def randomness(seed: int | None) -> str:
 # --- what goes in --------------------------------------------------------------------------------
 
 
-def _output(
+def _output(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism, given: Table, space: DatasetSpace, engine: Engine, folder: Folder | None, options: Options
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
@@ -214,7 +214,7 @@ def _identity(document: SpecDocument, mechanism: Mechanism, given: Table, regist
 
 
 def digest_of(table: Table) -> str:
-    """The SHA-256 of a table as it was read: of its columns, categories and records, not of a file that may have changed since."""
+    """The SHA-256 of a table as it was read: of its columns and records, not of a file that may have changed since."""
     found = hashlib.sha256()
     for attribute in table.attributes:
         found.update(repr(attribute).encode() + b"\n")

@@ -85,8 +85,7 @@ def _paired(first: Numbers, second: Numbers) -> Numbers:
 
 def _with_members(names: Sequence[Numbers], before: Table, after: Table) -> tuple[Numbers, ...]:
     """The same with each record together with all of its members, in whatever order these stand."""
-    assert before.members is not None and after.members is not None  # noqa: S101 - the caller has asked
-    held = [before.members, after.members]
+    held = [table.members for table in (before, after) if table.members is not None]
     columns = [a.name for a in held[0].table.attributes]
     if [a.name for a in held[1].table.attributes] != columns:
         return np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)

@@ -71,7 +71,7 @@ def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
             )
 
 
-def write_utility(release: Release, directory: Path) -> dict[str, Any]:
+def write_utility(release: Release) -> dict[str, Any]:
     """Write utility.json and utility.svg into the confidential folder of the release; returns what was written.
 
     Raises:

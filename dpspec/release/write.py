@@ -31,7 +31,7 @@ FORMAT = 2
 def write(release: Release, registry: Registry, directory: Path) -> dict[str, Any]:
     """Write the tables and report.json, each whole or not at all; returns the report.
 
-    The tables are written in the confidential folder, read again, compared with what was drawn and with what the mechanism and the
+    The tables are written in the confidential folder, read again, compared with what was drawn and with what mechanism and
     invariants keep of the input, and only then placed in `directory`. An interruption leaves the old files, or the new ones, or
     some of each, which the next run makes whole; the report holds the digests of its tables, so a table and a report of two
     different runs cannot be taken for one. What is unfit is marked by a further file and inside the tables where the format can.

@@ -11,8 +11,8 @@ import pytest
 from dpspec.harmless import harmless, harmless_json, in_markup
 
 NASTY = [
-    "\x1b]0;owned\x07", "\x1b[2J", "\x1b[8m", "\x9b31m", "\x90q\x9c", "\u202eevil", "\u2066x\u2069", "\u200e\u200f", "\u2028", "\u2029",
-    "\u200b", "\ufeff", "\u00ad", "\U000e0041", "\x07", "\x08\x08", "\x7f", "\x85",
+    "\x1b]0;owned\x07", "\x1b[2J", "\x1b[8m", "\x9b31m", "\x90q\x9c", "\u202eevil", "\u2066x\u2069", "\u200e\u200f", "\u2028",
+    "\u2029", "\u200b", "\ufeff", "\u00ad", "\U000e0041", "\x07", "\x08\x08", "\x7f", "\x85",
 ]  # fmt: skip
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 

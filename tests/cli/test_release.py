@@ -150,7 +150,8 @@ def test_a_verified_claim_and_no_seed_make_it_fit(run, bits, tmp_path, seed, fit
     ran = run("release", path, bits, "--out", tmp_path / "out", *seed, "--format", "json")
     data = ran.json("release")
     assert data["fit_for_publication"] is fit is (data["warning"] is None)
-    assert data["claim"]["verdict"] == "verified" and data["claim"]["scopes"]
+    assert data["claim"]["verdict"] == "verified"
+    assert data["claim"]["scopes"]
     assert (tmp_path / "out" / engine.WARNING).exists() is not fit
 
 
@@ -162,7 +163,8 @@ def test_a_refuted_claim_is_not_released(run, bits, tmp_path, recorded):
     before = sorted(tmp_path.iterdir())
     ran = run("release", path, bits, "--out", tmp_path / "out")
     assert ran.code == 1
-    assert "refuted" in ran.err and ran.err.count("\n") == 1
+    assert "refuted" in ran.err
+    assert ran.err.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -208,7 +208,8 @@ def test_a_write_that_fails_leaves_the_run_to_go_on_with(monkeypatch, spec, tabl
         during.setattr(csv, "write", full)
         with pytest.raises(ReleaseError, match=r"cannot be written \(No space left on device\)"):
             release(spec, table, out, seed=9)
-    assert unfinished(out).exists() and not out.exists()
+    assert unfinished(out).exists()
+    assert not out.exists()
     Staged.drawn.clear()
     release(spec, table, out, seed=9, resume=True)
     assert Staged.drawn == []

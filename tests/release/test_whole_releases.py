@@ -158,14 +158,15 @@ def test_seeded_parquet_says_so_in_its_metadata(tmp_path):
     drawn(path, folder, tmp_path / "other", suffix=".parquet")
     for name in ("households", "persons"):
         seeded, other = (pl.read_parquet_metadata(tmp_path / out / f"{name}.parquet")["dpspec"] for out in ("seeded", "other"))
-        assert seeded.startswith(f"{face.UNFIT}drawn from a seed") and "the claim is undecided" in seeded
+        assert seeded.startswith(f"{face.UNFIT}drawn from a seed")
+        assert "the claim is undecided" in seeded
         assert other.startswith(f"{face.UNFIT}the claim is undecided")
 
 
 def test_files_of_an_earlier_release_go_and_others_stay(tmp_path):
     path, folder, out = spec(tmp_path), given(tmp_path), tmp_path / "out"
     release, _ = drawn(path, folder, out, seed=1)
-    face.write_utility(release, out)
+    face.write_utility(release)
     (out / "mine.csv").write_text("mine\n", encoding="utf-8")
     drawn(path, folder, out, suffix=".parquet")
     assert sorted(p.name for p in out.iterdir()) == [
@@ -238,7 +239,7 @@ def test_the_utility_report_lies_apart_and_is_right(tmp_path):
     """Persons by block, counted by hand from both directories."""
     folder, out = given(tmp_path), tmp_path / "out"
     release, report = drawn(spec(tmp_path), folder, out, seed=1)
-    face.write_utility(release, out)
+    face.write_utility(release)
     data = json.loads((release.place.private / "utility.json").read_text(encoding="utf-8"))
     assert "NOT FOR PUBLICATION" in data["warning"]
     assert "NOT FOR PUBLICATION" in (release.place.private / "utility.svg").read_text(encoding="utf-8")

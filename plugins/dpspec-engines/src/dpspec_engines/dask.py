@@ -94,7 +94,8 @@ def alive(client: Client) -> dict[str, Any]:
         EngineError: it does not answer.
     """
     try:
-        told = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=cluster.PATIENCE)
+        scheduler: Any = client.scheduler
+        told: Any = client.sync(scheduler.identity, n_workers=-1, callback_timeout=cluster.PATIENCE)  # type: ignore[no-untyped-call]
     except Exception as problem:  # the connection is gone in one of many ways
         raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
     return dict(told["workers"])

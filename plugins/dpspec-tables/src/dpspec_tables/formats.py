@@ -112,7 +112,7 @@ def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
     odd = (unclean | (values.str.len_chars() > LONGEST_IDENTIFIER)).arg_true()
     if len(odd):
         rule = f"has an identifier with blanks around it, invisible characters, no normal form, or no end (row {odd[0] + 1})"
-        raise TableError(subject, rule, f"identifiers are clean texts in Unicode's form NFC, up to {LONGEST_IDENTIFIER} characters")
+        raise TableError(subject, rule, f"identifiers are texts in Unicode's form NFC, up to {LONGEST_IDENTIFIER} characters")
     return values.to_numpy().astype(str)
 
 

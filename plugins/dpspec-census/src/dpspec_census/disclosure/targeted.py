@@ -26,7 +26,7 @@ from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
 from dpspec.exact import INFINITY
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim
+from dpspec.mechanism import Claim, Kept
 from dpspec.params import Integer, Items, Text, define
 from dpspec_census.disclosure.outputs import DisclosureControl, small_space
 from dpspec_census.swap_scheme import SwapScheme

@@ -15,14 +15,17 @@ from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.extension.registry import Entry, Provenance
 from dpspec.harmless import harmless_json
 from dpspec.params import each
+from dpspec.report import standing
 from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.standing import Standing
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
 FORMAT = 1
@@ -89,9 +92,22 @@ def _obligation(obligation: Obligation) -> Data:
         "name": obligation.name,
         "outcome": obligation.word.word,
         "detail": obligation.detail,
+        "exchanged": list(obligation.exchanged),
+        "grown": [_grown(line) for line in obligation.grown],
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,
+    }
+
+
+def _grown(line: Grown) -> Data:
+    return {
+        "size": line.size,
+        "values": list(line.values),
+        "constants": list(line.constants),
+        "grows": line.grows,
+        "refuted": line.refuted is not None,
+        "stopped": line.stopped,
     }
 
 
@@ -102,6 +118,7 @@ def replayed(path: str, found: Replay) -> Data:
         "outcome": found.outcome.value,
         "unchanged": found.is_unchanged,
         "recorded": _witness(found.recorded),
+        "event": None if found.event is None else _event(found.event),
         "verdict": verdict(found.verdict),
     }
 
@@ -118,6 +135,7 @@ def verdict(given: Verdict) -> Data:
         "universes": [_universe(result) for result in given.universes],
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
+        "assumptions": [*given.assumptions],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 
@@ -146,8 +164,18 @@ def _witness(witness: Witness) -> Data:
         "distance": str(witness.distance),
         "divergence": bracket(witness.divergence),
         "allowed": witness.allowed,
-        "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+        "event": None if event is None else _event(event),
         "note": witness.note,
+    }
+
+
+def _event(event: Event) -> Data:
+    return {
+        "text": event.text,
+        "left": bracket(event.left),
+        "right": bracket(event.right),
+        "expression": None if event.expression is None else event.expression.json,
+        "proves": event.proves,
     }
 
 
@@ -167,12 +195,13 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str]) -> Data:
-    """Both directions of a comparison."""
+def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> Data:
+    """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
         "left": left,
         "right": right,
+        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

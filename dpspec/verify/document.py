@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -18,6 +19,7 @@ from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
+from dpspec.verify.growth import Grown, exchanged, grown
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, worst_word
 
@@ -31,6 +33,8 @@ class Obligation:
         word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
         detail: the finding in one line.
         miniature: for a claim on a miniature, its title.
+        exchanged: the blocks of that miniature that are not those of the claim.
+        grown: what became of its constant while its sizes were raised.
         recorded: for a claim, the verdict that the file records for it.
         spec, subject: for a claim, the specification and the mechanism or function that it is about.
         verdict: for a claim, the engine's verdict.
@@ -42,6 +46,8 @@ class Obligation:
     word: Word
     detail: str
     miniature: str | None = None
+    exchanged: tuple[str, ...] = ()
+    grown: tuple[Grown, ...] = ()
     recorded: str | None = None
     spec: PrivacySpec | None = None
     subject: Mechanism | NamedFunction | None = None
@@ -138,13 +144,22 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def claims(document: SpecDocument) -> Iterator[Duty]:
-    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone."""
+def claims(document: SpecDocument, *, grow: bool = True) -> Iterator[Duty]:
+    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
+
+    Args:
+        document: the file.
+        grow: whether the sizes that a miniature lowers are raised.
+    """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
-            yield _nothing_to_judge(name) if miniature.mechanism is None else _on_miniature(name, document, miniature, recorded)
+            yield (
+                _nothing_to_judge(name)
+                if miniature.mechanism is None
+                else _on_miniature(name, document, miniature, recorded, grow)
+            )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
     elif document.claim is not None or not document.expectations:
@@ -161,16 +176,52 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str) -> Duty:
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, grow: bool) -> Duty:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        began = time.process_time()
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
-        return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+        spent = time.process_time() - began
+        others = exchanged(document, miniature)
+        if others:
+            return _of_another_claim(found, others)
+        if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
+            return found
+        if not grow:
+            return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+        return _grown(found, document, miniature, registry, spent)
 
     return attrs.evolve(whole, judge=judge)
+
+
+def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
+    """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
+    told = f"the miniature has another {' and another '.join(others)} than the claim: what it tests is another claim ({found.detail})"
+    as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
+    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
+
+
+def _grown(
+    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, spent: float
+) -> Obligation:
+    """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
+    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
+    pace = spent / max(1, sum(result.datasets for result in found.verdict.universes)) ** 2
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry, pace))
+    growing = [line for line in lines if line.grows]
+    small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
+    refuted = next((line.refuted for line in growing if line.refuted is not None), None)
+    if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
+        spec, verdict = refuted
+        against = _recorded(found.name, verdict, str(found.recorded))
+        return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
+    if growing:
+        told = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
+        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {told}: the miniature says nothing about the claim")
+    return small
 
 
 def _counterexamples(document: SpecDocument) -> Iterator[Duty]:

@@ -10,7 +10,7 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Obligation, claims
 from dpspec.verify.exhaustive import Progress
 from dpspec.verify.verdict import Outcome, Verdict
-from dpspec.verify.words import Word, worst_word
+from dpspec.verify.words import Word, joint_word
 
 QUICK = 500
 """Datasets that are walked where the standing of a claim is only told on the way, as `explain` and `compare` do."""
@@ -71,8 +71,8 @@ def standing(
     Args:
         document: the file.
         registry: where the provenance of the blocks is looked up.
-        most: spaces with more datasets than this are not walked, and the claim is then told as never checked; without it, what
-            `dpspec verify` does.
+        most: the least that is worth doing: spaces with more datasets than this are not walked, and the claim is then told as
+            never checked; the sizes that miniatures lower are not raised. Without it, what `dpspec verify` does.
         progress: called with (done, in all).
     """
     large = None if most is None else _too_large(document, most)
@@ -80,15 +80,17 @@ def standing(
         return Standing(word=Word.UNCHECKED, reason=large)
     found: list[Obligation] = []
     try:
-        found += (duty.judge(registry, progress) for duty in claims(document))
+        found += (duty.judge(registry, progress) for duty in claims(document, grow=most is None))
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
     if not found:
         return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
     words = [_of_claim(obligation) for obligation in found]
-    worst = worst_word(words)
+    worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
+    if worst is Word.MINIATURE and most is not None:
+        reason += "; whether the constant grows with what they lower is told by dpspec verify"
     return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
 
 

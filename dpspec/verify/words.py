@@ -15,7 +15,7 @@ class Word(enum.Enum):
 
     # what a claim is
     VERIFIED = ("verified", 0, "verified", "checked on the whole space, and true")
-    DERIVED = ("derived", 0, "verified by a derivation", "follows from verified claims, by a derivation that was checked")
+    DERIVED = ("derived", 0, "verified by a derivation", "follows from verified claims by the rules of inference")
     # what a file, or one thing in it, is
     HOLDS = ("holds", 0, "holds", "checked, and true")
     VALID = ("valid", 0, "valid", "can be read; nothing was judged")
@@ -62,6 +62,16 @@ def worst_code(codes: Iterable[int]) -> int:
     (7, 1)
     """
     return min(codes, key=lambda code: SEVEREST_FIRST.index(code) if code in SEVEREST_FIRST else -1, default=0)
+
+
+def joint_word(words: Iterable[Word]) -> Word:
+    """How a claim stands that needs several to be true: false as soon as one of them is, on record or not.
+
+    >>> joint_word([Word.MINIATURE, Word.RECORDED]).told, joint_word([Word.MINIATURE, Word.VERIFIED]).told
+    ('recorded as refuted, and is', 'holds on miniatures only')
+    """
+    found = list(words)
+    return next((word for word in (Word.REFUTED, Word.RECORDED) if word in found), None) or worst_word(found)
 
 
 def worst_word(words: Iterable[Word]) -> Word:

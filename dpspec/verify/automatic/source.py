@@ -26,7 +26,6 @@ from dpspec.randomness import KeyedRandomness, PlacedRandomness, Randomness, Wor
 from dpspec.randomness.arrangement import Indices, Integers
 from dpspec.table import Table
 from dpspec.verify.automatic.generator import EnumeratingGenerator
-from dpspec.verify.automatic.path import Stop
 
 Mask = npt.NDArray[np.bool_]
 
@@ -80,7 +79,7 @@ class ReleaseCode(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         from dpspec.verify.automatic.sampler import enumerate_law
 
-        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset))
+        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset), read=False)
 
 
 def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> Table:
@@ -90,10 +89,10 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
     try:
         return mechanism.release(table, space, EnumeratedSource(generator))
     except DpspecError as fault:
-        raise Stop(fault=fault) from fault
+        generator.give_up(fault)
     except Exception as problem:
         rule = f"raised {type(problem).__name__} in release(): {problem}"
-        raise Stop(fault=PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author")) from problem
+        generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
 
 
 class EnumeratedSource(Randomness, PlacedRandomness):

@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """An accepted item is shown and counted under its word; only what was checked and is true is told as passed."""
-    word = dict(report.user_properties).get("word")
+    word = dict(getattr(report, "user_properties", ())).get("word")
     if report.when == "call" and report.passed and word in _acceptable():
         return str(word), str(word)[0], str(word).upper()
     return None

@@ -65,7 +65,7 @@ def verify_claim(
             of refuting a true claim, and limits on the number of draws and on the time.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
-        registry: where the provenance of the blocks is looked up.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
 
     Returns:
@@ -238,7 +238,7 @@ class _Case:
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
             pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
             on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
-            return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
+            return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
 
 

@@ -1,105 +1,52 @@
-"""Random plain programs: draws, arithmetic, branches, loops, redraws, early returns and errors, as the text of a module."""
+"""What is true: whether one specification implies another is a linear program over the probabilities of one event.
+
+Both specifications are lines P_x(S) <= r P_y(S) + s for all events S. If a mechanism satisfies A and breaks B, some event S
+breaks a line of B; the two outcomes S and its complement are post-processing and still satisfy A. So A implies B exactly when no
+p in [0, 1]^X that satisfies the lines of A, for S and for the complement, has p_u > r' p_v + s' for a line of B.
+"""
 
 from __future__ import annotations
 
-import random
+from fractions import Fraction
+from typing import Any
 
-NAMES = ("a", "b", "c")
-CHANCES = ("0.5", "0.25", "0.125", "0.75", "0.1", "0.3", "1 / 4")
-
-
-class Writer:
-    """Writes one program at a time.
-
-    Args:
-        lot: the source of all choices.
-    """
-
-    def __init__(self, lot: random.Random) -> None:
-        self.lot = lot
-
-    def program(self, name: str) -> str:
-        """A function of a dataset (a list with one bit) and a generator."""
-        lines = [f"def {name}(x, rng):", "    a, b, c = x[0], 1, 2"]
-        lines += self.block(1, self.lot.randint(1, 4), loops=0)
-        return "\n".join([*lines, f"    return {self.result()}"])
-
-    def block(self, depth: int, count: int, *, loops: int) -> list[str]:
-        """Some statements, indented."""
-        return [line for _ in range(count) for line in self.statement(depth, loops)]
-
-    def statement(self, depth: int, loops: int) -> list[str]:
-        pad = "    " * depth
-        kinds = ["draw", "draw", "draw", "set", "shuffle"]
-        if depth < 3:
-            kinds += ["if", "if", "for", "redraw", "try"]
-        kind = self.lot.choice(kinds)
-        if loops and kind in ("for", "redraw"):
-            kind = "draw"
-        name = self.lot.choice(NAMES)
-        if kind == "draw":
-            return [f"{pad}{name} = {self.draw()}"]
-        if kind == "set":
-            return [f"{pad}{name} = {self.number()}"]
-        if kind == "shuffle":
-            return [f"{pad}held = [{self.number()}, {self.number()}, 0]", f"{pad}rng.shuffle(held)", f"{pad}{name} = held[0]"]
-        if kind == "if":
-            lines = [f"{pad}if {self.question()}:", *self.block(depth + 1, self.lot.randint(1, 2), loops=loops)]
-            if self.lot.random() < 0.3:
-                lines += [f"{pad}    return {self.result()}"]
-            elif self.lot.random() < 0.15:
-                lines += [f'{pad}    raise ValueError("stop", {name})']
-            if self.lot.random() < 0.5:
-                lines += [f"{pad}else:", *self.block(depth + 1, 1, loops=loops)]
-            return lines
-        if kind == "for":
-            return [f"{pad}for step in range({self.lot.randint(1, 3)}):", *self.block(depth + 1, 1, loops=1), f"{pad}    {name} = ({name} + step) % 4"]
-        if kind == "redraw":
-            draw = self.lot.choice(["int(rng.integers(3))", "int(rng.integers(1, 5))", "int(rng.random() < 0.25)"])
-            return [f"{pad}while True:", f"{pad}    {name} = {draw}", f"{pad}    if {name} != {self.lot.randint(2, 4)} and {name} != 0:", f"{pad}        break"]
-        return [f"{pad}try:", f"{pad}    {name} = {self.draw()} // ({self.atom()} % 3)", f"{pad}except ZeroDivisionError:", f"{pad}    {name} = 3"]
-
-    def draw(self) -> str:
-        """A draw that ends in a plain integer."""
-        n = self.lot.randint(2, 5)
-        p = self.lot.choice(CHANCES)
-        return self.lot.choice([
-            f"int(rng.integers({n}))",
-            f"int(rng.integers(-1, {n}))",
-            f"int(rng.integers(0, {n}, endpoint=True))",
-            f"int(rng.random() < {p})",
-            f"int({p} <= rng.random())",
-            f"(1 if rng.random() < {p} else {n})",
-            f"int(rng.choice([0, 1, 1, {n}]))",
-            f"int(rng.choice({n}))",
-            "int(rng.choice(3, p=[0.5, 0.25, 0.25]))",
-            "int(rng.permutation(3)[0])",
-            f"int(rng.binomial(2, {p}))",
-            "int(rng.multinomial(2, [0.25, 0.75])[0])",
-            "int(rng.hypergeometric(2, 2, 2))",
-            "int(rng.choice(3, size=2, replace=False)[1])",
-            f"int(rng.integers(0, {n}, size=2).sum())",
-            f"sum(int(v) for v in rng.integers(0, 2, size={self.lot.randint(1, 3)}))",
-        ])  # fmt: skip
-
-    def atom(self) -> str:
-        return self.lot.choice([*NAMES, "x[0]", str(self.lot.randint(0, 4))])
-
-    def number(self) -> str:
-        """An integer from the variables."""
-        one, two = self.atom(), self.atom()
-        return self.lot.choice([f"({one} + {two}) % 5", f"abs({one} - {two})", f"max({one}, {two})", f"{one} * 2 - {two}", f"[{one}, {two}][x[0]]"])
-
-    def question(self) -> str:
-        one, two = self.atom(), self.atom()
-        return self.lot.choice([f"{one} < {two}", f"{one} == {two}", f"rng.random() < {self.lot.choice(CHANCES)}", f"{one} % 2 and {two}", f"not {one}"])
-
-    def result(self) -> str:
-        one, two = self.atom(), self.atom()
-        return self.lot.choice([one, f"({one}, {two})", f"[{one}, {two} % 2]", f'{{"n": {one}}}', f"str({one})", f"{one} / 2", f"{one} > {two}", f"None if {one} else {two}"])
+from tests.attacks.questions import Pair, Plain
+from tests.attacks.simplex import Row, largest
 
 
-def programs(count: int, seed: int) -> str:
-    """The text of a module with functions p0, p1, ..."""
-    writer = Writer(random.Random(seed))
-    return "\n\n\n".join(writer.program(f"p{place}") for place in range(count)) + "\n"
+def program(premise: Plain) -> list[Row]:
+    """The lines of a premise for an event and its complement, and p <= 1, as rows over the probabilities."""
+    place = {x: i for i, x in enumerate(premise.datasets)}
+    rows: dict[tuple[tuple[Fraction, ...], Fraction], None] = {}
+    for (x, y), lines in premise.lines.items():
+        for ratio, slack in lines:
+            event = [Fraction(0)] * len(place)
+            event[place[x]], event[place[y]] = Fraction(1), -ratio
+            rows[tuple(event), slack] = None
+            rows[tuple(-value for value in event), ratio - 1 + slack] = None  # 1 - p_x <= r (1 - p_y) + s
+    for i in place.values():
+        rows[tuple(Fraction(i == j) for j in place.values()), Fraction(1)] = None
+    return list(rows)
+
+
+def separating(premise: Plain, conclusion: Plain) -> tuple[Pair, dict[Any, Fraction]] | None:
+    """Probabilities of an event that A allows and B forbids, with the pair; None where A implies B."""
+    rows, place = program(premise), {x: i for i, x in enumerate(premise.datasets)}
+    for (u, v), lines in conclusion.lines.items():
+        for ratio, slack in lines:
+            aim = [Fraction(0)] * len(place)
+            aim[place[u]], aim[place[v]] = Fraction(1), -ratio
+            value, found = largest(aim, rows)
+            if value > slack:
+                return (u, v), {x: found[i] for x, i in place.items()}
+    return None
+
+
+def satisfied(plain: Plain, chances: dict[Any, Fraction]) -> bool:
+    """Whether a mechanism of two outcomes satisfies all lines."""
+    return all(
+        p[x] <= ratio * p[y] + slack
+        for p in (chances, {x: 1 - chance for x, chance in chances.items()})
+        for (x, y), lines in plain.lines.items()
+        for ratio, slack in lines
+    )

@@ -2,9 +2,9 @@
 
 Each program is compared on one of its two datasets. A right law misfits with probability at most 1e-9 over all programs of a run
 (Chernoff's bound, each outcome at its part of the error); 100,000 runs notice a probability that is wrong by 2 % nearly always.
-The long profile took the seed 1; run it alone by
+The long profile takes the seed 1; run it alone by
 
-    python -m tests.attacks.test_programs 2000 100000 1
+    python -m tests.attacks.test_random_code 2000 100000 1
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pytest
 from dpspec.errors import NotEnumerableError
 from dpspec.verify.automatic import enumerate_law
 from dpspec.verify.observed import observed, observed_raise
-from tests.attacks.programs import programs
+from tests.attacks.random_code import programs
 
 ERROR = 1e-9
 

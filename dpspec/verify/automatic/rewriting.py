@@ -151,6 +151,12 @@ class _Rewriter(ast.NodeTransformer):
         private = name.startswith("__") and not name.endswith("__") and bool(self.classes)
         return f"_{self.classes[-1].lstrip('_')}{name}" if private else name
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Store):
+            node.value = _ask("item", node.value, node.value)
+        return node
+
     def visit_Name(self, node: ast.Name) -> ast.AST:
         hidden = node.id.startswith(PREFIX) or (node.id.startswith("__") and node.id.endswith("__") and node.id != "__name__")
         if hidden and isinstance(node.ctx, ast.Load):
@@ -260,9 +266,9 @@ class _Rewriter(ast.NodeTransformer):
     def _unknown(self, node: ast.AST) -> ast.AST:
         return _ask("refuse", node, ast.Constant(f"holds {type(node).__name__}"))
 
-    visit_Await = _unknown
+    visit_Await = _unknown  # noqa: N815
 
     def _unknown_statement(self, node: ast.stmt) -> list[ast.stmt]:
         return [_say("refuse", node, ast.Constant(f"holds {type(node).__name__}")), node]
 
-    visit_TryStar = visit_AsyncFor = visit_AsyncWith = _unknown_statement
+    visit_TryStar = visit_AsyncFor = visit_AsyncWith = _unknown_statement  # noqa: N815

@@ -220,7 +220,7 @@ class _Search:
 
 def _print_of(dataset: Any) -> Hashable:
     """The dataset as it was handed over, to see whether it was changed: which objects it holds, and how they are written."""
-    return [*map(id, dataset), repr(dataset)] if isinstance(dataset, list) else repr(dataset)
+    return (*map(id, dataset), repr(dataset)) if isinstance(dataset, list) else repr(dataset)
 
 
 @attrs.frozen

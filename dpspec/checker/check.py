@@ -16,8 +16,8 @@ from typing import Any
 
 import attrs
 
-from dpspec.checker.constants import NEIGHBOURS, input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, grown_at_most
+from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
+from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
 from dpspec.checker.events import follows
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
 from dpspec.checker.pairs import METRICS, asked_and_granted, separates_laws
@@ -381,7 +381,8 @@ def _conversion(rule: str) -> Check:
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
-        _need(before["input_divergence"]["type"] in NEIGHBOURS, "conversions need the distances of neighbours")
+        kind = before["input_divergence"]["type"]
+        _need(kind in NEIGHBOURS or (rule in SLOW and kind in WHOLE), "conversions need the distances of neighbours")
         old, new = before["output_divergence"], after["output_divergence"]
         _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []

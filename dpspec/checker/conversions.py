@@ -370,6 +370,12 @@ CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
 }
 """By name of the rule: the divergences it joins, and its formula. Any other conversion is unchecked."""
 
+SLOW = ("pure-to-zcdp", "pure-to-total-variation", "pure-to-gaussian", "gaussian-to-total-variation")
+"""Formulas f, between Lipschitz constants, with a falling f(t)/t: at a whole distance d they give f(t d) <= d f(t).
+
+They are sqrt(t tanh(t/2)), tanh(t/2), twice the normal quantile of the logistic function, and 2 Phi(t/2) - 1.
+"""
+
 ON_PAIRS: dict[str, tuple[str, str, Formula]] = {
     **CONVERSIONS,
     "pure-to-f-divergence": ("mult", "f-divergence", _pure_to_kl),

@@ -31,7 +31,7 @@ class Side:
     Args:
         derivation: the steps from the specification to these blocks; its conclusion has the least budget that was derived.
         missing: where no rule leads there, what is missing; empty otherwise.
-        tight: the names of the conversions on the way that some mechanism attains.
+        tight: the names of the conversions on the way that some mechanism attains, between neighbours.
     """
 
     derivation: Derivation
@@ -129,7 +129,8 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Side:
     if constant_of(derivation.conclusion) is None:
         return Side(derivation=derivation, missing=("a budget that differs by universe is no single number",))
     names = {rule.name for rule in rules if isinstance(rule, Conversion) and rule.tight}
-    return Side(derivation=derivation, tight=tuple(step.rule for step in derivation.steps if step.rule in names))
+    near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form]
+    return Side(derivation=derivation, tight=tuple(step.rule for step in near if step.rule in names))
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str) -> Iterator[str]:

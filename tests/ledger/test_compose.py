@@ -1,6 +1,7 @@
 """The composition of specifications with different blocks: by hand, by the exact engine, and where it must be refused."""
 
 import itertools
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -87,8 +88,9 @@ def test_rho_grows_with_the_square_of_the_constant():
 
 def test_a_divergence_goes_to_the_common_one():
     found = compose(parts(spec(2), spec("1/2", divergence=DNor())))
-    assert (found.spec.output_divergence, found.spec.budget.uniform()) == (DNor(), Fraction(5, 2))
-    assert "rho = 2" in str(found.losses())
+    assert found.spec.output_divergence == DNor()
+    assert float(found.spec.budget.uniform()) == pytest.approx(2 * math.tanh(1) + 0.5, rel=1e-12)
+    assert "rho = about 1.52319" in str(found.losses())
 
 
 def test_approximate_parts_add_both_numbers():

@@ -21,6 +21,9 @@ from dpspec_divergences.output import MultDelta
 MOST = 10_000
 """Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
 
+LARGEST = 200
+"""Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
+
 
 @define
 class ApproximateGroups(Rule):
@@ -76,6 +79,10 @@ class ApproximateGroups(Rule):
 
 def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
+    if not delta or steps == 1:
+        return delta
+    if epsilon > LARGEST:
+        return Fraction(1)
     ratio = rational_exponential(epsilon)
     if ratio is None:
         ratio = dyadic(epsilon.enclose(128).exp().upper())

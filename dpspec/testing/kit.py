@@ -20,6 +20,7 @@ import attrs
 from dpspec.errors import ParameterError, PluginContractError, UnknownNameError
 from dpspec.extension.hookspecs import GROUP
 from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
+from dpspec.extension.registry import Entry
 from dpspec.params import did_you_mean
 from dpspec.testing import checks as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import Check, ClassSubject, Context, NotApplicable, PluginSubject, declared_checks
@@ -144,8 +145,18 @@ def _subjects(kind: str, info: PluginInfo, module: Any, built: Subjects) -> Iter
     elif kind == "flavours":
         yield from (ClassSubject(entry=entry) for entry in info.entries if entry.kind == kind)
     else:
-        make: Callable[[Any], Iterator[Any]] = built.value_subjects if kind == "output_divergences" else built.placed_subjects
-        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(entry))
+        make = _MADE.get(kind, Subjects.placed_subjects)
+        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(built, entry))
+
+
+_MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
+    "output_divergences": Subjects.value_subjects,
+    "budgets": Subjects.value_subjects,
+    "routes": Subjects.value_subjects,
+    "spaces": Subjects.space_subjects,
+    **dict.fromkeys(("rules", "tables", "formats", "engines"), Subjects.plain_subjects),
+}
+"""How the subjects of a kind are made, where they need no space to stand on."""
 
 
 def _plugin(info: PluginInfo, module: Any) -> PluginSubject:

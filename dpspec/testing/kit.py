@@ -106,17 +106,17 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
     """Every check with every subject of a plugin that it is meant for.
 
     Args:
-        plugin: the name of an installed plugin, or of `module`.
+        plugin: the name of an installed plugin, or of `module`; or a name that one plugin registers, for that alone.
         level: "full" adds checks that draw samples, and more examples.
         module: a module or object with hook implementations that is not installed.
 
     Raises:
-        UnknownNameError: no plugin of this name is installed.
+        UnknownNameError: no plugin of this name is installed, and no plugin or more than one registers it.
     """
     if level not in LEVELS:
         raise UnknownNameError("level", "is not known", f"write {' or '.join(LEVELS)}", value=level)
     plugins = installed() if module is None else load_plugins(modules=[(plugin, module)])
-    info = _info(plugins, plugin)
+    info = _named(plugins, plugin)
     subjects = Subjects(registry=plugins.registry)
     context = Context(
         registry=plugins.registry, level=level, placed=subjects.placed, values=subjects.values, members=subjects.members
@@ -125,6 +125,15 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
         if check.level == "fast" or level == "full":
             for subject in _subjects(check.kind, info, module, subjects):
                 yield Case(check=check, subject=subject, context=context)
+
+
+def _named(plugins: Plugins, name: str) -> PluginInfo:
+    """The plugin of a name; or, for a name that is registered, its plugin with what is registered under that name alone."""
+    entries = tuple(e for e in plugins.registry if name in (e.name, e.qualified_name))
+    owners = {e.provenance for e in entries}
+    if len(owners) != 1 or any(info.provenance.plugin == name for info in plugins.infos):
+        return _info(plugins, name)
+    return attrs.evolve(_info(plugins, owners.pop().plugin), entries=entries)
 
 
 def _info(plugins: Plugins, name: str) -> PluginInfo:

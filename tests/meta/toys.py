@@ -40,6 +40,9 @@ from dpspec.table_format import Coded, TableFormat
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""
 
+ALSO = []
+"""Further toys of a check that has one already: name of the check, kind and class."""
+
 RIGHT = {}
 """Kind to the toy that passes everything."""
 
@@ -54,7 +57,9 @@ def right(kind):
 
 def breaks(check, kind):
     def keep(cls):
-        TOYS[check] = (kind, cls)
+        if check in TOYS:
+            ALSO.append((check, kind, cls))
+        TOYS.setdefault(check, (kind, cls))
         return cls
 
     return keep

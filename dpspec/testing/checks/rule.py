@@ -29,7 +29,7 @@ from dpspec.testing.check import CheckFailedError, Context, NotApplicable, Value
 from dpspec.testing.checks.output_divergence import random_pairs
 
 KIND, ROUTE = "rules", "routes"
-PREMISES, GOALS = 24, 10
+PREMISES, GOALS = 16, 10
 """So many premises are tried for each rule, and so many goals for each of them."""
 
 Laws = Mapping[Dataset, FiniteLaw]
@@ -282,9 +282,10 @@ def check_route_answers_its_question(subject: ValueSubject, context: Context) ->
         asked += 1
         given = question.source.lipschitz(question.source.budget_parameters[0], question.value)
         allowed = question.goal.lipschitz(question.goal.budget_parameters[0], value.upper)
-        for left, right in random_pairs(context, "route"):
-            if not question.source.between(left, right).upper > given:
-                reached = question.goal.between(left, right).lower
-                require(not exceeds(reached, allowed), f"d = {reached} of {question.goal}, above {allowed}; P = {left}, Q = {right}")
+        extreme = ((answers.law(0), answers.law(1)) for answers in question.source.extremal(given))
+        inside = (pair for pair in random_pairs(context, "route") if not question.source.between(*pair).upper > given)
+        for left, right in itertools.chain(extreme, inside):
+            reached = question.goal.between(left, right).lower
+            require(not exceeds(reached, allowed), f"d = {reached} of {question.goal}, above {allowed}; P = {left}, Q = {right}")
     if not asked:
         raise NotApplicable("it answers no question between output divergences")

@@ -64,6 +64,9 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
 
+    assumes: ClassVar[tuple[str, ...]] = ("the code that releases data has the law that the mechanism states",)
+    """What a verdict on its laws takes for granted, one short line each."""
+
     resumable: ClassVar[bool] = False
     """Whether `run` works in stages that it keeps in `run.checkpoints`."""
 

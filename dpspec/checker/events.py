@@ -1,8 +1,8 @@
 """The checker's own calculus of events: how likely an event may be at one dataset when its probability at another one is given.
 
-Of a standard that is a list of inequalities P(S) <= r Q(S) + s for all events S, what is granted between two datasets is a concave
-function g on [0, 1] with P_x(S) <= g(P_y(S)): the least of the lines, and of those of the complement. Along a path such functions
-are composed, and the least one over all paths is what follows; that no more does need not be known here.
+Where a standard is a list of inequalities P(S) <= r Q(S) + s for all events S, what is granted between two datasets is a concave
+function g on [0, 1] with P_x(S) <= g(P_y(S)): the least of the lines, and of those of the complement. Along a path functions are
+composed, and the least one over all paths is what follows; that no more does need not be known here.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ def _of(divergence: Table, bound: Value, up: bool) -> list[Line]:
         return [(_power(zero, up), _end(bound, up))]
     if kind != "trade-off":
         raise ValueError(f"{kind} is not seen on single events here")
-    if bound == zero:
-        return [(Fraction(1), Fraction(0))]
-    rising = group(divergence, Value(Fraction(int(bound.plain)))) if bound.plain >= 1 else [(Fraction(0),) * 2, (Fraction(1),) * 2]
-    if rising is None or bound.logs or bound.root or knots_of(divergence) is None:
+    if bound.logs or bound.root or knots_of(divergence) is None:
         raise ValueError("the steps of the curve are not known here")
+    rising = [(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))]  # no step: equal laws
+    if bound.plain >= 1:
+        rising = group(divergence, Value(Fraction(int(bound.plain)))) or []
+    if not rising:
+        raise ValueError("so many steps of the curve are not known here")
     return [((d - b) / (c - a), b - (d - b) / (c - a) * a) for (a, b), (c, d) in itertools.pairwise(rising) if d > b]
 
 

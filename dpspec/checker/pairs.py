@@ -145,6 +145,12 @@ def _distance(divergence: Table, datasets: list[Bits]) -> Callable[[Bits, Bits],
     kind = divergence["type"]
     if kind == "hamming-ordered":
         return lambda x, y: Value(Fraction(len(_changed(x, y))))
+    if kind in ("hamming", "symmetric-difference"):  # the order is not looked at: what differs is the number of ones
+        each = 1 if kind == "hamming" else 2
+        return lambda x, y: Value(Fraction(each * abs(sum(x) - sum(y))))
+    if kind == "within-distance":
+        of, most = _distance(divergence["of"], datasets), read(divergence["most"])
+        return lambda x, y: Value(Fraction(x != y)) if x == y or at_most(of(x, y), most) else _INFINITE
     if kind == "personal-weights" and len(divergence["weights"]) == len(datasets[0]):
         weights = [read(weight) for weight in divergence["weights"]]
         if not any(weight.root or weight.infinite for weight in weights):

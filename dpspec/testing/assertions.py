@@ -75,4 +75,6 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield "witness", str(verdict.witness)
     for finding in verdict.findings:
         yield "finding", f"{finding.code}: {finding.text}"
+    for assumption in verdict.assumptions:
+        yield "assumes", assumption
     yield "plugins", ", ".join(sorted({str(origin) for _, _, origin in verdict.provenance}))

@@ -1,7 +1,7 @@
 """One entry to the engines: the strongest method that applies is taken.
 
 a mechanism with laws                  exhaustive: every pair of every universe
-a plain function, few datasets         exhaustive, on the laws read off its code by enumeration
+a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
 a plain function, anything else        sampled: it can be refuted, never verified
 """
 
@@ -14,18 +14,24 @@ from typing import Any
 
 import attrs
 
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import NoRouteError, NotEnumerableError
 from dpspec.extension.registry import Registry
-from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
+from dpspec.plural import count
 from dpspec.spec import PrivacySpec
+from dpspec.verify.apart import Returned, apart, note
+from dpspec.verify.assumptions import ENUMERATES
 from dpspec.verify.automatic import Sampler
 from dpspec.verify.bits import refute_bits
 from dpspec.verify.exhaustive import Progress, not_empty, verify
 from dpspec.verify.function import Sampling
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.engine import DRAWS, ERROR, refute
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verify.sampled.pairs import datasets as tried_datasets
+from dpspec.verify.second import MOST_DATASETS, second_opinion
+from dpspec.verify.trial import refuse, shape, trial
+from dpspec.verify.verdict import Finding, Outcome, Verdict
 
 ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
@@ -33,6 +39,8 @@ PATHS = 3_000
 """... and when no dataset needs more runs than this."""
 ROUNDING = Fraction(1, 1 << 40)
 """A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
+ENDS = "ends-process"
+DOUBTED = "a second opinion differs"
 
 
 def verify_claim(
@@ -65,6 +73,7 @@ def verify_claim(
 
     Raises:
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
+        FunctionRaisesError: for a function that raises in every call, on every dataset.
 
     >>> from dpspec.blocks.budget import UniformBudget
     >>> from dpspec.blocks.multiverse import Trivial
@@ -87,57 +96,143 @@ def verify_claim(
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
         return found if chosen is not None else not_empty(found)
-    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress)
-    exact = case.enumerated()
-    if isinstance(exact, Verdict):
-        return exact
-    found = case.sampled(sampling)
-    if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
-        return found
-    return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
+    return case.judged()
 
 
 @attrs.frozen(kw_only=True)
 class _Case:
-    """A plain function and what is claimed of it."""
+    """A plain function and what is claimed of it. Each stage runs in a child process of its own, that starts from here."""
 
     function: Function
     spec: PrivacySpec
     datasets: tuple[Any, ...] | None
     registry: Registry | None
     progress: Progress | None
+    sampling: Sampling
 
-    def enumerated(self) -> Verdict | str:
+    def judged(self) -> Verdict:
+        """Enumerated and looked at twice, or else sampled; what was noticed on the way stands beside it."""
+        findings = self._first_calls()
+        if any(finding.code == ENDS for finding in findings):
+            return self._undecided(findings[-1].text, findings)
+        exact = self._enumerated(findings)
+        if isinstance(exact, Verdict):
+            return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
+        sampled = apart(lambda tell: self._sampled(tell), self.progress)
+        findings += _printed(sampled.printed)
+        if sampled.value is None:
+            findings.append(_ends(sampled, "while it was sampled"))
+            return self._undecided(f"{findings[-1].text}; nor was it verified: {exact}", findings)
+        found = attrs.evolve(sampled.value, findings=_each_once((*findings, *sampled.value.findings)))
+        if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
+            return found
+        return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+
+    def _undecided(self, reason: str, findings: Iterable[Finding]) -> Verdict:
+        return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
+
+    # -- first calls --------------------------------------------------------------------------------
+
+    def _first_calls(self) -> list[Finding]:
+        """What the first calls show; a function that only raises is bad input."""
+        space = self.spec.space
+        listed = self._looked_at()
+        tried = apart(lambda _: trial(self.function, space, listed, seed=self.sampling.seed))
+        findings = _printed(tried.printed)
+        if tried.value is None:
+            return [*findings, _ends(tried, "in its first calls")]
+        if tried.value.always:
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            raise refuse(name, tried.value, shape(space, listed))
+        if tried.value.crash:
+            on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
+            findings.append(Finding(code="raises", text=f"{on}: {tried.value.crash}"))
+        return findings
+
+    def _looked_at(self) -> list[Dataset]:
+        """The datasets of the first calls."""
+        space = self.spec.space
+        if self.datasets is not None:
+            return [space.dataset(dataset) for dataset in self.datasets]
+        size = space.cardinality()
+        if size is not None and size <= ENUMERATED:
+            return list(space.datasets())
+        return tried_datasets(self.spec, self.sampling.seed)
+
+    # -- enumerated ---------------------------------------------------------------------------------
+
+    def _enumerated(self, findings: list[Finding]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if size is None or size > ENUMERATED:
             return f"the space has more than {ENUMERATED} datasets"
-        sampler = Sampler(self.function, "function", most_paths=PATHS)
-        try:
-            found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=self.progress)
-            found = found if self.datasets is not None else not_empty(found)
-            drawn = found.outcome is not Outcome.VERIFIED or self._draws(sampler)
-        except (NotEnumerableError, NoRouteError) as problem:
-            return str(problem)
+        ran = apart(self._read_off, self.progress)
+        if ran.value is None:
+            findings.append(_ends(ran, "while its choices were enumerated"))
+            return findings[-1].text
+        found, laws = ran.value
+        if isinstance(found, str):
+            return found
         if found.outcome is Outcome.UNDECIDED:
             return found.reason
         if found.outcome is Outcome.REFUTED:
-            return "the excess is within the rounding of doubles" if _by_rounding(found) else found
-        return found if drawn else "it was never seen to draw from the generator that it is given"
+            return "the excess is within the rounding of doubles" if _by_rounding(found) else self._assuming(found, ENUMERATES)
+        if not any(len(law.support) > 1 for law in laws.values()):
+            return "it was never seen to draw from the generator that it is given"
+        return self._confirmed(found, laws)
 
-    def _draws(self, sampler: Sampler) -> bool:
-        """Whether the function was seen to use its generator at all: one that never does may be drawing out of sight."""
+    def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The verdict by enumeration, with the law of each dataset that was looked at."""
+        sampler = _Noted(self.function, "function", most_paths=PATHS)
         space = self.spec.space
-        looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
-        laws = (sampler.law(dataset, space) for dataset in looked_at)
-        return any(not isinstance(law, FiniteLaw) or len(law.support) > 1 for law in laws)
+        try:
+            found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
+            found = found if self.datasets is not None else not_empty(found)
+            if found.outcome is not Outcome.VERIFIED:
+                return found, {}
+            looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
+            return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
+        except (NotEnumerableError, NoRouteError) as problem:
+            return str(problem), {}
 
-    def sampled(self, sampling: Sampling) -> Verdict:
+    def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:
+        """Verified only where the real function, run with numpy's generator, does what was read off its code."""
+        chosen = _selection(found, list(laws))
+        seed, space = self.sampling.seed, self.spec.space
+        asked = apart(
+            lambda _: second_opinion(self.function, space, {dataset: laws[dataset] for dataset in chosen}, seed=seed, of=len(laws))
+        )
+        if asked.value is None:
+            ended = _ends(asked, "in the second opinion")
+            return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
+        opinion = asked.value
+        findings = _printed(opinion.printed or asked.printed)
+        findings += [Finding(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
+        if opinion.misfit:
+            findings.append(Finding(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
+        if opinion.reaches:
+            reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
+        if asked.printed:
+            reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
+        judged = self._assuming(found, ENUMERATES)
+        if reasons:
+            return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
+        return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
+
+    def _assuming(self, found: Verdict, assumptions: tuple[str, ...]) -> Verdict:
+        return attrs.evolve(found, assumptions=assumptions)
+
+    # -- sampled ------------------------------------------------------------------------------------
+
+    def _sampled(self, tell: Progress) -> Verdict:
         """Refuted on draws, or undecided; with `bits` half of the error is kept for the last bits."""
+        sampling = self.sampling
         limits: dict[str, Any] = {"seed": sampling.seed, "draws": sampling.draws}
         limits["error"] = sampling.error / (2 if sampling.bits else 1)
         found = refute(
-            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=self.progress,
+            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
             seconds=None if sampling.seconds is None else float(sampling.seconds), **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
@@ -145,6 +240,46 @@ class _Case:
             on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
             return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
+
+
+class _Noted(Sampler):
+    """A sampler that says which dataset its choices are enumerated on, should the process end there."""
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        note(f"its choices on {dataset}")
+        return super().law(dataset, space)
+
+
+def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
+    """For the second opinion: where the constants are attained, and others evenly spaced."""
+    if len(datasets) <= MOST_DATASETS:
+        return datasets
+    attained = [dataset for result in found.universes for dataset in result.attained or ()]
+    spaced = [datasets[round(k * (len(datasets) - 1) / (MOST_DATASETS - 1))] for k in range(MOST_DATASETS)]
+    first = list(dict.fromkeys(attained))[: MOST_DATASETS // 2]
+    return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
+
+
+def _printed(text: str) -> list[Finding]:
+    """What a function prints is seen by whoever sees the program's output."""
+    if not text:
+        return []
+    shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
+    advice = "whoever sees the output of the program sees it too"
+    return [Finding(code="prints", text=f"the function writes {shown} to the output of the program; {advice}")]
+
+
+def _ends(child: Returned[Any], when: str) -> Finding:
+    about = f" ({child.note})" if child.note else ""
+    return Finding(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
+
+
+def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, but only the first of those that every stage would repeat."""
+    kept: dict[object, Finding] = {}
+    for finding in findings:
+        kept.setdefault(finding.code if finding.code in ("prints", ENDS) else finding, finding)
+    return tuple(kept.values())
 
 
 def _by_rounding(found: Verdict) -> bool:

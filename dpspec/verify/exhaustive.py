@@ -16,14 +16,14 @@ import attrs
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError, NumericalError, PluginContractError
-from dpspec.exact import INFINITY, Bracket, Number, largest, number
+from dpspec.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.extension.origin import origins
 from dpspec.extension.registry import Registry
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec, blocks_of
-from dpspec.verify.event import telling_event
+from dpspec.verify.event import Asked, telling_event
 from dpspec.verify.symmetry import Permutation, orbits, permutations
 from dpspec.verify.tables import Pair, Table
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
@@ -82,7 +82,7 @@ def verify(
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
-    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance)
+    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
 
 
 def not_empty(found: Verdict) -> Verdict:
@@ -240,7 +240,7 @@ class _Walk:
         limit = _exact(lambda: bound * distance) if distance > 0 else None
         for precision in PRECISIONS:
             divergence = self._divergence(first, second, precision)
-            ratio = _per_unit(divergence, distance)
+            ratio = per_unit(divergence, distance)
             if limit is not None and divergence.is_exact and divergence.lower == limit:
                 return divergence, ratio if ratio.is_exact else Bracket.exactly(bound), Outcome.VERIFIED
             if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
@@ -257,8 +257,8 @@ class _Walk:
     def _with_event(self, witness: Witness | None) -> Witness | None:
         if witness is None:
             return None
-        both_ways = self.spec.output_divergence.is_symmetric
-        event = telling_event(self.law(witness.left), self.law(witness.right), both_ways=both_ways)
+        asked = asked_of(self.spec, witness)
+        event = guarded(asked.divergence.name, lambda: telling_event(self.law(witness.left), self.law(witness.right), asked))
         return attrs.evolve(witness, event=event)
 
 
@@ -282,7 +282,7 @@ def _at(datasets: Sequence[Dataset], pair: Pair) -> tuple[Dataset, Dataset]:
     return datasets[pair[0]], datasets[pair[1]]
 
 
-def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
+def per_unit(divergence: Bracket, distance: Number) -> Bracket:
     """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
     if distance == 0:
         return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())
@@ -294,6 +294,12 @@ def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
         return exact
     quotients = [end.enclose() / distance.enclose() for end in (divergence.lower, divergence.upper)]
     return Bracket(lower=Bracket.around(quotients[0], least=0).lower, upper=Bracket.around(quotients[1], least=0).upper)
+
+
+def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
+    """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
+    limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
+    return Asked(spec.output_divergence, limit)
 
 
 def _exact(call: Callable[[], Value]) -> Value | None:

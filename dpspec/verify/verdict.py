@@ -10,8 +10,9 @@ import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
-from dpspec.exact import Bracket, Number, largest
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, largest
 from dpspec.extension.registry import Provenance
+from dpspec.verify.expression import Expression
 
 
 class Outcome(enum.Enum):
@@ -63,11 +64,20 @@ class Event:
     Args:
         text: the event, for people.
         left, right: its probability under the one and the other dataset.
+        expression: the event as data, which anyone can evaluate.
+        proves: whether these two probabilities alone prove the refutation; if not, the event illustrates it.
     """
 
     text: str
     left: Bracket
     right: Bracket
+    expression: Expression | None = None
+    proves: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the event does for the refutation, in words."""
+        return "which alone is beyond what is allowed" if self.proves else "an illustration: it is d_Pr that is beyond what is allowed"
 
 
 @attrs.frozen(kw_only=True)
@@ -110,7 +120,8 @@ class Finding:
     """Something about a mechanism that was noticed on the way, apart from whether the claim holds.
 
     Args:
-        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``.
+        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
+            ``reaches-outside``, ``ends-process``, ``second-opinion``.
         text: what was seen.
     """
 
@@ -176,6 +187,7 @@ class Verdict:
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
         findings: what else was noticed about the mechanism.
+        assumptions: what the judgement takes for granted, one short line each.
     """
 
     outcome: Outcome
@@ -186,13 +198,16 @@ class Verdict:
     witness: Witness | None = None
     provenance: tuple[tuple[str, str, Provenance], ...] = ()
     findings: tuple[Finding, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")
 
     @property
     def constant(self) -> Bracket:
-        """The largest Lipschitz constant over the universes looked at."""
+        """The largest Lipschitz constant over the universes looked at; anything at all where nothing was decided on any."""
+        if self.outcome is Outcome.UNDECIDED and not self.universes:
+            return Bracket(lower=ZERO, upper=INFINITY)
         return largest(result.constant for result in self.universes)
 
     @property

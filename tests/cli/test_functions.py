@@ -194,7 +194,7 @@ def test_what_does_not_go_together_is_refused(run, response, functions, argument
         ("mutates", "mutates-dataset", "changes the dataset that it is given"),
         ("ignores", "deterministic", "never seen to draw"),
         ("nan", "deterministic", "never seen to draw"),
-        ("state", None, "behaves differently when it is run again"),
+        ("state", None, "assigns the global name calls"),
         ("elsewhere", "hidden-state", "the same seed gave two outputs"),
         ("objects", None, "is no plain value"),
     ],

@@ -206,9 +206,9 @@ def test_conversions_lead_where_no_constant_does():
     near = Neighbour(relation=ReplaceOne())
     both = parts(spec(1, distance=near, divergence=MultDelta(delta="1e-6")), spec("1/2", distance=near, divergence=DNor()))
     with pytest.raises(NoCompositionError):
-        compose(both)
+        compose(both, rules=[])
     simple, better = (
-        compose(both, conversions=[installed().registry.get("rules", name)() for name in names])
+        compose(both, rules=[installed().registry.get("rules", name)() for name in names])
         for names in (["zcdp-to-approximate"], ["zcdp-to-approximate", "zcdp-to-approximate-cks"])
     )
     assert simple.spec.output_divergence == better.spec.output_divergence == MultDelta(delta="2e-6")
@@ -220,7 +220,7 @@ def test_conversions_lead_where_no_constant_does():
 def test_at_a_distance_no_conversion_is_used():
     far = parts(spec(1, divergence=MultDelta(delta="1e-6")), spec("1/2", divergence=DNor()))
     with pytest.raises(NoCompositionError):
-        compose(far, conversions=[installed().registry.get("rules", "zcdp-to-approximate")()])
+        compose(far, rules=[installed().registry.get("rules", "zcdp-to-approximate")()])
 
 
 def test_inside_universes_of_one_size_the_two_are_not_mixed():

@@ -57,7 +57,9 @@ def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
     return tuple(answers for answers in searched if answers is not None)
 
 
-SOURCES = (extremal_answers, searched_answers)
+Source = Callable[[OutputDivergence, Number], tuple[Answers, ...]]
+
+SOURCES: tuple[Source, ...] = (extremal_answers, searched_answers)
 """Where answers come from: what a divergence knows about itself is tried on all pairs first."""
 
 

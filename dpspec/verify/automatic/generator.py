@@ -1,7 +1,12 @@
-"""The enumerating generator: stands in for `numpy.random.Generator` and makes every draw a choice."""
+"""The enumerating generator: stands in for `numpy.random.Generator` and makes every draw a choice.
+
+A draw is first made by a real generator, which is thrown away: it raises what numpy raises, and the type, dtype and shape of its
+answer are those of ours. What is not modelled exactly is refused, and the refusal is written down in the path.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -10,14 +15,25 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpspec.errors import NotEnumerableError
+from dpspec.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
-from dpspec.verify.automatic.path import Path, Stop, quiet
+from dpspec.laws.exponential import Exponential
+from dpspec.verify.automatic.path import Path
 from dpspec.verify.automatic.uniform import Uniform, exact, minus
 
+MODELLED = frozenset({
+    "binomial", "choice", "geometric", "hypergeometric", "integers", "multinomial", "permutation", "permuted", "random", "shuffle",
+    "uniform",
+})  # fmt: skip
+"""The methods that are answered."""
 _MOST_OPTIONS = 100_000
 _SLACK = Fraction(1, 1 << 50)
 """What doubles between 0 and 1 may lose when they are summed."""
+
+
+@functools.cache
+def _scratch() -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(0))
 
 
 class EnumeratingGenerator:
@@ -30,7 +46,7 @@ class EnumeratingGenerator:
     """
 
     def __init__(self, path: Path, tail: Fraction, known: dict[Hashable, list[Chance]]) -> None:
-        self.path, self.tail, self._known = path, tail, known
+        self._path, self._tail, self._known = path, tail, known
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -39,48 +55,64 @@ class EnumeratingGenerator:
 
     # -- single numbers ---------------------------------------------------------------------------
 
-    @quiet
-    def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False) -> Any:
+    def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False) -> Any:
         """Uniform integers."""
+        if dtype is not np.int64 and dtype is not int:
+            self._refuse("integers", "with a dtype of its own")
+        self._whole("integers", low, *([] if high is None else [high]))
+        self._plain("integers", endpoint, bool)
+        sample = self._real("integers", size, low, high, dtype=dtype, endpoint=endpoint)
         first, last = (0, low) if high is None else (low, high)
-        if np.ndim(first) or np.ndim(last):
-            self._refuse("integers", "with arrays of bounds")
         count = int(last) - int(first) + int(endpoint)
-        if count <= 0:
-            raise ValueError("low >= high")
-        return self._filled(size, lambda: int(first) + self._uniform(count, "integers"), dtype)
+        return self._filled(sample, lambda: int(first) + self._uniform(count, "integers"))
 
-    @quiet
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         """Uniform numbers that are split where the sampler compares them."""
-        if out is not None:
-            self._refuse("random", "into an array of doubles")
-        return self._filled(size, lambda: Uniform.on(self.path), object)
+        if out is not None or (dtype is not np.float64 and dtype is not float):
+            self._refuse("random", "with a dtype or an array of its own")
+        return self._uniforms(self._real("random", size), 0, 1)
 
-    @quiet
-    def uniform(self, low: Any = 0, high: Any = 1, size: Any = None) -> Any:
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Uniform numbers between two exact ends."""
-        return self._filled(size, lambda: low + (exact(high) - exact(low)) * Uniform.on(self.path), object)  # type: ignore[operator]
+        ends = [exact(end) for end in (low, high)]
+        if not all(isinstance(end, Fraction) for end in ends) or not ends[0] < ends[1]:  # type: ignore[operator]
+            self._refuse("uniform", "between ends that are not exact and in order")
+        return self._uniforms(self._real("uniform", size, float(low), float(high)), *ends)
 
-    @quiet
+    def _uniforms(self, sample: Any, low: Any, high: Any) -> Any:
+        def draw(*, scalar: bool) -> Uniform:
+            found = Uniform.on(self._path, scalar=scalar)
+            return found if (low, high) == (0, 1) else found * (high - low) + low
+
+        if not isinstance(sample, np.ndarray):
+            return draw(scalar=False)
+        values = np.empty(sample.size, dtype=object)
+        for place in range(len(values)):
+            values[place] = draw(scalar=True)
+        return values.reshape(sample.shape)
+
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """The number of successes in n trials."""
-        trials, chance = int(n), self._chance("binomial", p)
+        self._whole("binomial", n)
+        chance, trials = self._chance("binomial", p), int(n)
+        sample = self._real("binomial", size, n, p)
+        if trials > _MOST_OPTIONS:
+            self._refuse("binomial", f"of {trials} trials")
         left = minus(Fraction(1), chance)
 
         def chances() -> list[Chance]:
             return [Fraction(math.comb(trials, k)) * _power(chance, k) * _power(left, trials - k) for k in range(trials + 1)]
 
-        return self._filled(size, lambda: self.path.choose(self._once(("binomial", trials, chance), chances)), np.int64)
+        return self._filled(sample, lambda: self._path.choose(self._once(("binomial", trials, chance), chances)))
 
-    @quiet
     def geometric(self, p: Any, size: Any = None) -> Any:
         """The number of trials up to the first success; what lies beyond a tail bound is kept as unplaced probability."""
         chance = self._chance("geometric", p)
+        sample = self._real("geometric", size, p)
         left = minus(Fraction(1), chance)
         if left == 0:
-            return self._filled(size, lambda: 1, np.int64)
-        most = max(1, math.ceil(math.log(self.tail) / math.log(float(left))))
+            return self._filled(sample, lambda: 1)
+        most = max(1, math.ceil(math.log(self._tail) / math.log(float(left)))) if float(left) < 1 else _MOST_OPTIONS + 1
         if most > _MOST_OPTIONS:
             self._refuse("geometric", f"with a success probability as small as {float(chance)}")
 
@@ -91,112 +123,178 @@ class EnumeratingGenerator:
             return [*(chance * power for power in powers[:-1]), powers[-1]]
 
         *listed, beyond = self._once(("geometric", chance), chances)
-        return self._filled(size, lambda: 1 + self.path.choose(listed, beyond=beyond), np.int64)
+        return self._filled(sample, lambda: 1 + self._path.choose(listed, beyond=beyond))
 
-    @quiet
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
         """The number of good ones in a sample without replacement."""
+        self._whole("hypergeometric", ngood, nbad, nsample)
+        sample = self._real("hypergeometric", size, ngood, nbad, nsample)
         good, bad, drawn = int(ngood), int(nbad), int(nsample)
+        if good > _MOST_OPTIONS:
+            self._refuse("hypergeometric", f"with {good} good ones")
         ways = [math.comb(good, k) * math.comb(bad, drawn - k) if k <= drawn else 0 for k in range(good + 1)]
-        return self._filled(size, lambda: self.path.choose(_shares(ways)), np.int64)
+        return self._filled(sample, lambda: self._path.choose(_shares(ways)))
 
     # -- vectors ----------------------------------------------------------------------------------
 
-    @quiet
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-        """Counts of n independent draws from a few categories."""
-        chances, trials = self._distribution("multinomial", pvals), int(n)
+        """Counts of n independent draws from a few categories; numpy gives the last one what the others leave."""
+        self._whole("multinomial", n)
+        chances = self._distribution("multinomial", pvals)
+        sample = self._real("multinomial", size, n, _numbers(pvals))
+        trials = int(n)
+        if (trials + 1) ** max(len(chances) - 1, 1) > _MOST_OPTIONS:
+            self._refuse("multinomial", f"of {trials} trials in {len(chances)} categories")
         tables = [t for t in itertools.product(range(trials + 1), repeat=len(chances)) if sum(t) == trials]
         weights = [
             math.prod((_power(c, k) for c, k in zip(chances, t, strict=True)), start=Fraction(_multinomial(t))) for t in tables
         ]
-        draws = [tables[self.path.choose(weights)] for _ in range(_count(size))]
-        return np.array(draws, dtype=np.int64).reshape((*_shape(size), len(chances)))
+        draws = [tables[self._path.choose(weights)] for _ in range(sample.size // max(len(chances), 1))]
+        return np.array(draws, dtype=sample.dtype).reshape(sample.shape)
 
-    @quiet
     def choice(  # noqa: PLR0917
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+        self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: Any = 0, shuffle: Any = True
     ) -> Any:
         """Draws from a list, uniform or with probabilities, with or without replacement."""
-        pool = np.arange(int(a)) if np.ndim(a) == 0 else np.asarray(a)
-        length = pool.shape[axis]
+        self._plain("choice", replace, bool)
+        if shuffle is not True:
+            self._refuse("choice", "with shuffle=False")
         chances = None if p is None else self._distribution("choice", p)
-        if chances is not None and len(chances) != length:
-            raise ValueError("a and p must have same size")
-        if length == 0:
-            raise ValueError("a cannot be empty")
+        pool = self._pool("choice", a, axis)
+        sample = self._real("choice", size, a, axis=axis, replace=replace, p=None if p is None else _numbers(p))
+        length, count = pool.shape[axis], 1 if size is None else math.prod(_shape(size))
         if replace:
-            picked = [self._pick(range(length), chances) for _ in range(_count(size))]
+            picked = [self._pick(range(length), chances) for _ in range(count)]
         else:
-            picked = self._without_replacement(length, _count(size), chances)
-        taken = np.take(pool, np.array(picked, dtype=np.int64), axis=axis)
-        return taken[0] if size is None and axis == 0 else taken.reshape(_shape(size)) if taken.ndim == 1 else taken
+            picked = self._without_replacement(length, count, chances)
+        places: Any = picked[0] if size is None else np.array(picked, dtype=np.int64).reshape(_shape(size))
+        if np.ndim(a) == 0:
+            return type(sample)(places) if size is None else np.asarray(places, dtype=sample.dtype)
+        found = pool.take(places, axis=axis)
+        return self._like("choice", found, sample, loose=pool.dtype.hasobject and size is None)
 
-    @quiet
-    def permutation(self, x: Any, axis: int = 0) -> Any:
+    def permutation(self, x: Any, axis: Any = 0) -> Any:
         """A copy in random order."""
-        values = np.arange(int(x)) if np.ndim(x) == 0 else np.array(x)
-        return np.take(values, self._order(np.moveaxis(values, axis, 0)), axis=axis)
+        values = self._pool("permutation", x, axis)
+        sample = self._real("permutation", None, x, axis=axis)
+        order: Any = self._order(np.moveaxis(values, axis, 0))
+        place = [slice(None)] * values.ndim
+        place[axis] = np.array(order, dtype=np.int64)  # type: ignore[call-overload]
+        return self._like("permutation", values[tuple(place)], sample)
 
-    @quiet
-    def shuffle(self, x: Any, axis: int = 0) -> None:
+    def shuffle(self, x: Any, axis: Any = 0) -> None:
         """Bring a list or an array into random order."""
-        if isinstance(x, np.ndarray):
-            x[...] = self.permutation(x, axis)
-        else:
+        self._plain("shuffle", axis, int)
+        if type(x) is np.ndarray and x.flags.writeable and x.ndim:
+            self._real("shuffle", None, x.copy(), axis=axis)
+            x[...] = np.take(x.copy(), self._order(np.moveaxis(x, axis, 0)), axis=axis)
+        elif type(x) is list and axis == 0:
             x[:] = [x[place] for place in self._order(x)]
-
-    @quiet
-    def permuted(self, x: Any, axis: int | None = None, out: Any = None) -> Any:
-        """Each slice along an axis in an order of its own."""
-        values = np.array(x)
-        if axis is None:
-            found = self.permutation(values.ravel()).reshape(values.shape)
         else:
-            moved = np.moveaxis(values, axis, -1)
-            rows = [self.permutation(row) for row in moved.reshape(-1, moved.shape[-1])]
-            found = np.moveaxis(np.array(rows, dtype=values.dtype).reshape(moved.shape), -1, axis)
-        if out is None:
-            return found
-        out[...] = found
-        return out
+            self._refuse("shuffle", f"of {type(x).__name__}")
+
+    def permuted(self, x: Any, axis: Any = None, out: Any = None) -> Any:
+        """Each slice along an axis in an order of its own."""
+        if out is not None:
+            self._refuse("permuted", "into an array of the caller's")
+        values = self._pool("permuted", x, axis)
+        sample = self._real("permuted", None, x, axis=axis)
+        if axis is None:
+            flat = values.ravel()
+            return self._like("permuted", flat[self._order(flat)].reshape(values.shape), sample)
+        moved = np.moveaxis(values, axis, -1)
+        rows = [row[self._order(row)] for row in moved.reshape(-1, moved.shape[-1])]
+        found = np.moveaxis(np.array(rows, dtype=values.dtype).reshape(moved.shape), -1, axis)
+        return self._like("permuted", np.ascontiguousarray(found), sample)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or not hasattr(np.random.Generator, name):
+        if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *_, **__: self._refuse(name, "has no finite list of values")
+        self._refuse(name, "has no finite list of values")
+
+    def give_up(self, fault: DpspecError) -> NoReturn:
+        """End the run with an error."""
+        self._path.refuse(fault)
+
+    def _hidden(self, *_: Any) -> NoReturn:
+        self._path.refuse(NotEnumerableError("generator", "was looked at and not drawn from", "draw from it"))
+
+    __repr__ = __str__ = __format__ = __reduce_ex__ = __dir__ = __eq__ = __ne__ = __hash__ = __getstate__ = _hidden  # type: ignore[assignment]
 
     def _once(self, call: Hashable, make: Callable[[], list[Chance]]) -> list[Chance]:
         if call not in self._known:
             self._known[call] = make()
         return self._known[call]
 
-    # -- helpers ----------------------------------------------------------------------------------
+    # -- like numpy ---------------------------------------------------------------------------------
 
-    def _filled(self, size: Any, draw: Callable[[], Any], dtype: Any) -> Any:
-        """One value, or an array of them."""
-        kind = np.dtype(dtype)
-        if size is None:
-            value = draw()
-            return value if kind.hasobject else kind.type(value)
-        values = np.empty(_count(size), dtype=kind)
-        for place in range(len(values)):
-            values[place] = draw()
-        return values.reshape(_shape(size))
+    def _real(self, call: str, size: Any, *given: Any, **options: Any) -> Any:
+        """What a real generator answers, for its type and shape; what it raises is raised."""
+        if size is not None:
+            self._size(call, size)
+            options["size"] = size
+        plain = [_floated(value) for value in given]
+        return getattr(_scratch(), call)(*plain, **options)
+
+    def _size(self, call: str, size: Any) -> None:
+        whole = [size] if type(size) is not tuple else size
+        if not whole or any(type(n) is not int and not isinstance(n, np.integer) for n in whole):
+            self._refuse(call, "with a size that is no whole number and no tuple of them")
+        if math.prod(int(n) for n in whole) > _MOST_OPTIONS:
+            self._refuse(call, "of so many values at once")
+
+    def _filled(self, sample: Any, draw: Callable[[], int]) -> Any:
+        """One value, or an array of them, in the type of a sample."""
+        if not isinstance(sample, np.ndarray):
+            return type(sample)(draw())
+        return np.array([draw() for _ in range(sample.size)], dtype=sample.dtype).reshape(sample.shape)
+
+    def _like(self, call: str, found: Any, sample: Any, *, loose: bool = False) -> Any:
+        """The answer, if it is of the type, dtype, shape and layout that numpy gives it."""
+        if not loose and type(found) is not type(sample):
+            self._refuse(call, f"of {type(sample).__name__}")
+        if isinstance(sample, np.ndarray) and not loose:
+            layout = [(one.dtype, one.shape, one.flags.c_contiguous, one.flags.f_contiguous) for one in (found, sample)]
+            if layout[0] != layout[1]:
+                self._refuse(call, f"of an array of {sample.dtype}")
+        return found
+
+    def _pool(self, call: str, given: Any, axis: Any) -> Any:
+        """What is drawn from, as an array."""
+        if axis is not None:
+            self._plain(call, axis, int)
+        if type(given) is int or isinstance(given, np.integer):
+            if given > _MOST_OPTIONS:
+                self._refuse(call, f"over {given} values")
+            return np.arange(int(given))
+        if type(given) not in (list, tuple, np.ndarray, range):
+            self._refuse(call, f"from {type(given).__name__}")
+        values = np.asarray(given)
+        if not values.ndim or any(type(value) is Uniform for value in (values.flat if values.dtype.hasobject else ())):
+            self._refuse(call, "of such values")
+        return values
+
+    def _whole(self, call: str, *given: Any) -> None:
+        if any(type(value) is not int and not isinstance(value, np.integer) for value in given):
+            self._refuse(call, "with anything but single whole numbers")
+
+    def _plain(self, call: str, given: Any, kind: type) -> None:
+        if type(given) is not kind:
+            self._refuse(call, f"with {given!r} for {kind.__name__}" if type(given) in (int, str, float) else "with such an option")
+
+    # -- helpers ----------------------------------------------------------------------------------
 
     def _uniform(self, count: int, call: str) -> int:
         if count > _MOST_OPTIONS:
             self._refuse(call, f"over {count} values")
-        return self.path.uniform(count)
+        return self._path.uniform(count)
 
     def _pick(self, places: Sequence[int], chances: Sequence[Chance] | None) -> int:
         if chances is None:
             return places[self._uniform(len(places), "choice")]
-        return places[self.path.choose(chances)]
+        return places[self._path.choose(chances)]
 
     def _without_replacement(self, length: int, count: int, chances: Sequence[Chance] | None) -> list[int]:
-        if count > length:
-            raise ValueError("cannot take a larger sample than population when replace is False")
         left, picked = list(range(length)), []
         for _ in range(count):
             rescaled = None if chances is None else _rescaled([chances[place] for place in left])
@@ -215,41 +313,48 @@ class EnumeratingGenerator:
         number = _multinomial(tuple(map(len, places)))
         if number > _MOST_OPTIONS:
             self._refuse("permutation", f"of {len(values)} values has {number} results and")
-        chosen = self.path.uniform(number) if number > 1 else 0
+        chosen = self._path.uniform(number) if number > 1 else 0
         sequence = next(itertools.islice(_arrangements(tuple(map(len, places))), chosen, None))
         supply = [iter(group) for group in places]
         return [next(supply[kind]) for kind in sequence]
 
     def _chance(self, call: str, p: Any) -> Chance:
-        found = exact(p) if np.ndim(p) == 0 else None
+        found = exact(p)
         if found is None or (isinstance(found, Fraction) and not 0 <= found <= 1):
-            if found is not None or isinstance(p, float):
-                raise ValueError("p must be in [0, 1]")
-            self._refuse(call, "with an array of probabilities")
+            self._refuse(call, "with anything but single probabilities")
         return found
 
     def _distribution(self, call: str, p: Any) -> list[Chance]:
         """Probabilities that sum to 1 exactly; computed ones are as uncertain as the sums that numpy makes of them."""
+        if type(p) not in (list, tuple) and (type(p) is not np.ndarray or p.ndim != 1):
+            self._refuse(call, f"with probabilities in a {type(p).__name__}")
         chances = [self._chance(call, value) for value in p]
         total = sum(chances, Fraction(0))
-        if isinstance(total, Enclosed):
-            if total.high < 1 - Fraction(1, 10**8) or total.low > 1 + Fraction(1, 10**8):
-                raise ValueError("probabilities do not sum to 1")
+        if isinstance(total, Enclosed) and 1 - Fraction(1, 10**8) <= total.high and total.low <= 1 + Fraction(1, 10**8):
             return [
                 Enclosed(max(c.low - _SLACK, Fraction(0)), c.high + _SLACK) if isinstance(c, Enclosed) else c for c in chances
             ]
-        if abs(float(total) - 1) > 1e-8:
-            raise ValueError("probabilities do not sum to 1")
-        return chances if total == 1 else _rescaled(chances)
+        if total != 1:
+            self._refuse(call, "with probabilities that do not sum to 1")
+        return chances
 
     def _refuse(self, call: str, what: str) -> NoReturn:
-        raise Stop(
-            fault=NotEnumerableError(
+        self._path.refuse(
+            NotEnumerableError(
                 f"rng.{call}",
-                f"{what} cannot be enumerated" if not what.startswith("has") else what,
+                what if what.startswith("has") else f"{what} cannot be enumerated",
                 "use integers, choice, permutation, binomial or random() < p, or write the law by hand",
             )
         )
+
+
+def _floated(value: Any) -> Any:
+    """A number that numpy knows."""
+    return float(value) if type(value) in (Fraction, Exponential, Enclosed) else value
+
+
+def _numbers(p: Any) -> Any:
+    return p if type(p) is np.ndarray and not p.dtype.hasobject else [_floated(value) for value in p]
 
 
 def _power(base: Chance, exponent: int) -> Chance:
@@ -266,9 +371,6 @@ def _rescaled(chances: Sequence[Chance]) -> list[Chance]:
         return [Enclosed.of(chance) / total for chance in chances]
     return [chance / total for chance in chances]
 
-
-def _count(size: Any) -> int:
-    return 1 if size is None else math.prod(_shape(size))
 
 
 def _shape(size: Any) -> tuple[int, ...]:

@@ -4,188 +4,248 @@ When a `while` loop starts a round, what happens next depends on the values of t
 on what was pinned when the loop was entered (everything outside it), and on fresh randomness. Two rounds of one
 execution of the loop with equal live variables have therefore the same law: the loop is a Markov chain, which is solved exactly.
 
-Heads of `while` loops are found in the bytecode as targets of backward jumps that are not `for` loops. The state counts only
-when every live variable is a plain value (numbers, texts, containers and arrays of them, functions); with any other
-object the loop is followed round by round. Global variables that a sampler changes are not seen.
+Live variables are read from the syntax tree, backwards through each function:
+
+    live before a statement = what it reads + (live after it - what it surely writes)
+
+with every way out of a statement (break, continue, return, an exception to each handler) taken for possible. Variables that an
+inner function shares are always live. The state counts only when every live variable is a plain value (numbers, texts,
+containers and arrays of them, functions); with any other object the loop is followed round by round.
 """
 
 from __future__ import annotations
 
-import dis
-import inspect
-import re
+import ast
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path as File
 from typing import Any
 
 import attrs
 import numpy as np
 
-from dpspec.errors import NotEnumerableError
 from dpspec.laws.exponential import Exponential
-from dpspec.verify.automatic.path import Path, Stop
 from dpspec.verify.automatic.uniform import Uniform
 
-_MOST_STEPS = 20_000_000
+Names = frozenset[str]
+_NONE: Names = frozenset()
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _ATOMS = (int, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
-_STATELESS = (types.ModuleType, types.BuiltinFunctionType, np.ufunc)
+_STATELESS = (types.ModuleType, np.ufunc)
 _CONTAINERS = (list, tuple, frozenset)  # the order of a changing set depends on its past
-_OURS = (str(File(dis.__file__).parent / "fractions"), str(File(__file__).parents[2]), str(File(np.__file__).parent))
-"""Files whose loops are no part of a sampler."""
-_EXPRESSIONS = {"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"}
-_READS_ALL = {"locals", "vars", "eval", "exec", "dir"}
 
 
 class NotPlain(Exception):
     """A value of which no snapshot can be taken."""
 
 
+# --- live variables ----------------------------------------------------------------------------------
+
+
 @attrs.frozen
-class Loop:
-    """A `while` loop: the offsets of its first and last instruction and the variables that are live at its start."""
+class _Exits:
+    """What is live where a statement may lead to, besides the next one."""
 
-    head: int
-    end: int
-    live: frozenset[str]
-
-
-_KNOWN: dict[int, tuple[types.CodeType, tuple[Loop, ...]]] = {}
+    left: Names = _NONE
+    again: Names = _NONE
+    raised: Names = _NONE
 
 
-def loops_of(code: types.CodeType) -> tuple[Loop, ...]:
-    """The `while` loops of a function, remembered by identity: equality of code objects is slow to tell."""
-    known = _KNOWN.get(id(code))
-    if known is None or known[0] is not code:
-        known = _KNOWN[id(code)] = (code, _loops(code))
-    return known[1]
+def live_at_heads(function: ast.FunctionDef) -> dict[ast.While, Names]:
+    """For each `while` loop of a function, not of those inside it, the variables that are live when a round starts.
+
+    None for generators, whose callers run between two rounds.
+
+    >>> tree = ast.parse("def f(n, m):\\n while n:\\n  k = n - 1\\n  n = k\\n return 0")
+    >>> [sorted(names) for names in live_at_heads(tree.body[0]).values()]
+    [['n']]
+    """
+    own = list(_own(function))
+    if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in own):
+        return {}
+    always: set[str] = set()
+    for node in own:
+        if isinstance(node, _SCOPES):
+            always |= _mentioned(node)
+        if isinstance(node, (ast.Nonlocal, ast.Global)):
+            always |= set(node.names)
+    flow = _Flow(frozenset(always))
+    flow.block(function.body, _NONE, _Exits())
+    return {loop: names | flow.always | _free(function) for loop, names in flow.heads.items()}
 
 
-def _loops(code: types.CodeType) -> tuple[Loop, ...]:
-    """None for generators and coroutines, whose callers run between two rounds."""
-    suspends = code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
-    if suspends or code.co_filename.startswith(_OURS):
-        return ()
-    instructions = list(dis.get_instructions(code))
-    names = {i.offset: i.opname for i in instructions}
-    ends: dict[int, int] = {}
-    for i in instructions:
-        if "JUMP_BACKWARD" in i.opname:
-            ends[i.argval] = max(i.offset, ends.get(i.argval, 0))
-    heads = {head: end for head, end in ends.items() if _operation(head, names) != "FOR_ITER"}
-    if not heads:
-        return ()
-    live = _live(code, instructions, names)
-    return tuple(Loop(head, end, live[head]) for head, end in heads.items())
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function; those of functions inside it only from outside."""
+    for node in ast.iter_child_nodes(function):
+        yield node
+        if not isinstance(node, _SCOPES):
+            yield from _own(node)
 
 
-def _operation(offset: int, names: dict[int, str]) -> str:
-    while names[offset] == "EXTENDED_ARG":
-        offset += 2
-    return names[offset]
+def _mentioned(node: ast.AST) -> set[str]:
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return names | {name for inner in ast.walk(node) if isinstance(inner, ast.Nonlocal) for name in inner.names}
 
 
-def _live(code: types.CodeType, instructions: list[dis.Instruction], names: dict[int, str]) -> dict[int, frozenset[str]]:
-    """For every instruction, the local variables that may be read before they are written; cells of functions are always live."""
-    always = frozenset((*code.co_cellvars, *code.co_freevars)) - _in_expressions_only(code)
-    if _READS_ALL.intersection(code.co_names):
-        return dict.fromkeys(names, always | frozenset(code.co_varnames))
-    handlers = [(e.start, e.end, e.target) for e in dis.Bytecode(code).exception_entries]  # type: ignore[attr-defined]
-    live: dict[int, frozenset[str]] = dict.fromkeys(names, always)
-    changed = True
-    while changed:
-        changed = False
-        following: int | None = None
-        for i in reversed(instructions):
-            before = always.union(*(live[target] for start, end, target in handlers if start <= i.offset < end))
-            targets = []
-            if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs:
-                targets.append(i.argval)
-            if following is not None and not _leaves(i.opname):
-                targets.append(following)
-            after = always.union(*(live[target] for target in targets))
-            before |= _before(i, after)
-            changed, live[i.offset], following = changed or before != live[i.offset], before, i.offset
-    return live
+def _free(function: ast.FunctionDef) -> Names:
+    """Names that the function reads and never assigns: those of functions around it, which others may look at too."""
+    assigned = {node.id for node in _own(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    assigned |= {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    return frozenset(_mentioned(function) - assigned)
 
 
-def _in_expressions_only(code: types.CodeType) -> frozenset[str]:
-    """Variables that inner comprehensions and generator expressions share, but no inner function: used up where they stand."""
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    kept = {name for one in inner if one.co_name not in _EXPRESSIONS for name in one.co_freevars}
-    return frozenset(code.co_cellvars) - kept
+def _read(*nodes: ast.AST | None) -> Names:
+    return frozenset(
+        inner.id for node in nodes if node is not None for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)
+    )  # fmt: skip
 
 
-def _leaves(name: str) -> bool:
-    """Whether control never passes to the next instruction."""
-    return (
-        name.startswith(("RETURN_", "RAISE_VARARGS", "RERAISE"))
-        or re.fullmatch(r"JUMP_(FORWARD|BACKWARD\w*|ABSOLUTE)", name) is not None
-    )
+def _written(*targets: ast.expr | None) -> Names:
+    """The names that an assignment to these targets surely writes."""
+    found: set[str] = set()
+    for target in targets:
+        if isinstance(target, ast.Name):
+            found.add(target.id)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            found |= _written(*target.elts)
+        elif isinstance(target, ast.Starred):
+            found |= _written(target.value)
+    return frozenset(found)
 
 
-def _before(instruction: dis.Instruction, after: frozenset[str]) -> frozenset[str]:
-    steps = re.findall(r"(LOAD|STORE|DELETE)_(?:FAST|DEREF|CLOSURE)", instruction.opname)
-    used = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-    for step, variable in reversed(list(zip(steps, used, strict=False))):
-        after = after - {variable} if step == "STORE" else after | {variable}
-    return after
+class _Flow:
+    """The backward walk through one function."""
+
+    def __init__(self, always: Names) -> None:
+        self.always, self.heads = always, dict[ast.While, Names]()
+
+    def block(self, body: Iterable[ast.stmt], after: Names, exits: _Exits) -> Names:
+        for statement in reversed(list(body)):
+            after = self.statement(statement, after, exits) | exits.raised
+        return after
+
+    def statement(self, node: ast.stmt, after: Names, exits: _Exits) -> Names:  # noqa: PLR0911 (one line per kind)
+        match node:
+            case ast.Assign():
+                return _read(node) | (after - _written(*node.targets))
+            case ast.AnnAssign(value=value, target=target):
+                return _read(value, target) | (after - _written(target) if value is not None else after)
+            case ast.AugAssign():
+                return _read(node) | _written(node.target) | after
+            case ast.If():
+                return _read(node.test) | self.block(node.body, after, exits) | self.block(node.orelse, after, exits)
+            case ast.While() | ast.For():
+                return self.loop(node, after, exits)
+            case ast.Try():
+                return self.attempt(node, after, exits)
+            case ast.With():
+                inside = attrs.evolve(exits, raised=exits.raised | after)
+                return _read(*(item.context_expr for item in node.items)) | self.block(node.body, after, inside) | after
+            case ast.Return() | ast.Raise():
+                return _read(node)
+            case ast.Break():
+                return exits.left
+            case ast.Continue():
+                return exits.again
+            case ast.Match():
+                arms = [_read(case.pattern, case.guard) | self.block(case.body, after, exits) for case in node.cases]
+                return _read(node.subject) | after.union(*arms)
+            case _:
+                return _read(node) | after
+
+    def loop(self, node: ast.While | ast.For, after: Names, exits: _Exits) -> Names:
+        """The least fixed point: what is live when a round starts."""
+        done = self.block(node.orelse, after, exits)
+        start = node.test if isinstance(node, ast.While) else node.target
+        written = _NONE if isinstance(node, ast.While) else _written(node.target)
+        live = _read(start) | done
+        while True:
+            body = self.block(node.body, live, _Exits(left=after, again=live, raised=exits.raised))
+            more = live | (body - written) | exits.raised
+            if more == live:
+                break
+            live = more
+        if isinstance(node, ast.While):
+            self.heads[node] = live
+            return live
+        return live | _read(node.iter)
+
+    def attempt(self, node: ast.Try, after: Names, exits: _Exits) -> Names:
+        """Every statement of the body may lead to every handler, and each way out passes through `finally`."""
+        ways = after | exits.raised | exits.left | exits.again
+        last = self.block(node.finalbody, ways, exits) if node.finalbody else after
+        beyond = last if node.finalbody else exits.raised
+        after_all = _Exits(left=exits.left | beyond, again=exits.again | beyond, raised=exits.raised | beyond)
+        handlers: Names = _NONE
+        for handler in node.handlers:
+            handlers |= _read(handler.type) | self.block(handler.body, last, after_all)
+        inside = attrs.evolve(after_all, raised=after_all.raised | handlers)
+        return self.block(node.body, self.block(node.orelse, last, inside), inside)
 
 
-@attrs.define
-class Watch:
-    """Follows a run with a trace function and reports the states at the heads of its loops.
+# --- states ------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class Entry:
+    """One execution of a loop.
 
     Args:
-        path: the run.
-        reached: called with each state beyond the start of the run.
+        loop: which loop it is.
+        live: the variables that count.
+        pinned: the choices that had been made when it was entered.
+        held: the objects that were there then, each with its number; they are kept so that no other takes their place.
     """
 
-    path: Path
-    reached: Callable[[Hashable], None]
-    steps: int = 0
+    loop: int
+    live: tuple[str, ...]
+    pinned: tuple[Any, ...]
+    held: dict[int, tuple[int, Any]]
 
-    def __call__(self, frame: types.FrameType, event: str, _: Any) -> Any:
-        """The trace function: frames without loops are left alone."""
-        loops = loops_of(frame.f_code) if event == "call" else ()
-        if not loops:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        entered: dict[Loop, tuple[Any, ...]] = {}
+    @classmethod
+    def at(cls, loop: int, live: tuple[str, ...], pinned: tuple[Any, ...], names: dict[str, Any]) -> Entry:
+        held: dict[int, tuple[int, Any]] = {}
+        for name in sorted(names):
+            _hold(names[name], held)
+        return cls(loop, live, pinned, held)
 
-        def local(frame: types.FrameType, event: str, _: Any) -> Any:
-            if event == "opcode":
-                self._step(frame, loops, entered)
-            return local
-
-        return local
-
-    def _step(self, frame: types.FrameType, loops: tuple[Loop, ...], entered: dict[Loop, tuple[Any, ...]]) -> None:
-        self.steps += 1
-        if self.steps > _MOST_STEPS:
-            raise Stop(fault=NotEnumerableError("sampler", "did not end", "check its loops"))
-        offset = frame.f_lasti
-        for loop in loops:
-            if offset == loop.head:
-                pinned = entered.setdefault(loop, tuple(self.path.taken))
-                if len(self.path.taken) > max(self.path.start, len(pinned)):
-                    self._report(frame, loop, pinned)
-            elif not loop.head <= offset <= loop.end:
-                entered.pop(loop, None)
-
-    def _report(self, frame: types.FrameType, loop: Loop, pinned: tuple[Any, ...]) -> None:
-        held = frame.f_locals
+    def state(self, names: dict[str, Any]) -> Hashable:
+        """The state at the head of the loop; None when a variable is no plain value."""
+        seen: dict[int, int] = {}
         try:
-            values = tuple((name, snapshot(held[name], {})) for name in sorted(loop.live) if name in held)
+            values = tuple((name, snapshot(names[name], seen, self.held)) for name in self.live if name in names)
         except NotPlain:
-            return
-        self.reached((frame.f_code, loop.head, pinned, values))
+            return None
+        return self.loop, self.pinned, values
 
 
-def snapshot(value: Any, seen: dict[int, int]) -> Hashable:
-    """A hashable copy of a plain value that also tells which of its containers are one object.
+def _hold(value: Any, held: dict[int, tuple[int, Any]]) -> None:
+    """Number the objects in a value that can change, or whose identity may come to matter."""
+    if isinstance(value, (list, tuple, dict, set, np.ndarray)) and id(value) not in held:
+        held[id(value)] = len(held), value
+        parts: Iterable[Any] = value
+        if isinstance(value, dict):
+            parts = [*value, *value.values()]
+        elif isinstance(value, np.ndarray):
+            parts = value.flat if value.dtype.hasobject else ()
+        for part in parts:
+            _hold(part, held)
+    elif isinstance(value, types.FunctionType):
+        for cell in value.__closure__ or ():
+            _hold(_content(cell), held)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def snapshot(value: Any, seen: dict[int, int], held: dict[int, tuple[int, Any]]) -> Hashable:
+    """A hashable copy of a plain value that also tells which of its containers are one object, or one that was there before.
 
     Raises:
         NotPlain: for values with parts that cannot be looked at.
@@ -197,28 +257,33 @@ def snapshot(value: Any, seen: dict[int, int]) -> Hashable:
     if kind is Uniform:
         found = value.known()
     elif issubclass(kind, float):
-        found = repr(value)
-    elif issubclass(kind, _ATOMS):
+        found = repr(value) if kind is float else (kind, value.tobytes()) if issubclass(kind, np.generic) else _no_state()
+    elif kind in _ATOMS or issubclass(kind, (np.generic, type)):
         found = value
-    elif issubclass(kind, _STATELESS):
+    elif issubclass(kind, _STATELESS) or (kind is types.BuiltinFunctionType and isinstance(value.__self__, types.ModuleType)):
         found = id(value)
     elif id(value) in seen:
         return "again", seen[id(value)]
     elif kind is not EnumeratingGenerator:
         seen[id(value)] = len(seen)
-        found = _parts(value, kind, seen)
+        before = None if kind in (tuple, frozenset) else held.get(id(value), (None,))[0]
+        found = before, _parts(value, kind, seen, held)
     return kind, found
 
 
-def _parts(value: Any, kind: type, seen: dict[int, int]) -> Hashable:
+def _no_state() -> Hashable:
+    raise NotPlain
+
+
+def _parts(value: Any, kind: type, seen: dict[int, int], held: dict[int, tuple[int, Any]]) -> Hashable:
     if kind in _CONTAINERS:
-        return tuple(snapshot(part, seen) for part in value)
+        return tuple(snapshot(part, seen, held) for part in value)
     if kind is dict:
-        return tuple((snapshot(key, seen), snapshot(part, seen)) for key, part in value.items())
+        return tuple((snapshot(key, seen, held), snapshot(part, seen, held)) for key, part in value.items())
     if kind is np.ndarray and value.base is None:
-        content = tuple(snapshot(part, seen) for part in value.flat) if value.dtype.hasobject else value.tobytes()
-        return value.dtype.str, value.shape, content
+        content = tuple(snapshot(part, seen, held) for part in value.flat) if value.dtype.hasobject else value.tobytes()
+        return value.dtype.str, value.shape, value.strides, content
     if kind is types.FunctionType:
-        cells = tuple(snapshot(cell.cell_contents, seen) for cell in value.__closure__ or ())
-        return id(value.__code__), snapshot(value.__defaults__, seen), snapshot(value.__kwdefaults__, seen), cells
+        cells = tuple(snapshot(_content(cell), seen, held) for cell in value.__closure__ or ())
+        return id(value.__code__), snapshot(value.__defaults__, seen, held), snapshot(value.__kwdefaults__, seen, held), cells
     raise NotPlain

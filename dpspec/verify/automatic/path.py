@@ -6,11 +6,9 @@ the others take the first option and leave the rest for later runs: depth-first 
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import NoReturn
 
 import attrs
 
@@ -21,11 +19,11 @@ Choices = tuple[tuple[int, int], ...]
 """For every choice the option taken and the number of options."""
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
 class Stop(BaseException):
-    """Ends a run from inside the sampler; no `except Exception` of the sampler sees it.
+    """Ends a run from inside the sampler.
+
+    That it was raised is written down in the path (`Path.ended`), and whatever the sampler returns or raises afterwards is not
+    looked at: `except BaseException`, `finally: return` and `__exit__` make no outcome of it.
 
     Args:
         fault: the error that the caller shall get.
@@ -38,21 +36,6 @@ class Stop(BaseException):
         self.fault, self.state, self.beyond = fault, state, beyond
 
 
-def quiet(method: Method) -> Method:
-    """The method with tracing switched off, which follows the sampler's code and need not follow ours."""
-
-    @wraps(method)
-    def untraced(*args: Any, **options: Any) -> Any:
-        before = sys.gettrace()
-        sys.settrace(None)
-        try:
-            return method(*args, **options)
-        finally:
-            sys.settrace(before)
-
-    return cast("Method", untraced)
-
-
 @attrs.define
 class Path:
     """The choices of one run.
@@ -61,8 +44,8 @@ class Path:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
-        refused: what a symbolic draw could not do. The run is worthless then, also when the sampler, or a library that it
-            calls, has caught the refusal and gone on.
+        ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
+            it calls, has caught it and gone on.
     """
 
     forced: Choices
@@ -72,7 +55,21 @@ class Path:
     mass: Chance = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
-    refused: DpspecError | None = None
+    ended: Stop | None = None
+
+    def end(self, stop: Stop) -> NoReturn:
+        """End the run; the first end counts."""
+        self.ended = self.ended or stop
+        raise self.ended
+
+    def refuse(self, fault: DpspecError) -> NoReturn:
+        """End the run because of something that cannot be enumerated."""
+        self.end(Stop(fault=fault))
+
+    def going(self) -> None:
+        """Raise again what ended the run, if it has ended."""
+        if self.ended is not None:
+            raise self.ended
 
     def choose(self, chances: Sequence[Chance], *, beyond: Chance | None = None) -> int:
         """The number of the option taken; `beyond` is the probability of a last option that ends the run."""
@@ -85,7 +82,7 @@ class Path:
             chance = chances[option] if option < last else beyond
             self.mass = self.mass if chance is None or chance == 1 else chance * self.mass
         if option == last:
-            raise Stop(beyond=True)
+            self.end(Stop(beyond=True))
         return option
 
     def uniform(self, count: int) -> int:
@@ -99,22 +96,21 @@ class Path:
 
     def _forced(self, width: int) -> int | None:
         """The prescribed option at this place, if there is one."""
+        self.going()
         place = len(self.taken)
         if place >= len(self.forced):
             return None
         self.taken.append(self.forced[place])
         option, before = self.forced[place]
         if before != width:
-            raise _fault(
-                "behaves differently when it is run again with the same choices",
-                "remove what it keeps between calls, and every other source of randomness",
-            )
+            self.refuse(changed())
         return option
 
     def _first(self, options: Sequence[int], width: int) -> int:
         """The first of several options; the others are left for later runs."""
         if len(self.taken) >= self.most_choices:
-            raise _fault(f"made {len(self.taken)} random choices without an end", "bound its loops, or give its law by hand")
+            rule = f"made {len(self.taken)} random choices without an end"
+            self.refuse(NotEnumerableError("sampler", rule, "bound its loops, or give its law by hand"))
         before = tuple(self.taken)
         self.siblings += [(*before, (other, width)) for other in options[1:]]
         self.taken.append((options[0], width))
@@ -126,5 +122,10 @@ class Path:
         return self.draws
 
 
-def _fault(rule: str, advice: str) -> Stop:
-    return Stop(fault=NotEnumerableError("sampler", rule, advice))
+def changed() -> NotEnumerableError:
+    """The fault of code that is not a function of its dataset and its choices."""
+    return NotEnumerableError(
+        "sampler",
+        "behaves differently when it is run again with the same choices",
+        "remove what it keeps between calls, and every other source of randomness",
+    )

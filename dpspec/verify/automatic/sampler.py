@@ -7,18 +7,17 @@ A rejection loop that comes back to an earlier state is solved as a Markov chain
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import enum
 import heapq
 import itertools
-import math
-import sys
-from collections.abc import Callable, Hashable
-from decimal import Decimal
+import warnings
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
+import numpy as np
 
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import NotEnumerableError, ParameterError
@@ -28,8 +27,11 @@ from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.verify.automatic.chain import Row, solve
 from dpspec.verify.automatic.foreign import only_its_generator
-from dpspec.verify.automatic.path import Choices, Path, Stop
+from dpspec.verify.automatic.generator import EnumeratingGenerator
+from dpspec.verify.automatic.path import Choices, Path, Stop, changed
+from dpspec.verify.automatic.questions import Questions
 from dpspec.verify.limit import Cut, cutting
+from dpspec.verify.observed import observed, observed_raise
 
 if TYPE_CHECKING:
     from dpspec.laws.exponential import Exponential
@@ -37,13 +39,6 @@ if TYPE_CHECKING:
 Draw = Callable[[Any, Any], Any]
 """A sampler: (dataset, generator) -> output."""
 
-_PLAIN = (int, float, complex, str, bytes, type(None), Fraction, Decimal, enum.Enum)
-"""What an outcome may be; an object that is equal to itself alone would make every path an outcome of its own."""
-_SYMBOLIC = NotEnumerableError(
-    "sampler",
-    "raised where random() was a symbol and not a float, so the error may be ours",
-    "draw integers, or give its law by hand",
-)
 _BEYOND = ("beyond the cut",)
 _FEW_STATES = 64
 LIMIT = 1.0
@@ -51,21 +46,43 @@ LIMIT = 1.0
 _LARGEST_REST = Fraction(1, 10**9)
 
 
-def enumerate_law(function: Draw, dataset: Any, *, most_paths: int = 100_000, tail: Fraction = Fraction(1, 1 << 64)) -> Law:
-    """The law of function(dataset, generator).
+ASSUMPTIONS = (
+    "random() is a uniform real number and not one of 2^53 doubles, and a number typed as 0.1 means 1/10",
+    "each draw of numpy's Generator has exactly the law that it is named for, independent of the others",
+    "an observer sees what is returned, raised or printed, and nothing else of the process (dpspec.verify.observed)",
+)
+"""What a law that was read off plain code takes for granted."""
+
+
+def enumerate_law(
+    function: Draw,
+    dataset: Any,
+    *,
+    most_paths: int = 100_000,
+    tail: Fraction = Fraction(1, 1 << 64),
+    read: bool = True,
+) -> Law:
+    """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verify.observed`).
+
+    The code is run with questions put in (`dpspec.verify.automatic.rewriting`): it may use what is known to depend on its
+    arguments alone, and functions and classes in Python whose source is at hand; anything else ends the enumeration, and no
+    `except` or `finally` of the code can make an outcome of that.
 
     Args:
-        function: the sampler; an exception that it raises is an output, the name of its type.
+        function: the sampler; an exception that it raises is an outcome.
         dataset: what it is run on.
         most_paths: how many runs are made before it is given up.
         tail: endless draws and loops are cut off where less than this probability is left.
+        read: whether the code is a stranger's, which is read; release code of a mechanism is taken at its word, and its
+            outcomes are told apart by ==.
 
     Returns:
         A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
         an `EnclosedLaw` when a threshold was computed in floating point or an endless draw was cut off.
 
     Raises:
-        NotEnumerableError: for draws without a finite list of values, too many paths, hidden state, or no end.
+        NotEnumerableError: for draws without a finite list of values, code of which it is not known that it depends on its
+            arguments alone, outcomes that cannot be compared, too many paths, a memory between calls, or no end.
 
     >>> def coin(bit, rng):
     ...     while True:
@@ -75,34 +92,20 @@ def enumerate_law(function: Draw, dataset: Any, *, most_paths: int = 100_000, ta
     >>> enumerate_law(coin, 1)
     FiniteLaw({1: 1/2, 0: 1/2})
     """
-    search = _Search(function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail))
-    with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT):
-        return _law(search.ends())
+    with Questions(_State) as questions:
+        search = _Search(
+            function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read
+        )
+        with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _quiet():
+            return _law(search.ends())
 
 
-def plain(value: Any) -> Hashable:
-    """An output as a hashable value: numpy scalars and arrays become numbers and tuples, sets and tables are sorted.
-
-    >>> import numpy as np
-    >>> plain(np.array([[1, 2], [3, 4]])), plain({"b": np.int64(1), "a": [0.5]})
-    (((1, 2), (3, 4)), (('a', (0.5,)), ('b', 1)))
-    """
-    if hasattr(type(value), "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return tuple(plain(part) for part in value)
-    if isinstance(value, dict):
-        return tuple(sorted(((plain(key), plain(part)) for key, part in value.items()), key=repr))
-    if isinstance(value, (set, frozenset)):
-        return tuple(sorted((plain(part) for part in value), key=repr))
-    if isinstance(value, float) and math.isnan(value):
-        return "nan"
-    if isinstance(value, _PLAIN):
-        return value
-    raise NotEnumerableError(
-        f"output of type {type(value).__name__}", "is no plain value by which outcomes are told apart",
-        "return numbers, texts, or lists and tables of them",
-    )  # fmt: skip
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Warnings of numpy are no outcome."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 @attrs.define(kw_only=True)
@@ -113,6 +116,8 @@ class _Search:
     dataset: Any
     most_paths: int
     tail: Fraction
+    questions: Questions
+    read: bool
     runs: int = 0
     inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
@@ -160,38 +165,43 @@ class _Search:
 
     def _run(self, path: Path) -> Hashable:
         """One run: the outcome, the state where it was stopped, or the cut."""
-        from dpspec.verify.automatic.generator import EnumeratingGenerator
-        from dpspec.verify.automatic.loops import Watch
-
         self.runs += 1
         if self.runs > self.most_paths:
             rule = f"has more than {self.most_paths} paths"
             raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")
         given = self._fresh()
-        handed = [*given] if isinstance(given, list) else None
-        before = sys.gettrace()
-        sys.settrace(Watch(path, _stop))
+        before = _print_of(given)
+        self.questions.path, self.questions.printed[:] = path, []
+        with contextlib.suppress(Stop):
+            output = self._observed(given, EnumeratingGenerator(path, self.tail, self.known), path)
+            if _print_of(given) != before:
+                path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
+            self.questions.check_roots()
+        if path.ended is None:
+            return _Output(output)
+        if path.ended.fault is not None:
+            raise path.ended.fault from None
+        return _BEYOND if path.ended.beyond else path.ended.state
+
+    def _observed(self, given: Any, generator: EnumeratingGenerator, path: Path) -> Hashable:
+        """What is seen of one call; once the path has ended it does not matter."""
+        questions = self.questions
         self.inside = True
         try:
-            output = self.function(given, EnumeratingGenerator(path, self.tail, self.known))
-        except Stop as stop:
-            if stop.fault is not None:
-                raise stop.fault from None
-            return _BEYOND if stop.beyond else stop.state
+            output = questions.call(self.function, given, generator) if self.read else self.function(given, generator)
         except Cut:
-            raise NotEnumerableError("sampler", f"did not end within {LIMIT:g} s", "check its loops") from None
-        except (Exception, SystemExit) as problem:
-            if path.draws and isinstance(problem, (TypeError, AttributeError)):
-                path.refused = path.refused or _SYMBOLIC
-            output = f"raises {type(problem).__name__}"
+            path.refuse(NotEnumerableError("sampler", f"did not end within {LIMIT:g} s", "check its loops"))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:
+            self.inside = False
+            questions.caught(problem)
+            path.going()
+            return observed_raise(problem, "".join(questions.printed))
         finally:
             self.inside = False
-            sys.settrace(before)
-        if path.refused is not None:
-            raise path.refused
-        if handed is not None and [*map(id, given)] != [*map(id, handed)]:
-            raise NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy")
-        return _Output(plain(output))
+        path.going()
+        return observed(output, "".join(questions.printed)) if self.read else output
 
     def _fresh(self) -> Any:
         """The dataset, as a copy where a sampler could change it."""
@@ -205,11 +215,12 @@ class _Search:
         """Run the first path again: a sampler with another source of randomness or a memory may end elsewhere."""
         again = Path(forced=tuple(path.taken), start=path.start)
         if self._run(again) != target or again.taken != path.taken:
-            raise NotEnumerableError(
-                "sampler",
-                "behaves differently when it is run again with the same choices",
-                "remove what it keeps between calls, and every other source of randomness",
-            )
+            raise changed()
+
+
+def _print_of(dataset: Any) -> Hashable:
+    """The dataset as it was handed over, to see whether it was changed: which objects it holds, and how they are written."""
+    return [*map(id, dataset), repr(dataset)] if isinstance(dataset, list) else repr(dataset)
 
 
 @attrs.frozen
@@ -220,10 +231,6 @@ class _Output:
 @attrs.frozen
 class _State:
     key: Hashable
-
-
-def _stop(key: Hashable) -> None:
-    raise Stop(state=_State(key))
 
 
 def _law(ends: Row) -> Law:

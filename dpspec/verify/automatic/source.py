@@ -22,11 +22,10 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
-from dpspec.randomness import KeyedRandomness, Randomness, Words
+from dpspec.randomness import KeyedRandomness, PlacedRandomness, Randomness, Words
 from dpspec.randomness.arrangement import Indices, Integers
 from dpspec.table import Table
 from dpspec.verify.automatic.generator import EnumeratingGenerator
-from dpspec.verify.automatic.path import Stop
 
 Mask = npt.NDArray[np.bool_]
 
@@ -80,7 +79,7 @@ class ReleaseCode(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         from dpspec.verify.automatic.sampler import enumerate_law
 
-        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset))
+        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset), read=False)
 
 
 def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> Table:
@@ -90,13 +89,13 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
     try:
         return mechanism.release(table, space, EnumeratedSource(generator))
     except DpspecError as fault:
-        raise Stop(fault=fault) from fault
+        generator.give_up(fault)
     except Exception as problem:
         rule = f"raised {type(problem).__name__} in release(): {problem}"
-        raise Stop(fault=PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author")) from problem
+        generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
 
 
-class EnumeratedSource(Randomness):
+class EnumeratedSource(Randomness, PlacedRandomness):
     """A source whose draws are choices of an enumerating generator; single words have too many values to be listed."""
 
     fit_for_publication = False
@@ -106,6 +105,9 @@ class EnumeratedSource(Randomness):
 
     def words(self, count: int) -> Words:
         raise NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
+
+    def placed(self) -> EnumeratedSource:
+        return self
 
     def words_at(self, stream: int, places: Integers) -> Words:
         return self.words(len(places))

@@ -7,21 +7,24 @@ a U + b, with U uniform on an interval that each question cuts in two.
 from __future__ import annotations
 
 import math
-import numbers
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import attrs
+import numpy as np
 
 from dpspec.errors import NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
-from dpspec.verify.automatic.path import Path, Stop, quiet
+from dpspec.verify.automatic.path import Path
 
 _DIGITS = 12
 """A double that prints with more digits was computed, not typed: only one in 10,000 computed ones prints shorter."""
 _ULPS = 8
+_LEAST = Fraction(1, 1 << 40)
+"""Events of a smaller probability are not asked about: a double has steps of 2^-53, a real number has none."""
 
 
 def exact(value: Any) -> Chance | None:
@@ -35,13 +38,13 @@ def exact(value: Any) -> Chance | None:
     """
     if isinstance(value, (Exponential, Enclosed)):
         return value
-    if hasattr(value, "item") and not isinstance(value, (int, float, Fraction)):
+    if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, numbers.Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Decimal) and value.is_finite():
+    if type(value) in (int, bool, Fraction):
         return Fraction(value)
-    if not isinstance(value, float) or not math.isfinite(value):
+    if type(value) is Decimal and value.is_finite():
+        return Fraction(value)
+    if type(value) is not float or not math.isfinite(value):
         return None
     digits = Decimal(repr(float(value))).as_tuple().digits
     if len(digits) <= _DIGITS:
@@ -60,12 +63,16 @@ class _Draw:
     low: Chance = Fraction(0)
     high: Chance = Fraction(1)
 
-    def below(self, threshold: Chance) -> bool:
-        """Whether U < threshold: a choice, unless it is settled."""
+    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+        """Whether U < threshold, or U <= threshold when closed: a choice, unless it is settled."""
+        if closed and self.low == threshold:
+            refuse(self.path, "was compared with <= or > at its least value, which has probability 0 or 2^-53")
         if at_least(self.low, threshold):
             return False
         if at_least(threshold, self.high):
             return True
+        if any(not at_least(minus(*ends), _LEAST) for ends in ((threshold, self.low), (self.high, threshold))):
+            refuse(self.path, "was asked about an event of probability below 2^-40")
         whole = minus(self.high, self.low)
         chances = [_ratio(minus(threshold, self.low), whole), _ratio(minus(self.high, threshold), whole)]
         if self.path.choose(chances) == 0:
@@ -99,84 +106,119 @@ def at_least(left: Chance, right: Chance) -> bool:
 
 @attrs.frozen(eq=False, repr=False)
 class Uniform:
-    """scale U + shift for a symbolic uniform draw U: it can be compared, scaled, shifted and floored, and nothing else."""
+    """scale U + shift for a symbolic uniform draw U: it can be compared, scaled, shifted and floored, and nothing else.
+
+    Args:
+        draw: U.
+        scale, shift: the affine function of it.
+        scalar: whether the number is one of numpy's, whose comparisons give numpy's truth values.
+    """
 
     draw: _Draw
     scale: Fraction = Fraction(1)
     shift: Fraction = Fraction(0)
+    scalar: bool = False
+
+    __array_ufunc__ = None
+    """numpy leaves its operators to this class."""
 
     @classmethod
-    def on(cls, path: Path) -> Uniform:
-        return cls(_Draw(path, path.fresh()))
+    def on(cls, path: Path, *, scalar: bool = False) -> Uniform:
+        return cls(_Draw(path, path.fresh()), scalar=scalar)
 
     def known(self) -> tuple[object, ...]:
         """What is known about it, for telling states apart."""
-        return self.draw.number, self.draw.low, self.draw.high, self.scale, self.shift
+        return self.draw.number, self.draw.low, self.draw.high, self.scale, self.shift, self.scalar
+
+    def as_float(self) -> Uniform:
+        """float(it)."""
+        return attrs.evolve(self, scalar=False)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Asked for by isinstance alone, which would take it for no float."""
+        self._refuse("was asked for its type")
 
     # -- questions --------------------------------------------------------------------------------
 
-    def __lt__(self, other: object) -> bool:
-        return self._below(other) if self.scale > 0 else not self._below(other)
+    def __lt__(self, other: object) -> Any:
+        return self._truth(other, lambda one: self._below(one, closed=False))
 
-    def __gt__(self, other: object) -> bool:
-        return not self < other
+    def __le__(self, other: object) -> Any:
+        return self._truth(other, lambda one: self._below(one, closed=True))
 
-    __le__, __ge__ = __lt__, __gt__  # a single point has probability 0
+    def __gt__(self, other: object) -> Any:
+        return self._truth(other, lambda one: not self._below(one, closed=True))
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Uniform):
-            return other is self or self._refuse("was compared with another random number")
-        return False
+    def __ge__(self, other: object) -> Any:
+        return self._truth(other, lambda one: not self._below(one, closed=False))
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __eq__(self, other: object) -> Any:
+        self._refuse("was compared with ==, which holds with probability 0 or 2^-53")
+
+    __ne__ = __eq__
 
     def __hash__(self) -> int:
-        return id(self.draw)
+        self._refuse("was hashed")
 
     def __bool__(self) -> bool:
-        return True
+        self._refuse("was used as a truth value")
 
-    @quiet
-    def _below(self, other: object) -> bool:
-        """Whether U < (other - shift) / scale."""
-        if isinstance(other, Uniform):
+    def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
+        """The answer in the type in which numpy and Python give it."""
+        if type(other) is np.ndarray:
+            return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape)
+        answer = question(other)
+        return np.bool_(answer) if self.scalar or isinstance(other, np.generic) else answer
+
+    def _below(self, other: object, *, closed: bool) -> bool:
+        """Whether scale U + shift < other, or <= other when closed."""
+        if type(other) is Uniform:
             self._refuse("was compared with another random number")
         threshold = exact(other)
         if threshold is None:
-            negative = isinstance(other, (int, float)) and other < 0
-            if not negative and other != float("inf"):
-                self._refuse(f"was compared with {other!r}")
-            return (self.scale > 0) != negative
+            if type(other) is float and math.isinf(other):
+                return other > 0
+            if not isinstance(other, (float, np.floating)) or not other < 0:
+                self._refuse(f"was compared with {type(other).__name__} {other!r}")
+            threshold = Fraction(float(other))
         if self.scale == 1 and not self.shift:
-            return self.draw.below(threshold)
+            return self.draw.below(threshold, closed=closed)
         if isinstance(threshold, Enclosed):
             self._refuse("was scaled and compared with a number that was computed in floating point")
-        return self.draw.below((threshold - self.shift) / self.scale)
+        place = (threshold - self.shift) / self.scale
+        if self.scale > 0:
+            return self.draw.below(place, closed=closed)
+        return not self.draw.below(place, closed=not closed)
 
     def __floor__(self) -> int:
         ends = sorted((self.shift, self.shift + self.scale))
         for whole in range(ends[0].__floor__() + 1, ends[1].__ceil__() + 1):
-            if self < whole:
+            if self._below(whole, closed=False):
                 return whole - 1
         return ends[1].__ceil__() - 1
 
     def __int__(self) -> int:
-        return self.__floor__() if self >= 0 else -((-self).__floor__())
+        return self.__floor__() if not self._below(0, closed=False) else -((-self).__floor__())
 
     __trunc__ = __int__
 
     # -- arithmetic -------------------------------------------------------------------------------
 
-    @quiet
-    def _affine(self, scale: Any, shift: Any = 0) -> Uniform:
-        factor, summand = (value if isinstance(value, int) else exact(value) for value in (scale, shift))
-        if not isinstance(factor, (int, Fraction)) or not isinstance(summand, (int, Fraction)) or not factor:
+    def _affine(self, scale: Any, shift: Any, other: Any) -> Uniform:
+        if type(other) is bool or not isinstance(other, (int, float, Fraction, np.integer, np.floating)):
+            self._refuse(f"was used in a computation with {type(other).__name__}")
+        factor, summand = exact(scale), exact(shift)
+        if not isinstance(factor, Fraction) or not isinstance(summand, Fraction) or not factor:
             self._refuse("was used in a computation with a number that is not exact")
-        return Uniform(self.draw, self.scale * factor, self.shift * factor + summand)
+        size, most = abs(self.scale * factor), Fraction(1 << 20)
+        if not 1 / most <= size <= most or abs(self.shift * factor + summand) > most * size:
+            self._refuse("was scaled or shifted so far that the rounding of doubles matters")
+        scalar = self.scalar or isinstance(other, np.generic)
+        return Uniform(self.draw, self.scale * factor, self.shift * factor + summand, scalar)
 
     def __add__(self, other: Any) -> Uniform:
-        return self._affine(1, other)
+        return self._affine(1, other, other)
 
     def __sub__(self, other: Any) -> Uniform:
         return (-self).__add__(other).__neg__()
@@ -185,10 +227,10 @@ class Uniform:
         return (-self).__add__(other)
 
     def __neg__(self) -> Uniform:
-        return self._affine(Fraction(-1))
+        return self._affine(-1, 0, 0)
 
     def __mul__(self, other: Any) -> Uniform:
-        return self._affine(other)
+        return self._affine(other, 0, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -196,18 +238,18 @@ class Uniform:
         divisor = exact(other)
         if not isinstance(divisor, Fraction) or not divisor:
             self._refuse("was divided by a number that is not exact")
-        return self._affine(1 / divisor)
+        return self._affine(1 / divisor, 0, other)
 
     def _number(self, *_: Any) -> NoReturn:
         self._refuse("was used as a number")
 
     __float__ = __complex__ = __index__ = __abs__ = __round__ = __pow__ = __rpow__ = __rtruediv__ = _number
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _number
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pos__ = __ceil__ = _number
 
     def _text(self, *_: Any) -> NoReturn:
         self._refuse("was written as text")
 
-    __str__ = __repr__ = __format__ = _text
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = _text
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
@@ -215,10 +257,15 @@ class Uniform:
         self._refuse(f"was asked for {name}")
 
     def _refuse(self, what: str) -> NoReturn:
-        fault = NotEnumerableError(
+        refuse(self.draw.path, what)
+
+
+def refuse(path: Path, what: str) -> NoReturn:
+    """End a run that asks more of a symbolic draw than can be answered."""
+    path.refuse(
+        NotEnumerableError(
             "random()",
             f"{what}, so it has infinitely many values that matter",
             "compare it with thresholds, or draw integers; continuous noise needs a law written by hand",
         )
-        self.draw.path.refused = fault
-        raise Stop(fault=fault)
+    )

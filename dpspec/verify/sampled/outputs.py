@@ -1,5 +1,7 @@
 """Outputs of a black box as a *shape* (everything that is not a finite number) and the numbers in it.
 
+Outputs are told apart as `dpspec.verify.observed` sees them.
+
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
     an exception -> ("raises", type, message), ()      no end within the limit -> ("does not end",), ()
 
@@ -10,12 +12,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import attrs
 import numpy as np
+
+from dpspec.verify.observed import Observed, UnobservableError, observed
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
@@ -25,7 +28,7 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_NUMBERS = 64
 """Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
 _EXACT = 2**53
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_BRACKETS = {"tuple": "()", "list": "[]", "set": "{}", "dict": "{}"}
 
 
 @attrs.frozen
@@ -42,47 +45,51 @@ class Endless:
 
 
 def atom(output: Any) -> Atom:
-    """The shape and the numbers of one output.
+    """The shape and the numbers of one output: two outputs have one atom if and only if `observed` sees them alike.
+
+    Of an output that cannot be compared only its type is seen.
 
     >>> atom((1, 0.5)), atom(float("nan"))
     ((('tuple', ('int',), ('float',)), (1.0, 0.5)), (('nan',), ()))
     """
-    if type(output) is float and math.isfinite(output):
+    if type(output) is float and math.isfinite(output) and (output or math.copysign(1.0, output) > 0):
         return ("float",), (output,)
     if type(output) is int and -_EXACT < output < _EXACT:
         return ("int",), (float(output),)
-    if type(output) in (tuple, list):
-        return _collection(type(output).__name__, output)
-    return _special(output)
-
-
-def _collection(kind: str, parts: Iterable[Any]) -> Atom:
-    atoms = [atom(part) for part in parts]
-    return (kind, *(shape for shape, _ in atoms)), tuple(value for _, values in atoms for value in values)
-
-
-def _special(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
     if isinstance(output, Raised):
         return ("raises", output.kind, output.message), ()
     if isinstance(output, Endless):
         return ("does not end",), ()
-    if isinstance(output, np.ndarray):
-        return _collection("array", [output.tolist()])
-    if isinstance(output, np.generic):
-        return atom(output.item())
-    if isinstance(output, bool) or output is None:
-        return (str(output),), ()
-    if isinstance(output, float):
-        return ("nan" if math.isnan(output) else "inf" if output > 0 else "-inf" if math.isinf(output) else "float",), (
-            (float(output),) if math.isfinite(output) else ()
-        )
-    if isinstance(output, dict):
-        return _collection("dict", sorted(output.items(), key=repr))
-    if isinstance(output, (set, frozenset)):
-        return _collection("set", sorted(output, key=repr))
-    if isinstance(output, (tuple, list)):
-        return _collection(type(output).__name__, output)
-    return ("text" if isinstance(output, str) else type(output).__name__, _ADDRESS.sub("0x", repr(output))), ()
+    try:
+        return _seen(observed(output))
+    except UnobservableError:
+        return ("object", f"an object of type {type(output).__name__}"), ()
+
+
+def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
+    """What was seen, with its numbers taken out."""
+    kind = type(sight)
+    if kind is tuple:
+        return _collection("tuple", sight)
+    if kind in (float, bool, complex):  # the elements of an array
+        return atom(sight)
+    if kind is not Observed:
+        if kind is int and -_EXACT < sight < _EXACT:
+            return ("int",), (float(sight),)
+        return (("None",) if sight is None else ("text" if kind is str else kind.__name__, repr(sight))), ()
+    if sight.parts is not None:
+        return _collection(sight.kind, sight.parts)
+    if sight.number is None:
+        return (sight.kind, sight.content, sight.text), ()
+    if math.isfinite(sight.number) and (sight.number or math.copysign(1.0, sight.number) > 0):
+        return (sight.kind,), (sight.number,)
+    usual = sight.kind == "float" and sight == observed(float(sight.text))
+    return ((sight.text,) if usual else (sight.kind, sight.content, sight.text)), ()
+
+
+def _collection(kind: str, parts: Iterable[Any]) -> Atom:
+    atoms = [_seen(part) for part in parts]
+    return (kind, *(shape for shape, _ in atoms)), tuple(value for _, values in atoms for value in values)
 
 
 def written(given: Atom) -> str:
@@ -96,16 +103,17 @@ def written(given: Atom) -> str:
 
 def _written(shape: Shape, values: Iterator[float]) -> str:
     kind = shape[0]
-    if kind in ("float", "int"):
+    if len(shape) == 1 and (kind in ("float", "int") or str(kind).startswith("np.")):
         value = next(values, None)
         if value is None:
             return "#"
-        return str(int(value)) if kind == "int" else f"{value:.10g}"
+        text = f"{value:.10g}" if "float" in str(kind) else str(int(value))
+        return f"{kind}({text})" if str(kind).startswith("np.") else text
     if kind == "raises":
         return f"raises {shape[1]}" + (f" ({shape[2]})" if shape[2] else "")
-    if kind in ("tuple", "list", "set", "array", "dict"):
+    if len(shape) == 1 or all(isinstance(part, tuple) for part in shape[1:]):
         parts = [_written(part, values) for part in shape[1:] if isinstance(part, tuple)]
-        left, right = {"tuple": "()", "list": "[]", "set": "{}", "array": ("array(", ")"), "dict": "{}"}[str(kind)]
+        left, right = _BRACKETS.get(str(kind), (f"{kind}(" if parts else str(kind), ")" if parts else ""))
         return f"{left}{', '.join(parts)}{',' if kind == 'tuple' and len(parts) == 1 else ''}{right}"
     return str(shape[-1])
 

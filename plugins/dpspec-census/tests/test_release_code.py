@@ -28,7 +28,7 @@ def test_the_release_code_has_exactly_the_law(kind, rate):
     mechanism = kind(swap=["county"], swap_rate=rate)
     for dataset in SPACE.datasets():
         if dataset:
-            assert enumerate_law(release_function(mechanism, SPACE), dataset) == mechanism.law(dataset, SPACE)
+            assert enumerate_law(release_function(mechanism, SPACE), dataset, read=False) == mechanism.law(dataset, SPACE)
 
 
 @pytest.mark.reference("B-S9")
@@ -40,7 +40,7 @@ def test_so_it_does_with_strata_and_four_records():
         (("0", "0", "0"), ("0", "0", "0"), ("0", "1", "1"), ("0", "1", "1")),
     ):
         known = space.dataset(dataset)
-        assert enumerate_law(release_function(mechanism, space), known) == mechanism.law(known, space)
+        assert enumerate_law(release_function(mechanism, space), known, read=False) == mechanism.law(known, space)
 
 
 @pytest.mark.reference("B-T11")

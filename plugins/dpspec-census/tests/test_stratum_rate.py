@@ -37,7 +37,7 @@ def swapping(kind=DerangementSwapping, rates=OWN, **others):
 @pytest.mark.reference("B-A4")
 @pytest.mark.parametrize("kind", [DerangementSwapping, PermutationSwapping])
 def test_the_release_code_has_the_law(kind):
-    law = enumerate_law(release_function(swapping(kind), SPACE), DATASET)
+    law = enumerate_law(release_function(swapping(kind), SPACE), DATASET, read=False)
     assert law == swapping(kind).law(DATASET, SPACE)
     assert law != swapping(kind, rates=[]).law(DATASET, SPACE)
 

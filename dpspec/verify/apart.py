@@ -1,0 +1,274 @@
+"""Running foreign code in a child process: what it breaks, prints or keeps stays there, and how it ends is told.
+
+The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
+own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import mmap
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import IO, Any, Generic, TypeVar
+
+import attrs
+
+Result = TypeVar("Result")
+Tell = Callable[[int, int], None]
+
+CAN_FORK = hasattr(os, "fork") and sys.platform != "win32"
+_NOTE = 1 << 12
+_SHOWN = 1 << 16
+
+
+@attrs.frozen(kw_only=True)
+class Returned(Generic[Result]):
+    """What came back from a child.
+
+    Args:
+        value: the result; None where the process ended without one.
+        printed: what was written to standard output and error.
+        ended: how the process ended before its work was done; empty where it was not.
+        note: what it was about when it ended, by `note`.
+    """
+
+    value: Result | None
+    printed: str = ""
+    ended: str = ""
+    note: str = ""
+
+
+class _Note:
+    """A line of text that survives the process that writes it."""
+
+    def __init__(self) -> None:
+        self.place: mmap.mmap | None = None
+
+    def write(self, text: str) -> None:
+        if self.place is not None:
+            data = text.encode("utf-8", "backslashreplace")[: _NOTE - 1] + b"\0"
+            self.place[: len(data)] = data
+
+    def read(self) -> str:
+        return "" if self.place is None else self.place[:].split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+_note = _Note()
+
+
+def note(text: str) -> None:
+    """Say what is done next; it is told where the process ends in the middle of it."""
+    _note.write(text)
+
+
+def apart(work: Callable[[Tell], Result], progress: Tell | None = None) -> Returned[Result]:
+    """Run `work` in a child process, and hand back what it returns or raises.
+
+    Args:
+        work: takes a function that tells of progress; returns something that can be pickled.
+        progress: called in this process with what the work tells of its progress.
+
+    Raises:
+        whatever the work raises.
+
+    >>> apart(lambda tell: 6 * 7).value
+    42
+    >>> apart(lambda tell: os._exit(3)).ended
+    'with exit code 3'
+    """
+    tell = progress or (lambda _done, _all: None)
+    if not CAN_FORK:
+        return Returned(value=work(tell))
+    receiver, sender = Pipe(duplex=False)
+    before, _note.place = _note.place, mmap.mmap(-1, _NOTE)
+    with tempfile.TemporaryFile() as printed, receiver:
+        child = _fork()
+        if not child:
+            receiver.close()
+            _serve(work, sender, printed)
+        sender.close()
+        try:
+            value, failure = _received(receiver, tell)
+        except BaseException:  # this process was interrupted
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            _note.place = before
+            raise
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        noted, _note.place = _note.read(), before
+        text = _text(printed)
+    if failure is not None:
+        raise failure
+    if value is _NOTHING:
+        return Returned(value=None, printed=text, ended=_how(status), note=noted)
+    return Returned(value=value, printed=text)
+
+
+_NOTHING: Any = object()
+
+
+_forking = False
+
+
+def _fork() -> int:
+    global _forking  # noqa: PLW0603
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other threads of ours hold no lock that the child needs
+        _forking = True
+        try:
+            return os.fork()
+        finally:
+            _forking = False
+
+
+def _alone() -> None:
+    """A copy that the code makes of its process ends at once: it would go on with our work, and make copies of its own."""
+    if not _forking:
+        os._exit(0)
+
+
+def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) -> None:
+    """The child's whole life."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.register_at_fork(after_in_child=_alone)
+        _redirect(printed)
+        try:
+            message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
+        except BaseException as problem:  # noqa: BLE001 (it is raised again where it was asked for)
+            message = ("failure", problem)
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        sender.send_bytes(_pickled(*message))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _pickled(kind: str, content: Any) -> bytes:
+    try:
+        data = pickle.dumps((kind, content))
+        pickle.loads(data)  # noqa: S301 (our own bytes)
+    except Exception as problem:
+        if kind == "result":
+            raise
+        data = pickle.dumps((kind, RuntimeError(f"{type(content).__name__}: {content} ({problem})")))
+    return data
+
+
+def _redirect(printed: IO[bytes]) -> None:
+    for descriptor in (1, 2):
+        os.dup2(printed.fileno(), descriptor)
+    out = io.TextIOWrapper(os.fdopen(1, "wb", 0, closefd=False), "utf-8", "backslashreplace", write_through=True)
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = out  # type: ignore[misc]
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+
+def _received(receiver: Connection, tell: Tell) -> tuple[Any, BaseException | None]:
+    """The result (or nothing) and the failure (or none)."""
+    while True:
+        try:
+            kind, content = receiver.recv()
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return _NOTHING, None
+        if kind == "progress":
+            tell(*content)
+        elif kind == "failure":
+            return _NOTHING, content
+        else:
+            return content, None
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"with exit code {code}"
+    try:
+        name = signal.Signals(-code)
+    except ValueError:
+        return f"by signal {-code}"
+    words = {signal.SIGSEGV: "a segmentation fault", signal.SIGABRT: "an abort", signal.SIGKILL: "a kill"}
+    return f"by {words.get(name, 'a signal')} ({name.name})"
+
+
+def _text(printed: IO[bytes]) -> str:
+    printed.seek(0)
+    return printed.read(_SHOWN).decode("utf-8", "replace")
+
+
+# --- a process in which the code was never called ------------------------------------------------------------------------------
+
+
+class Spare(Generic[Result]):
+    """A copy of this process as it is now, from which questions are answered later, each by a fresh copy of it.
+
+    Args:
+        answer: takes a question that can be pickled, and returns something that can be.
+
+    >>> seen = [1]
+    >>> with Spare(lambda extra: seen + [extra]) as spare:
+    ...     seen.append(2)
+    ...     spare.ask(3)
+    [1, 3]
+    """
+
+    def __init__(self, answer: Callable[[Any], Result]) -> None:
+        self._answer = answer
+        self._child = 0
+        self._line: Connection | None = None
+
+    def __enter__(self) -> Spare[Result]:
+        if CAN_FORK:
+            self._line, theirs = Pipe()
+            with tempfile.TemporaryFile() as printed:
+                self._child = _fork()
+                if not self._child:
+                    self._line.close()
+                    self._wait(theirs, printed)
+            theirs.close()
+        return self
+
+    def _wait(self, line: Connection, printed: IO[bytes]) -> None:
+        """The copy's whole life: to fork whenever something is asked."""
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _redirect(printed)
+            while True:
+                question = line.recv()
+                try:
+                    line.send((True, apart(lambda _, asked=question: self._answer(asked)).value))  # type: ignore[misc]
+                except Exception as problem:  # noqa: BLE001
+                    line.send((False, repr(problem)))
+        finally:
+            os._exit(0)
+
+    def ask(self, question: Any) -> Result | None:
+        """The answer of a fresh copy; None where there is none, as when the copy ended in the middle of it."""
+        if self._line is None:
+            return None
+        try:
+            self._line.send(question)
+            told, answer = self._line.recv()
+        except (EOFError, OSError):
+            return None
+        found: Result | None = answer if told else None
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.close()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+            self._line = None

@@ -1,0 +1,51 @@
+"""The zoo: no trick is verified, no right function is refuted, and nearly all right ones are verified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpspec.verify.entry import verify_claim
+from dpspec.verify.verdict import Outcome, Verdict
+from tests.attacks.right import RIGHT, Right
+from tests.attacks.tricks import TRICKS, Trick
+from tests.verify.toys import bits_spec
+
+DRAWS = 600
+"""Of the sampling engine: a few are enough to see that it does not verify."""
+EVERY = 9
+"""The default run takes one trick of so many, and one right function of so many over two."""
+
+
+def judged(case: Trick | Right) -> Verdict:
+    """The verdict on the claim that comes with a function."""
+    function: Any = case.make() if isinstance(case, Trick) else case.function
+    epsilon = case.epsilon if isinstance(case, Trick) else case.constant
+    return verify_claim(function, bits_spec(length=case.length, epsilon=epsilon), draws=DRAWS)
+
+
+def some(cases: list[Any], every: int) -> list[Any]:
+    """All cases; those beyond one of `every` run in the long profile only."""
+    return [
+        pytest.param(case, id=case.name, marks=() if place % every == 0 else (pytest.mark.long,)) for place, case in enumerate(cases)
+    ]
+
+
+def test_the_zoo_is_as_large_as_it_should_be() -> None:
+    assert len(TRICKS) >= 100
+    assert len(RIGHT) >= 40
+    assert len({trick.name for trick in TRICKS}) == len(TRICKS)
+    assert len({case.name for case in RIGHT}) == len(RIGHT)
+
+
+@pytest.mark.parametrize("trick", some(TRICKS, EVERY))
+def test_no_trick_is_verified(trick: Trick) -> None:
+    assert judged(trick).outcome is not Outcome.VERIFIED
+
+
+@pytest.mark.parametrize("case", some(RIGHT, EVERY // 2))
+def test_a_right_function_is_verified_with_its_true_constant(case: Right) -> None:
+    verdict = judged(case)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert verdict.universes[0].is_tight

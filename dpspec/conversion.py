@@ -16,7 +16,7 @@ which `mechanism` it needs, its numbers are printed apart, and it takes no part 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.blocks.budget import UniformBudget
@@ -35,6 +35,12 @@ class Conversion(Rule):
     A subclass names the divergences it joins by their registered names, says whether it is tight, and implements `convert`.
     """
 
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
+        "neighbours": "every distance is 0, for equal datasets alone, 1 or infinite",
+        "one budget": "the budget is the same number in all universes",
+        "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
+    }
     source: ClassVar[str]
     target: ClassVar[str]
     formula: ClassVar[str]

@@ -68,6 +68,10 @@ def _entry(entry: Entry) -> Data:
     for base in entry.cls.__mro__[1:]:
         described = {**_docstring(base)[1], **described}
     declared = parameters(entry.cls)
+    hypotheses = getattr(entry.cls, "hypotheses", {})
+    if hypotheses:
+        rows = "\n".join(f"- {name}: {statement}" for name, statement in hypotheses.items())
+        text = f"{text}\n\nIt rests on:\n{rows}"
     return {
         "name": entry.name,
         "kind": singular(entry.kind),

@@ -240,6 +240,29 @@ class BrokenBracket(Variation):
         return Bracket(lower=number(-1 if upper > 0 else 0), upper=upper)
 
 
+@breaks("check_only_equal_laws_are_at_zero_as_declared", "output_divergences")
+@define
+class BrokenDeclaration(Variation):
+    """Differences of at most 1/4 count nothing."""
+
+    is_metric: ClassVar[bool] = False
+
+    def separates_laws(self):
+        return True
+
+    def evaluate(self, pair, *, precision=64):
+        return Bracket.exactly(max(pair.total_variation().lower - Fraction(1, 4), 0))
+
+
+@breaks("check_event_bounds_are_the_divergence", "output_divergences")
+@define
+class BrokenEvents(Variation):
+    """Twice what the total variation allows."""
+
+    def event_bounds(self, bound):
+        return ((number(0), bound * 2),)
+
+
 @breaks("check_post_processing_never_separates", "output_divergences")
 @define
 class BrokenProcessing(Variation):

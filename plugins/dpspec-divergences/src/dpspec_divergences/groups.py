@@ -6,7 +6,7 @@ the length k, so that rho grows with k^2: no rule of its own is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
@@ -36,6 +36,12 @@ class ApproximateGroups(Rule):
 
     name: ClassVar[str] = "approximate-groups"
     citation: ClassVar[str] = "standard group privacy, K-section 6 (external); B-S2, B-S3"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "steps": "new neighbours are at most k old steps apart",
+        "paths inside": "the path runs inside the universe, here the whole space",
+        "epsilon grows": "the new epsilon is at least k times the old one",
+        "delta grows": "the new delta is at least the old one times the sum of e^(i epsilon) over i < k",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         source, target, value = premise.output_divergence, goal.output_divergence, premise.budget.uniform()

@@ -6,9 +6,13 @@ from dpspec.testing.checks import (
     input_divergence,
     invariant,
     mechanism,
+    multiverse,
     output_divergence,
     params,
     plugin,
+    rule,
+    space,
+    table,
     tolerance,
 )
 
@@ -18,8 +22,12 @@ __all__ = [
     "input_divergence",
     "invariant",
     "mechanism",
+    "multiverse",
     "output_divergence",
     "params",
     "plugin",
+    "rule",
+    "space",
+    "table",
     "tolerance",
 ]

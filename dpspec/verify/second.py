@@ -134,7 +134,7 @@ class _Crowd:
                 output = self.function(handed, source)
             except Cut:
                 raise
-            except BaseException as raised:  # noqa: BLE001 (whatever it raises is what is seen)
+            except BaseException as raised:
                 problem = raised
             finally:
                 self.inside = reaches.listening = False

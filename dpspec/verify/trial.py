@@ -82,7 +82,7 @@ def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: It
                 except Cut:  # a call that does not end is told by those who come after
                     inside, cut = False, True
                     break
-                except BaseException as problem:  # noqa: BLE001 (it is told, not handled)
+                except BaseException as problem:
                     inside, failed = False, True
                     crash = crash or f"{_where(problem)}, on {space.presented(dataset)!r}"
                 if returned and turn:

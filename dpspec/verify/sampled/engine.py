@@ -22,13 +22,9 @@ from dpspec.exact import INFINITY, Bracket, rational
 from dpspec.extension.origin import origins
 from dpspec.extension.registry import Registry
 from dpspec.plural import count
-<<<<<<< HEAD
-from dpspec.spec import PrivacySpec
+from dpspec.spec import PrivacySpec, blocks_of
 from dpspec.verify.apart import Spare
 from dpspec.verify.assumptions import SAMPLES
-=======
-from dpspec.spec import PrivacySpec, blocks_of
->>>>>>> 943b4aab8d299278b18623d9f7dc4728fe7cb612
 from dpspec.verify.exhaustive import NOTHING
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
 from dpspec.verify.sampled.outputs import Atom
@@ -102,13 +98,8 @@ def refute(
     hunt = _Hunt(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
     with Spare(calls.single) as hunt.fresh, calls.guarded():
         verdict = hunt.run()
-<<<<<<< HEAD
-    roles = {field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}
-    provenance = tuple((role, thing.name, registry.provenance(thing) if registry else LOCAL) for role, thing in roles.items())
-    return attrs.evolve(verdict, provenance=provenance, findings=tuple(hunt.findings), assumptions=SAMPLES)
-=======
-    return attrs.evolve(verdict, provenance=origins(blocks_of(spec), registry), findings=tuple(hunt.findings))
->>>>>>> 943b4aab8d299278b18623d9f7dc4728fe7cb612
+    behind = origins(blocks_of(spec), registry)
+    return attrs.evolve(verdict, provenance=behind, findings=tuple(hunt.findings), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:

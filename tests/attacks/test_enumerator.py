@@ -305,6 +305,31 @@ def test_an_attack_is_refused(attack: Any) -> None:
         enumerate_law(attack, [1], most_paths=500)
 
 
+class Calls:
+    """A function that is an object, and counts."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def __call__(self, x: Any, rng: Any) -> int:
+        self.seen += 1
+        return int(rng.integers(2)) + (self.seen > 50)
+
+    def method(self, x: Any, rng: Any) -> int:
+        return self(x, rng)
+
+
+def kept(seen: list[int], x: Any, rng: Any) -> int:
+    seen.append(1)
+    return int(rng.integers(2)) + (len(seen) > 50)
+
+
+@pytest.mark.parametrize("make", [Calls, lambda: Calls().method, lambda: functools.partial(kept, [])])
+def test_what_the_function_itself_keeps_is_seen(make: Any) -> None:
+    with pytest.raises(NotEnumerableError, match="run again"):
+        enumerate_law(make(), [1])
+
+
 def test_the_code_is_as_before_when_the_enumeration_is_over() -> None:
     before = in_a_default.__code__
     with pytest.raises(NotEnumerableError):

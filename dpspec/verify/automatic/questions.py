@@ -45,7 +45,7 @@ _NUMBERS = (int, float, complex, bool, bytes, str, type(None), Fraction, Decimal
 _METHOD_KINDS = (
     types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType
 )  # fmt: skip
-_FIELD: Any = collections.namedtuple("_FIELD", "one").one
+_FIELD = vars(collections.namedtuple("_Field", "one"))["one"]
 _PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType, type(_FIELD))
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 _OUTSIDE = "is not known to depend on its arguments alone"
@@ -154,6 +154,11 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def judged(self, function: Any, *args: Any) -> Any:
+        """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
+        self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        return self.call(function, *args)
 
     def allowed(self, function: Any) -> Any:
         """A callable that may be called later on: a decorator."""
@@ -327,7 +332,7 @@ class Questions:
         if root in sys.stdlib_module_names or root in ("numpy", "dpspec"):
             if not (isinstance(found, type) and issubclass(found, _GENERATORS)) and name not in ("random", "default_rng"):
                 self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
-        elif not callable(found) and not isinstance(found, types.ModuleType):
+        else:
             self._root(f"{owner.__name__}.{name}", found)
 
     def owner(self, thing: Any) -> Any:

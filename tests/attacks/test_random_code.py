@@ -81,12 +81,12 @@ def misfits(law: Any, seen: dict[Any, int], runs: int, most: float) -> list[str]
 
 def compared(count: int, runs: int, seed: int, folder: Path, tell: Any = None, *, paths: int = 1000) -> tuple[int, list[str]]:
     """How many of some programs could be enumerated, and what does not fit."""
-    text = programs(count, seed)
-    module = module_of(text, folder, f"dpspec_random_programs_{seed}_{count}")
+    texts = programs(count, seed).rstrip().split("\n\n\n")  # a file for each: the engine reads the file of a function
     done, wrong = 0, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place in range(count):
+            module = module_of(f"{texts[place]}\n", folder, f"dpspec_random_program_{seed}_{place}")
             function, bit = getattr(module, f"p{place}"), place % 2
             try:
                 law: Any = enumerate_law(function, [bit], most_paths=paths)

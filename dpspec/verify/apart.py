@@ -145,7 +145,7 @@ def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) 
             message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
         except KeyboardInterrupt:  # not from the keyboard, which ends this process by its signal
             message = ("ended", "by a KeyboardInterrupt of its own")
-        except BaseException as problem:
+        except BaseException as problem:  # it is raised again where it was asked for
             message = ("failure", problem)
         with contextlib.suppress(Exception):
             sys.stdout.flush()

@@ -82,7 +82,7 @@ def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: It
                 except Cut:  # a call that does not end is told by those who come after
                     inside, cut = False, True
                     break
-                except BaseException as problem:
+                except BaseException as problem:  # it is told, not handled
                     inside, failed = False, True
                     crash = crash or f"{_where(problem)}, on {space.presented(dataset)!r}"
                 if returned and turn:
@@ -120,4 +120,5 @@ def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
         told: the shape of a dataset.
     """
     rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
-    return FunctionRaisesError("function", rule, f"{told}; mend the function, or name the file that it is written for", value=name)
+    advice = f"{told}; mend the function, or name the file that it is written for"
+    return FunctionRaisesError("function", rule, advice, value=name)

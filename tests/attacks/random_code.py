@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Random plain programs: draws, arithmetic, branches, loops, redraws, early returns and errors, as the text of a module."""
 
 from __future__ import annotations

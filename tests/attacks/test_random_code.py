@@ -72,7 +72,7 @@ def misfits(law: Any, seen: dict[Any, int], runs: int, most: float) -> list[str]
         ball = law.mass(outcome, 64) if listed else None
         low, high = (0.0, rest) if ball is None else (float(ball.lower()), min(1.0, float(ball.upper()) + 1e-15))
         share = seen.get(outcome, 0) / runs
-        chance = min(max(share, max(low, 0.0)), high)
+        chance = min(max(share, low, 0.0), high)
         distance = sum(p * math.log(p / q) if q > 0 else math.inf for p, q in ((share, chance), (1 - share, 1 - chance)) if p > 0)
         if runs * distance > most:
             found.append(f"{outcome!r}: {share} seen, {low} to {high} enumerated")
@@ -81,12 +81,12 @@ def misfits(law: Any, seen: dict[Any, int], runs: int, most: float) -> list[str]
 
 def compared(count: int, runs: int, seed: int, folder: Path, tell: Any = None, *, paths: int = 1000) -> tuple[int, list[str]]:
     """How many of some programs could be enumerated, and what does not fit."""
-    text = programs(count, seed)
-    module = module_of(text, folder, f"dpspec_random_programs_{seed}_{count}")
+    texts = programs(count, seed).rstrip().split("\n\n\n")  # a file for each: the engine reads the file of a function
     done, wrong = 0, []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place in range(count):
+            module = module_of(f"{texts[place]}\n", folder, f"dpspec_random_program_{seed}_{place}")
             function, bit = getattr(module, f"p{place}"), place % 2
             try:
                 law: Any = enumerate_law(function, [bit], most_paths=paths)
@@ -94,7 +94,8 @@ def compared(count: int, runs: int, seed: int, folder: Path, tell: Any = None, *
                 continue
             done += 1
             most = math.log(2 * count * (len(law.support) + 1) / ERROR)
-            wrong += [f"p{place} on [{bit}]: {what}" for what in misfits(law, counted(function, bit, runs, [seed, place]), runs, most)]
+            seen = counted(function, bit, runs, [seed, place])
+            wrong += [f"p{place} on [{bit}]: {what}" for what in misfits(law, seen, runs, most)]
             if tell is not None:
                 tell(place, done, wrong)
     return done, wrong

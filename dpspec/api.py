@@ -10,15 +10,16 @@ from dpspec.compare.compare import compare
 from dpspec.compare.comparison import Comparison
 from dpspec.compare.derivation import Derivation
 from dpspec.compare.order import Order, Progress, order
+from dpspec.compare.search import rules_of as rules_of
 from dpspec.compare.search import search
 from dpspec.errors import NoYardstickError
 from dpspec.extension.loader import installed
 from dpspec.extension.registry import Registry
 from dpspec.files import write_whole
 from dpspec.mechanism import Mechanism
-from dpspec.risk import RiskReport, risk
-from dpspec.risk.settings import attacker_of
-from dpspec.rule import Rule
+from dpspec.risk import Panel, RiskReport, panel, risk
+from dpspec.risk.settings import attacker_of, panel_of
+from dpspec.risk.universe import at_universe_of, dataset_of
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
@@ -26,6 +27,7 @@ from dpspec.verify.document import FileReport, verify_document, verify_function,
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
+from dpspec.verify.standing import QUICK, Standing, standing
 from dpspec.yardstick import Yardstick, common_space, found_blocks, yardsticks
 
 
@@ -72,7 +74,18 @@ def verify_file(
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
 
 
-def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), registry: Registry | None = None) -> RiskReport:
+def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int = QUICK) -> Standing:
+    """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is walked."""
+    return standing(document, registry or installed().registry, most=most)
+
+
+def assess(
+    document: SpecDocument,
+    attacker: str,
+    settings: Iterable[str] = (),
+    registry: Registry | None = None,
+    universe_of: str | None = None,
+) -> RiskReport:
     """What a specification file means to a registered attacker: the worst case beside the law of the file's mechanism.
 
     Args:
@@ -80,13 +93,35 @@ def assess(document: SpecDocument, attacker: str, settings: Iterable[str] = (), 
         attacker: the name of the attacker model.
         settings: its parameters as texts KEY=VALUE.
         registry: where the name is looked up; without it, among all installed plugins.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
+            mechanism's own law, which is one for each universe, is then left out.
 
     Raises:
         UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
         AttackerMisfitError: when the attacker does not fit the specification.
+        TableError: when the table does not fit the space.
     """
-    asked = attacker_of(registry or installed().registry, attacker, settings)
-    return risk(document.spec, asked, document.mechanism)
+    known = registry or installed().registry
+    spec, mechanism = _asked_about(document, known, universe_of)
+    return risk(spec, attacker_of(known, attacker, settings), mechanism)
+
+
+def assess_panel(document: SpecDocument, registry: Registry | None = None, universe_of: str | None = None) -> Panel:
+    """The same for all attackers that are shown where none is named, each with its defaults.
+
+    Raises:
+        AttackerMisfitError: when none fits the specification.
+    """
+    known = registry or installed().registry
+    spec, mechanism = _asked_about(document, known, universe_of)
+    return panel(spec, panel_of(known), mechanism)
+
+
+def _asked_about(document: SpecDocument, registry: Registry, universe_of: str | None) -> tuple[PrivacySpec, Mechanism | None]:
+    if universe_of is None:
+        return document.spec, document.mechanism
+    spec = at_universe_of(document.spec, dataset_of(universe_of, document.spec.space, registry))
+    return spec, document.mechanism if spec == document.spec else None
 
 
 def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:
@@ -158,11 +193,6 @@ def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | N
     """The shortest derivation of one specification from another by the registered rules; None when none is found."""
     found = search(premise, conclusion, rules_of(registry or installed().registry))
     return found.derivation if found.arrived else None
-
-
-def rules_of(registry: Registry) -> tuple[Rule, ...]:
-    """The registered rules of inference, those of the core first."""
-    return tuple(entry.cls() for entry in registry if entry.kind == "rules")
 
 
 def write_derivation(found: Comparison, path: str | Path, registry: Registry) -> str:

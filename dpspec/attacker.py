@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpspec.exact import Bracket
+from dpspec.exact import Bracket, Number
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
 
@@ -38,6 +38,8 @@ class RiskStatement:
         value: the number, exactly or in a rigorous bracket.
         theorem: why it holds: the ID of a theorem, or the computation.
         assumption: what must hold for it besides the specification, in words; "none" if nothing must.
+        trivial: the value that no release can go beyond, such as 1 for a probability: a limit there says nothing, and an equality
+            is certainty. None where there is no such value.
     """
 
     quantity: str
@@ -46,6 +48,19 @@ class RiskStatement:
     value: Bracket
     theorem: str
     assumption: str
+    trivial: Number | None = None
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it is a limit that every release keeps."""
+        if self.relation is Relation.AT_MOST:
+            return self.value.lower.is_infinite or (self.trivial is not None and self.value.lower >= self.trivial)
+        return self.relation is Relation.AT_LEAST and self.trivial == 0 and self.value.upper == 0
+
+    @property
+    def is_certainty(self) -> bool:
+        """Whether it says that nothing is left to learn."""
+        return self.relation is Relation.EQUALS and self.trivial is not None and self.value.lower == self.trivial
 
 
 class AttackerModel(ABC):
@@ -68,6 +83,8 @@ class AttackerModel(ABC):
     """What the statements need besides the specification; "none" if nothing."""
     source: ClassVar[str]
     """The IDs of the definitions and theorems."""
+    in_panel: ClassVar[bool] = False
+    """Whether it is shown, with its defaults, where no attacker is named."""
 
     @abstractmethod
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:

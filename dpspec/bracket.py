@@ -9,8 +9,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.errors import NumericalError
-from dpspec.forms import START_PRECISION, dyadic
-from dpspec.numbers import INFINITY, ZERO, Number, NumberLike, Scalar, number
+from dpspec.forms import MOST_BITS, START_PRECISION, ceiling_of, floor_of
+from dpspec.numbers import INFINITY, LONGEST_EXACT, ZERO, Number, NumberLike, Scalar, number
 
 
 @attrs.frozen(kw_only=True)
@@ -26,16 +26,30 @@ class Bracket:
 
     @classmethod
     def exactly(cls, value: NumberLike) -> Bracket:
+        """The value itself; next to it on both sides where its exact form is too long to be worked with.
+
+        >>> Bracket.exactly(number(3) * (1 << 13_001)).is_exact
+        False
+        """
         exact = number(value)
+        if not exact.infinite and exact.bits > MOST_BITS:
+            return cls.around(exact.enclose(4 * START_PRECISION))
         return cls(lower=exact, upper=exact)
 
     @classmethod
     def around(cls, enclosure: arb, *, least: Scalar | None = None) -> Bracket:
-        """The exact (dyadic) ends of a ball; `least` is a bound known beforehand, such as 0."""
-        if enclosure.is_nan():
-            low, high = number(least if least is not None else 0), INFINITY
-        else:
-            low, high = _endpoint(enclosure.lower()), _endpoint(enclosure.upper())
+        """The exact (dyadic) ends of a ball; `least` is a bound known beforehand, such as 0.
+
+        Beyond 2^13000 and below 2^-13000 they are rounded outward, so that an end is never longer than can be worked with.
+
+        >>> tiny = Bracket.around(arb(-(10**12)).exp(), least=0)
+        >>> str(tiny.lower), tiny.upper < number("1e-3900"), str(tiny)
+        ('0', True, '[0, 4.0743315621345154E-3914]')
+        """
+        floor, ceiling = (None, None) if enclosure.is_nan() else (floor_of(enclosure), ceiling_of(enclosure))
+        if floor is None and least is None:
+            raise NumericalError("bracket", "has no lower end", "choose less extreme parameters")
+        low, high = number(floor or 0), INFINITY if ceiling is None else number(ceiling)
         if least is not None and not (least == 0 and enclosure > 0):
             low, high = max(low, number(least)), max(high, number(least))
         return cls(lower=low, upper=high)
@@ -61,6 +75,17 @@ class Bracket:
         lower, upper = self.ends()
         return lower if self.is_exact else f"[{lower}, {upper}]"
 
+    def outward(self, digits: int) -> str:
+        """As text of so many digits: the exact form where there is a short one, else both ends, rounded outward.
+
+        >>> Bracket(lower=number("0.1234567"), upper=number("0.2345678")).outward(3)
+        '[0.123, 0.235]'
+        """
+        exact = str(self.lower) if self.is_exact else ""
+        if exact and len(exact) <= LONGEST_EXACT:
+            return exact
+        return f"[{_outward(self.lower, ROUND_FLOOR, digits)}, {_outward(self.upper, ROUND_CEILING, digits)}]"
+
     def ends(self) -> tuple[str, str]:
         """Both ends as text: in exact form when the value is exact, else as decimals on the safe side."""
         if self.is_exact:
@@ -73,14 +98,10 @@ def _outward(value: Number, rounding: str, digits: int = 17) -> str:
     if value.is_infinite:
         return "inf"
     enclosure = value.enclose(2 * START_PRECISION)
-    end = dyadic(enclosure.lower() if rounding == ROUND_FLOOR else enclosure.upper())
+    end = floor_of(enclosure) if rounding == ROUND_FLOOR else ceiling_of(enclosure)
+    if end is None:
+        return "inf"
     return str(Context(prec=digits, rounding=rounding).divide(Decimal(end.numerator), Decimal(end.denominator)))
-
-
-def _endpoint(value: arb) -> Number:
-    if value.is_finite():
-        return number(dyadic(value))
-    return INFINITY if value > 0 else ZERO
 
 
 def largest(brackets: Iterable[Bracket]) -> Bracket:

@@ -4,6 +4,10 @@ A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget 
 an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
 factor for all distances is `OutputDivergence.bounded_by`.
 
+A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it gives
+f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each. From epsilon of pure privacy follows
+rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
+
 Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
 *Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
 which `mechanism` it needs, its numbers are printed apart, and it takes no part in a derivation between specifications.
@@ -21,6 +25,9 @@ from dpspec.exact import Bracket, Number
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 
+SLOWER = "; what it gives for one unit of distance it gives for each, since it rises no faster than in proportion"
+"""Added to the reason where distances are whole numbers."""
+
 
 class Conversion(Rule):
     """A formula from the budget of one output divergence to that of another; registers as a rule under its `name`.
@@ -36,6 +43,8 @@ class Conversion(Rule):
     """Whether some mechanism attains every value of the formula."""
     sense: ClassVar[str] = ""
     """In which sense it is tight, or what is better."""
+    slows: ClassVar[bool] = False
+    """Whether f(t)/t never rises with t, f being the formula between Lipschitz constants."""
     mechanism: ClassVar[str | None] = None
     """The mechanism that has to be known, as a word for ``dpspec convert --mechanism``; None where the guarantee is enough."""
     needs: ClassVar[str] = ""
@@ -59,14 +68,15 @@ class Conversion(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
 
-        None where the mechanism has to be known: a specification does not say what it is.
+        A formula that slows down is applied to whole distances, too. None where the mechanism has to be known: a specification does not say what it is.
         """
         if self.mechanism is not None:
             return
         source, value = premise.output_divergence, premise.budget.uniform()
         if value is None or premise.budget.parameter != source.budget_parameters[0] or source.name != self.source:
             return
-        if not premise.input_divergence.is_neighbour_form:
+        near, whole = premise.input_divergence.is_neighbour_form, self.slows and premise.input_divergence.is_integral
+        if not near and not whole:
             return
         for target in self.targets(source, goal.output_divergence):
             found = self.convert(source, value, target)
@@ -78,6 +88,6 @@ class Conversion(Rule):
                 block="output divergence",
                 before=premise,
                 after=premise.replace(output_divergence=target, budget=budget),
-                reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form",
+                reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form" + ("" if near else SLOWER),
                 citation=self.citation,
             )

@@ -274,6 +274,13 @@ class EmptyLedgerError(LedgerError):
     code = "empty-ledger"
 
 
+class RefutedPartError(LedgerError):
+    """The claim of a part is refuted: its release spends more than it says, and the total would be false."""
+
+    code = "refuted-part"
+    exit_code = 1
+
+
 class NegativePartError(LedgerError):
     """A part of a ledger is below 0: no release gives protection back."""
 

@@ -13,11 +13,20 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpq, fmpz
 
+from dpspec.errors import NumericalError
+
 START_PRECISION = 64
 """The precision, in bits, at which a comparison starts."""
 MOST_DECIMALS = 10
 """Fractions whose decimals go on for longer are no decimals to a reader."""
 _SMALL = Fraction(1, 10**4)
+
+MOST_BITS = 13_000
+"""Numerators and denominators of exact numbers have at most so many bits, 3,900 digits, which Python reads and writes as
+text; what is larger is known by brackets. Logarithms and powers make such numbers out of short input, e^-(10^9) for one."""
+
+LARGEST = Fraction(1 << MOST_BITS)
+_LONGEST = 2 * MOST_BITS
 
 Logs = tuple[tuple[Fraction, Fraction], ...]
 """Pairs (r_i, c_i)."""
@@ -31,9 +40,64 @@ def ball(value: int | Fraction) -> arb:
 
 
 def dyadic(value: arb) -> Fraction:
-    """The exact value of a ball without radius."""
-    mantissa, exponent = map(int, value.man_exp())
-    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+    """The exact value of a finite ball without radius.
+
+    Raises:
+        NumericalError: it is beyond 2^13000, or no multiple of 2^-26000; see `floor_of` and `ceiling_of`.
+
+    >>> dyadic(arb("0.75"))
+    Fraction(3, 4)
+    """
+    if not value.is_finite():
+        raise NumericalError("number", "is not finite", "choose less extreme parameters")
+    mantissa, exponent = value.man_exp()
+    if not -_LONGEST <= exponent <= MOST_BITS:
+        raise NumericalError("number", f"has more than {MOST_BITS} bits", "choose less extreme parameters")
+    places = int(exponent)
+    return Fraction(int(mantissa) << places) if places >= 0 else Fraction(int(mantissa), 1 << -places)
+
+
+def floor_of(value: arb) -> Fraction | None:
+    """A rational of bounded size at most every number of the ball, next to its lower end; None where that is -infinity.
+
+    >>> floor_of(arb(-(10**9)).exp()), floor_of(arb(10**9).exp()) == 2**MOST_BITS
+    (Fraction(0, 1), True)
+    """
+    above = ceiling_of(-value)
+    return None if above is None else -above
+
+
+def ceiling_of(value: arb) -> Fraction | None:
+    """A rational of bounded size at least every number of the ball, next to its upper end; None where that is infinity.
+
+    >>> ceiling_of(arb(-(10**9)).exp()) == Fraction(1, 2**MOST_BITS), ceiling_of(arb(10**9).exp())
+    (True, None)
+    """
+    end = value.upper()
+    if not end.is_finite():
+        return -LARGEST if end == arb.neg_inf() else None
+    mantissa, exponent = end.man_exp()
+    size = exponent + fmpz(abs(mantissa)).bit_length()
+    if size > MOST_BITS:
+        return None if mantissa > 0 else -LARGEST
+    if mantissa and size < -MOST_BITS:
+        return 1 / LARGEST if mantissa > 0 else Fraction(0)
+    return dyadic(end)
+
+
+def bits(value: Fraction) -> int:
+    """The size of a rational: the bits of the longer of numerator and denominator."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def digits(value: Fraction) -> str:
+    """The rational as text, of whatever length (Python writes integers of up to 4,300 digits only).
+
+    >>> digits(Fraction(-3, 4)), len(digits(Fraction(10**5000)))
+    ('-3/4', 5001)
+    """
+    top = str(fmpz(value.numerator))
+    return top if value.denominator == 1 else f"{top}/{fmpz(value.denominator)}"
 
 
 def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:

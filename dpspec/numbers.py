@@ -23,11 +23,14 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.errors import NumericalError, ParameterError
-from dpspec.forms import START_PRECISION, canonical, enclose, ending_decimal, sign
+from dpspec.forms import MOST_BITS, START_PRECISION, bits, canonical, digits, enclose, ending_decimal, sign
 
 _LAST_PRECISION = 1 << 14
 LONGEST_EXACT = 32
 """An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
+
+MOST_DIGITS = MOST_BITS * 3 // 10
+"""Decimals that are read have at most so many digits, before and behind the point."""
 
 Scalar = int | Fraction
 
@@ -44,13 +47,23 @@ def rational(value: Any, subject: str = "number") -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
         raise ParameterError(subject, "must be a number", 'write an integer or text such as "1/20"', value=value)
     try:
-        if isinstance(value, str) and "/" not in value:
-            return Fraction(Decimal(value.strip()))
+        if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
+            return _of_decimal(Decimal(value.strip() if isinstance(value, str) else value), subject)
         return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except ParameterError:
+        raise
     except (ValueError, InvalidOperation, OverflowError, ZeroDivisionError):
         raise ParameterError(
             subject, "must be a finite exact number", 'write a decimal or a ratio such as "1/20"', value=value
         ) from None
+
+
+def _of_decimal(value: Decimal, subject: str) -> Fraction:
+    """A decimal as a fraction, unless its exponent makes that too long to be worked with."""
+    if value and value.is_finite() and max(abs(value.adjusted()), len(value.as_tuple().digits)) > MOST_DIGITS:
+        rule = f"must lie between 1e-{MOST_DIGITS} and 1e{MOST_DIGITS} in size"
+        raise ParameterError(subject, rule, "numbers are kept exactly, digit by digit", value=str(value))
+    return Fraction(value)
 
 
 @total_ordering
@@ -84,6 +97,11 @@ class Number:
     @property
     def is_infinite(self) -> bool:
         return self.infinite
+
+    @property
+    def bits(self) -> int:
+        """The size of the longest rational in its form."""
+        return max(bits(self.rational_part), *(max(bits(r), bits(c)) for r, c in self.logs), 0)
 
     def as_fraction(self) -> Fraction:
         """The value as a rational; raises ValueError when it is not written as one."""
@@ -197,18 +215,18 @@ class Number:
     def __str__(self) -> str:
         if self.infinite:
             return "inf"
-        parts = [str(self.rational_part)] if self.rational_part or not self.logs else []
+        parts = [digits(self.rational_part)] if self.rational_part or not self.logs else []
         for argument, coefficient in self.logs:
-            log = f"ln({argument})"
-            parts.append(log if coefficient == 1 else f"-{log}" if coefficient == -1 else f"{coefficient}*{log}")
+            log = f"ln({digits(argument)})"
+            parts.append(log if coefficient == 1 else f"-{log}" if coefficient == -1 else f"{digits(coefficient)}*{log}")
         form = " + ".join(parts).replace("+ -", "- ")
         return f"sqrt({form})" if self.root == 2 else form
 
     def __repr__(self) -> str:
         return f"number({str(self)!r})"
 
-    def decimal(self, digits: int = 6) -> str:
-        """The value rounded to `digits` significant digits, for people; never used in a comparison.
+    def decimal(self, places: int = 6) -> str:
+        """The value rounded to `places` significant digits, for people; never used in a comparison.
 
         >>> ln(12).decimal()
         '2.48491'
@@ -217,8 +235,8 @@ class Number:
             return "inf"
         size = float(self)
         if math.isinf(size) or (size == 0 and self != 0):  # beyond the range of doubles
-            return str(self.enclose(64).str(digits, radius=False))
-        return f"{size:.{digits}g}"
+            return str(self.enclose(64).str(places, radius=False))
+        return f"{size:.{places}g}"
 
     def plain(self) -> str:
         """As people write it: a decimal where that ends soon, else the exact form, where that is short.

@@ -5,13 +5,16 @@
     spec.dpspec.toml::claim on miniature: TITLE    the same on a small instance
     spec.dpspec.toml::number: WHAT                 a printed number is what its route gives
 
-A refuted claim fails with its witness and without a traceback; an undecided one is skipped with its reason. Every item has the
-marker `dpspec`, and user properties (outcome, method, scope, constant, bound, plugins) that `--junitxml` writes down.
+Only what was checked and is true passes. A refuted claim fails with its witness and without a traceback. What is neither is skipped
+with its reason: undecided, nothing was checked, recorded as refuted and is, holds on miniatures only. Every item has the
+marker `dpspec`, and user properties (word, outcome, method, scope, constant, bound, plugins) that `--junitxml` writes down.
 
 Options of the ini-file:
     dpspec_specs      true (default): every *.dpspec.toml that pytest meets in the paths given, or in testpaths;
                       false: only files that are named on the command line
-    dpspec_undecided  skip (default) or fail
+    dpspec_accept     words that count as success, of recorded, miniature, unchecked and undecided; such an item is counted under
+                      its word and not among those that passed
+    dpspec_undecided  skip (default) or fail: what becomes of those that are not accepted
     dpspec_witnesses  a directory, from the root of pytest, that gets a witness file for every refuted claim
 
 ``-p no:dpspec`` switches the plugin off. Importing it needs pytest alone: dpspec itself is loaded when a file is collected.
@@ -45,7 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "dpspec_specs", f"collect every *{SUFFIX} that is met (true), or only those named on the command line (false)",
         type="bool", default=True,
     )  # fmt: skip
-    parser.addini("dpspec_undecided", "what an undecided claim is: skip or fail", default="skip")
+    parser.addini("dpspec_accept", "words that count as success, as in dpspec verify --accept", type="args", default=[])
+    parser.addini("dpspec_undecided", "what is neither true nor false nor accepted: skip or fail", default="skip")
     parser.addini("dpspec_witnesses", "a directory that gets a witness file for every refuted claim", default="")
 
 
@@ -54,6 +58,24 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen = config.getini("dpspec_undecided")
     if chosen not in ("skip", "fail"):
         raise pytest.UsageError(f"dpspec_undecided={chosen}: must be skip or fail")
+    known = _acceptable()
+    for word in config.getini("dpspec_accept"):
+        if word not in known:
+            raise pytest.UsageError(f"dpspec_accept={word}: must be one of {', '.join(known)}")
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """An accepted item is shown and counted under its word; only what was checked and is true is told as passed."""
+    word = dict(report.user_properties).get("word")
+    if report.when == "call" and report.passed and word in _acceptable():
+        return str(word), str(word)[0], str(word).upper()
+    return None
+
+
+def _acceptable() -> tuple[str, ...]:
+    from dpspec.verify.words import ACCEPTABLE
+
+    return tuple(word.word for word in ACCEPTABLE)
 
 
 def pytest_report_header() -> str:
@@ -127,18 +149,21 @@ class SpecItem(pytest.Item):
             self.judge()
         except DpspecError as fault:
             if fault.exit_code == _UNDECIDED_CODE:
-                self.leave_undecided(str(fault))
+                self.leave_open("undecided", f"undecided: {fault}")
+                return
             raise NotHeldError(str(fault)) from fault
 
     def judge(self) -> None:
         """Return when the obligation holds, skip or raise otherwise."""
         raise NotImplementedError
 
-    def leave_undecided(self, reason: str) -> None:
-        """Skip or fail, as configured."""
+    def leave_open(self, word: str, told: str) -> None:
+        """Accept, skip or fail, as configured: nothing shows that it is true, or that it is false."""
+        if word in self.config.getini("dpspec_accept"):
+            return
         if self.config.getini("dpspec_undecided") == "fail":
-            raise NotHeldError(f"undecided: {reason}\n(a failure because dpspec_undecided = fail)")
-        raise pytest.skip.Exception(f"undecided: {reason}", _use_item_location=True)
+            raise NotHeldError(f"{told}\n(a failure because dpspec_undecided = fail; dpspec_accept = {word} would accept it)")
+        raise pytest.skip.Exception(told, _use_item_location=True)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotHeldError):
@@ -174,13 +199,13 @@ class Judged(SpecItem):
 
     def judge(self) -> None:
         from dpspec.extension import installed
-        from dpspec.verify.verdict import Outcome
+        from dpspec.verify.words import ACCEPTABLE
 
         found = self.kept(self.duty.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))
-        if found.outcome is Outcome.UNDECIDED:
-            self.leave_undecided(found.detail.removeprefix("undecided: "))
-        if found.outcome is Outcome.REFUTED:
+        if found.word in ACCEPTABLE:
+            self.leave_open(found.word.word, f"{found.word.told}: {found.detail.removeprefix('undecided: ')}")
+        elif not found.word.is_good:
             raise NotHeldError(_told(found))
 
     def kept(self, found: Obligation) -> Obligation:
@@ -208,10 +233,10 @@ def _told(found: Obligation) -> str:
 def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
     from dpspec.testing.assertions import verdict_properties
 
+    yield "word", found.word.word
     if found.verdict is not None:
         yield from verdict_properties(found.verdict)
         return
-    yield "outcome", found.outcome.value
     if found.value is not None:
         yield "method", "recomputed by its route"
         yield "constant", str(found.value)

@@ -102,3 +102,8 @@ class PrivacySpec:
     def replace(self, **blocks: Any) -> PrivacySpec:
         """The same specification with some blocks exchanged."""
         return attrs.evolve(self, **blocks)
+
+
+def blocks_of(spec: PrivacySpec) -> dict[str, Any]:
+    """The five blocks by their names."""
+    return {field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}

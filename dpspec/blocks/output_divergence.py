@@ -15,6 +15,9 @@ from dpspec.laws.answers import Answers
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
 
+EventBounds = tuple[tuple[Number, Number], ...]
+"""Pairs (a, b): P(S) <= e^a Q(S) + b for every event S."""
+
 
 class OutputDivergence(ABC):
     """d_Pr(P, Q), evaluated exactly or in a rigorous bracket.
@@ -49,6 +52,23 @@ class OutputDivergence(ABC):
         """
         return None
 
+    def separates_laws(self) -> bool:
+        """Whether d_Pr(P, Q) = 0 for P = Q alone, for these parameters.
+
+        Only then does a budget of 0, or datasets at distance 0, ask for equal laws, from which everything follows. (epsilon 0,
+        delta 9/10)-privacy asks for much less. Say True only where it is proved: what is not declared is not used.
+        """
+        return False
+
+    def event_bounds(self, bound: Number) -> EventBounds | None:
+        """Pairs (a, b) such that d_Pr(P, Q) <= bound exactly when P(S) <= e^a Q(S) + b for each of them and every event S; where
+        the divergence is symmetric, with P and Q exchanged too. None where single events do not decide, or no such list is known.
+
+        Optional: with it a comparison decides implications on small spaces for certain. A bound is finite, 0 included, in units
+        of `lipschitz`.
+        """
+        return None
+
     def lipschitz(self, parameter: str, value: Number) -> Number:
         """The Lipschitz constant that a budget stands for: what multiplies d_X in the inequality.
 
@@ -63,8 +83,8 @@ class OutputDivergence(ABC):
     def extremal(self, bound: Number) -> Iterator[Answers]:
         """Laws N_0, N_1, ... with d_Pr(N_0, N_1) <= bound that are as far apart as that allows, the most telling first.
 
-        Optional: with them a comparison finds mechanisms that use up a budget to the last. A bound is positive and finite,
-        in units of `lipschitz`. They are checked before they are used.
+        Optional: with them a comparison finds mechanisms that use up a budget to the last. A bound is finite, in units of
+        `lipschitz`, and positive unless laws at 0 may differ. They are checked before they are used.
         """
         return iter(())
 

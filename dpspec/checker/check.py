@@ -16,10 +16,11 @@ from typing import Any
 
 import attrs
 
-from dpspec.checker.constants import NEIGHBOURS, input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, grown_at_most
+from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
+from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
+from dpspec.checker.events import follows
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
-from dpspec.checker.pairs import METRICS, asked_and_granted
+from dpspec.checker.pairs import METRICS, asked_and_granted, separates_laws
 from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
@@ -58,6 +59,10 @@ class Checked:
 
 class Rejected(Exception):
     """A step whose side condition does not hold, or cannot be seen to hold."""
+
+
+class Unknown(Exception):
+    """A step by a formula that is not known here."""
 
 
 def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
@@ -149,6 +154,8 @@ def _step(row: Table, before: Table, after: Table, where: str, trust: Collection
         reason = check(before, after, parameters, block)
     except Rejected as problem:
         return CheckedStep(rule=rule, status="rejected", reason=str(problem))
+    except Unknown as problem:
+        return CheckedStep(rule=rule, status="unchecked", reason=str(problem))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError) as problem:
         return CheckedStep(rule=rule, status="rejected", reason=f"cannot be read: {type(problem).__name__}: {problem}")
     return CheckedStep(rule=rule, status="accepted", reason=reason)
@@ -328,19 +335,44 @@ def _pair_by_pair(before: Table, after: Table, parameters: Table, block: str) ->
     _need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
     old, new = before["output_divergence"], after["output_divergence"]
     unchanged = (old["type"], new["type"], None)
-    source, target, holds = ON_PAIRS[parameters["conversion"]] if "conversion" in parameters else unchanged
+    named = parameters.get("conversion")
+    if named is not None and (not isinstance(named, str) or named not in ON_PAIRS):
+        raise Unknown(f"the checker does not know the conversion {named}")
+    source, target, holds = unchanged if named is None else ON_PAIRS[named]
     _need((old["type"], new["type"]) == (source, target), f"the conversion leads from {source} to {target}")
     _need(holds is not None or old == new, "the output divergence must stay the same")
     rows = list(asked_and_granted(before, after))
     _need(parameters["pairs"] == len(rows), f"there are {len(rows)} pairs to compare")
     for granted, allowed in rows:
-        if holds is None or granted == read(0):
+        if holds is None:
             enough = at_most(granted, allowed)
+        elif granted == read(0) and separates_laws(old):
+            enough = True  # equal laws
         else:
             given, asked = (x.under() if d["type"] == "d-nor" else x for x, d in ((granted, old), (allowed, new)))
             enough = not granted.infinite and getattr(holds, "enough", holds)(given, old, asked, new)
         _need(enough, f"{granted} is granted on a pair, from which {allowed} is not seen to follow")
     return f"{len(rows)} pairs of datasets"
+
+
+def _event_by_event(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _need(set(parameters) == {"pairs"}, "the rule has the one parameter pairs")
+    changed = [name for name in BLOCKS if before[name] != after[name]]
+    _need("space" not in changed, "the space must stay the same")
+    _need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
+    count, open_ = follows(before, after)
+    _need(type(parameters["pairs"]) is int and parameters["pairs"] == count, f"there are {count} ordered pairs to compare")
+    _need(open_ is None, f"on {open_} an event that is forbidden is not seen to be")
+    return f"every event on {count} ordered pairs of datasets"
+
+
+def _equal_laws(before: Table, after: Table, parameters: Table, block: str) -> str:
+    _no_parameters(parameters)
+    _changes(before, after, "output_divergence", block, ("budget",))
+    _need(_uniform(before) == Value(), "the budget is not 0")
+    _need(separates_laws(before["output_divergence"]), "laws at 0 from each other are not known to be equal")
+    least_and_most(after)
+    return "equal laws are at 0 by every output divergence"
 
 
 def _conversion(rule: str) -> Check:
@@ -349,7 +381,8 @@ def _conversion(rule: str) -> Check:
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
-        _need(before["input_divergence"]["type"] in NEIGHBOURS, "conversions need the distances of neighbours")
+        kind = before["input_divergence"]["type"]
+        _need(kind in NEIGHBOURS or (rule in SLOW and kind in WHOLE), "conversions need the distances of neighbours")
         old, new = before["output_divergence"], after["output_divergence"]
         _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []
@@ -375,6 +408,8 @@ RULES: dict[str, Check] = {
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,
     "pair-by-pair": _pair_by_pair,
+    "event-by-event": _event_by_event,
+    "equal-laws": _equal_laws,
     **{rule: _conversion(rule) for rule in CONVERSIONS},
 }
 """Every rule that is known here, with the check of its side condition."""

@@ -16,6 +16,9 @@ Table = dict[str, Any]
 NEIGHBOURS = ("neighbour", "within-distance")
 """The input divergences that are 0, 1 or infinity, as conversions need them."""
 
+WHOLE = ("hamming", "hamming-ordered", "symmetric-difference", "path", "window-events")
+"""Input divergences whose finite values are whole numbers: they count records, steps or windows."""
+
 # --- input divergences ---------------------------------------------------------------------------
 
 _MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "differ-in-one-position": "hamming-ordered"}

@@ -185,7 +185,7 @@ def _pure_to_kl(old: Value, _source: Table, new: Value, target: Table) -> bool:
 # --- trade-off curves: the pair of laws that a curve stands for ----------------------------------
 
 
-def _group(divergence: Table, steps: Value) -> list[tuple[Fraction, Fraction]] | None:
+def group(divergence: Table, steps: Value) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (a, 1 - f(a)) of so many steps of a curve f, rounded down: 1 - f is applied over and over."""
     knots, count = knots_of(divergence), int(steps.plain)
     if knots is None or steps.logs or steps.root or steps.infinite or not 1 <= count <= 32:
@@ -218,14 +218,14 @@ def _masses(line: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fract
 
 def _pure_to_curve(old: Value, _source: Table, new: Value, target: Table) -> bool:
     """Randomised response has the knot a = 1/(1 + e^epsilon), and the steps of a convex curve lie below it when they do there."""
-    odds, line = exponential(old), _group(target, new)
+    odds, line = exponential(old), group(target, new)
     if odds is None or line is None:
         return False
     return 1 - _at(line, 1 / (1 + odds)) <= 1 / (1 + odds)
 
 
 def _curve_to_kl(old: Value, source: Table, new: Value, target: Table) -> bool:
-    line = _group(source, old) if old.plain.denominator == 1 else None
+    line = group(source, old) if old.plain.denominator == 1 else None
     masses = None if line is None else _masses(line)
     if masses is None or target["generator"] != "kl":
         return False
@@ -237,7 +237,7 @@ def _curve_to_kl(old: Value, source: Table, new: Value, target: Table) -> bool:
 
 
 def _curve_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
-    line = _group(source, old) if old.plain.denominator == 1 else None
+    line = group(source, old) if old.plain.denominator == 1 else None
     masses, order = None if line is None else _masses(line), read(target["order"]).plain
     if masses is None or order.denominator != 1:
         return False
@@ -369,6 +369,12 @@ CONVERSIONS: dict[str, tuple[str, str, Formula]] = {
     **{f"{name}-to-total-variation": (kind, "total-variation", _to_stick) for name, kind in _FAILING.items()},
 }
 """By name of the rule: the divergences it joins, and its formula. Any other conversion is unchecked."""
+
+SLOW = ("pure-to-zcdp", "pure-to-total-variation", "pure-to-gaussian", "gaussian-to-total-variation")
+"""Formulas f, between Lipschitz constants, with a falling f(t)/t: at a whole distance d they give f(t d) <= d f(t).
+
+They are sqrt(t tanh(t/2)), tanh(t/2), twice the normal quantile of the logistic function, and 2 Phi(t/2) - 1.
+"""
 
 ON_PAIRS: dict[str, tuple[str, str, Formula]] = {
     **CONVERSIONS,

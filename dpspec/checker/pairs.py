@@ -23,6 +23,17 @@ METRICS = ("mult", "mult-one-way", "d-nor", "total-variation", "gaussian-trade-o
 
 SYMMETRIC = ("mult", "mult-delta", "d-nor", "total-variation", "gaussian-trade-off", "trade-off", "renyi", "hockey-stick")
 
+
+def separates_laws(divergence: Table) -> bool:
+    """Whether only equal laws are at 0 from each other, so that a bound of 0 asks for equal laws."""
+    kind = divergence["type"]
+    if kind in ("mult-delta", "hockey-stick"):
+        return read(divergence["delta" if kind == "mult-delta" else "epsilon"]) == Value()
+    if kind == "f-divergence":  # which are strictly convex, or bend at 1
+        return divergence["generator"] != "piecewise-linear"
+    return kind in ("mult", "mult-one-way", "d-nor", "renyi", "total-variation", "gaussian-trade-off", "trade-off")
+
+
 _INFINITE = Value(infinite=True)
 
 
@@ -41,7 +52,7 @@ def _paths(spec: Table) -> dict[tuple[Bits, Bits], Value]:
     found = _bounds(spec)
     if any(value.root for value in found.values()):  # sums of roots have no exact form here
         return found
-    datasets = _datasets(spec["space"])
+    datasets = datasets_of(spec["space"])
     for middle, (x, y) in itertools.product(datasets, itertools.permutations(datasets, 2)):
         if middle not in (x, y) and not (found[x, middle].infinite or found[middle, y].infinite):
             step = linear([(Fraction(1), found[x, middle]), (Fraction(1), found[middle, y])])
@@ -49,18 +60,23 @@ def _paths(spec: Table) -> dict[tuple[Bits, Bits], Value]:
     return found
 
 
-def _bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
-    """eps_D d(x, x'), the least over the universes that hold both, in both orders of two datasets."""
-    datasets = _datasets(spec["space"])
+def ordered_bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
+    """eps_D d(x, x'), the least over the universes that hold both, for every two datasets in order."""
+    datasets = datasets_of(spec["space"])
     labels = {x: list(_labels(spec["multiverse"], x)) for x in datasets}
     distance = _distance(spec["input_divergence"], datasets)
-    found = {(x, y): _bound(spec, labels[x], labels[y], distance(x, y)) for x, y in itertools.permutations(datasets, 2)}
+    return {(x, y): _bound(spec, labels[x], labels[y], distance(x, y)) for x, y in itertools.permutations(datasets, 2)}
+
+
+def _bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
+    """The bounds where they do not depend on the order of two datasets, or hold in both orders for each."""
+    found = ordered_bounds(spec)
     if any(found[x, y] != found[y, x] for x, y in found) and spec["output_divergence"]["type"] not in SYMMETRIC:
         raise ValueError("the bound on two datasets depends on their order")
     return {(x, y): _least([found[x, y], found[y, x]]) for x, y in found}
 
 
-def _datasets(space: Table) -> list[Bits]:
+def datasets_of(space: Table) -> list[Bits]:
     if space["type"] != "bit-vectors" or not 1 <= space["length"] <= 4:
         raise ValueError(f"the datasets of {space['type']} are not listed here, or are more than {MOST_DATASETS}")
     return list(itertools.product((0, 1), repeat=space["length"]))
@@ -129,6 +145,12 @@ def _distance(divergence: Table, datasets: list[Bits]) -> Callable[[Bits, Bits],
     kind = divergence["type"]
     if kind == "hamming-ordered":
         return lambda x, y: Value(Fraction(len(_changed(x, y))))
+    if kind in ("hamming", "symmetric-difference"):  # the order is not looked at: what differs is the number of ones
+        each = 1 if kind == "hamming" else 2
+        return lambda x, y: Value(Fraction(each * abs(sum(x) - sum(y))))
+    if kind == "within-distance":
+        of, most = _distance(divergence["of"], datasets), read(divergence["most"])
+        return lambda x, y: Value(Fraction(x != y)) if x == y or at_most(of(x, y), most) else _INFINITE
     if kind == "personal-weights" and len(divergence["weights"]) == len(datasets[0]):
         weights = [read(weight) for weight in divergence["weights"]]
         if not any(weight.root or weight.infinite for weight in weights):

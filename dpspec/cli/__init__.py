@@ -27,8 +27,10 @@ def main() -> None:
     """Write down a differential privacy guarantee, verify it, compare it.
 
     \b
-    Exit codes: 0 holds, 1 refuted or an expectation missed, 2 bad input or
-    usage, 3 undecided, 4 a needed plugin failed.
+    Exit codes: 0 holds: something was checked and is true; 1 refuted or an
+    expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library
+    or worker failed; 5 nothing was checked; 6 recorded as refuted, and is;
+    7 holds on miniatures only.
 
     Example: dpspec verify specs
     """

@@ -67,7 +67,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
 
 
 def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
-    from dpspec.api import compare_specs, write_derivation
+    from dpspec.api import compare_specs, quick_standing, write_derivation
     from dpspec.extension import installed
     from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
@@ -76,13 +76,14 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     first, second = _read(paths)
     with Work("comparing"):
         found = compare_specs(first.spec, second.spec, registry)
+        stand = quick_standing(first, registry), quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
         click.echo(write_derivation(found, derivation, registry), err=True)
     if as_json:
-        click.echo(json.document("compare", code, json.comparison(found, (first.id, second.id))))
+        click.echo(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
     else:
-        click.echo(comparison.text(found, first, second))
+        click.echo(comparison.text(found, first, second, stand))
     return code
 
 
@@ -94,7 +95,7 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
-    from dpspec.api import find_yardsticks
+    from dpspec.api import find_yardsticks, quick_standing
     from dpspec.extension import installed
     from dpspec.report import json
     from dpspec.report import yardstick as words
@@ -108,8 +109,11 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
             first.spec, second.spec, registry, at=at,
             largest_household=given.get("largest_household"), within=given.get("within"),
         )  # fmt: skip
+        stand = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    click.echo(json.document("compare", code, words.data(found, names, registry)) if as_json else words.text(found, names))
+    click.echo(
+        json.document("compare", code, words.data(found, names, registry, stand)) if as_json else words.text(found, names, stand)
+    )
     return code
 
 

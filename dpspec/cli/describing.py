@@ -66,7 +66,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     """
     from pathlib import Path
 
-    from dpspec.api import read_spec
+    from dpspec.api import quick_standing, read_spec
     from dpspec.extension import installed
     from dpspec.report import audience as told
     from dpspec.report import explain as words
@@ -77,7 +77,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read_spec(name)
-        data = told.data(found_file, audience)
+        data = told.data(found_file, audience, quick_standing(found_file))
         click.echo(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
         return 0
     if name == "flavours":
@@ -91,7 +91,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
     if is_file:
-        data = words.document(read_spec(name), installed().registry)
+        found_file = read_spec(name)
+        data = words.document(found_file, installed().registry, quick_standing(found_file))
         click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
         return 0
     found = words.explain(name, installed().registry)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import worst
 from dpspec.errors import DpspecError
+from dpspec.verify.words import Word, worst_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,35 +18,45 @@ if TYPE_CHECKING:
 
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
 
-Judged = tuple[int, str, dict[str, Any], str]
-"""An exit code, an outcome, and the two reports of one file."""
+Judged = tuple[Word, dict[str, Any], str]
+"""How one file ended, and its two reports."""
 
 
-def each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Callable[[Path, Registry], Judged]) -> int:
-    """Judge every file, whatever happens to the others; print each result as soon as it is there."""
+def each_file(
+    command: str,
+    paths: tuple[str, ...],
+    as_json: bool,
+    judge: Callable[[Path, Registry], Judged],
+    accepted: Collection[Word] = (),
+) -> int:
+    """Judge every file, whatever happens to the others; print each result as soon as it is there.
+
+    Returns:
+        the exit code of the worst word, where those that are accepted count as success.
+    """
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.specfile.reader import spec_files
 
     registry = installed().registry
-    codes, outcomes, results = [], [], []
+    words: list[Word] = []
+    results = []
     done: set[Path] = set()
 
     def tell(judged: Judged) -> None:
-        code, outcome, data, words = judged
-        codes.append(code)
-        outcomes.append(outcome)
+        word, data, told = judged
+        words.append(word)
         results.append(data)
         if not as_json:
-            click.echo(words)
+            click.echo(told)
 
     def attempt(path: str | Path, call: Callable[[], Judged]) -> None:
         try:
             tell(call())
         except DpspecError as fault:
-            code = worst(single["exit_code"] for single in json.errors(fault))
-            outcome = {4: "plugin", 3: "undecided"}.get(code, "invalid")
-            tell((code, outcome, json.failed(str(path), outcome, fault), text.failed(str(path), outcome, fault)))
+            code = worst_code(single["exit_code"] for single in json.errors(fault))
+            word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+            tell((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
             click.echo(text.error_lines(fault, str(path)), err=True)
 
     for path in paths:
@@ -58,11 +68,11 @@ def each_file(command: str, paths: tuple[str, ...], as_json: bool, judge: Callab
         for file in [file for file in files if file not in done]:
             done.add(file)
             attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
-    code = worst(codes)
+    code = worst_code(word.exit_code for word in words if word not in accepted)
     if as_json:
         click.echo(json.document(command, code, {"files": results}))
-    elif len(outcomes) > 1:
-        click.echo(text.summary(outcomes))
+    elif len(words) > 1:
+        click.echo(text.summary(words))
     return code
 
 

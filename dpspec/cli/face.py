@@ -1,6 +1,7 @@
 """How every command behaves: ``--format``, exit codes, and what happens to errors.
 
-Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a needed plugin failed.
+Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
+5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.verify.words`).
 Beyond those: 70 a fault of dpspec itself, 130 interrupted, 141 nobody reads the output.
 """
 
@@ -9,19 +10,19 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dpspec.errors import DpspecError, Faults
+from dpspec.verify.words import worst_code
 
 if TYPE_CHECKING:
     from dpspec.report.picture import Picture
 
 _FORMAT = "dpspec.format"
-_SEVEREST_FIRST = (4, 2, 1, 3, 0)
 _BUG, _INTERRUPTED, _UNREAD = 70, 130, 141
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,18 +60,12 @@ def _report(ctx: click.Context, fault: DpspecError) -> int:
     faults = fault.faults if isinstance(fault, Faults) else (fault,)
     for single in faults:
         click.echo(str(single), err=True)
-    code = worst(single.exit_code for single in faults)
+    code = worst_code(single.exit_code for single in faults)
     if ctx.meta.get(_FORMAT) == "json":
         from dpspec.report import json
 
         click.echo(json.document("error", code, {"errors": json.errors(fault)}))
     return code
-
-
-def worst(codes: Iterable[int]) -> int:
-    """What cannot be used comes before what is refuted, and that before what is undecided."""
-    found = set(codes)
-    return next((code for code in _SEVEREST_FIRST if code in found), 0)
 
 
 def picture_option(drawn: str) -> Callable[[Command], Command]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.each import PATHS, each_file
+from dpspec.cli.each import PATHS, Judged, each_file
 from dpspec.cli.face import formatted
+from dpspec.verify.words import ACCEPTABLE, Word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,12 +33,22 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
 
     seen: dict[str, SpecDocument] = {}
 
-    def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
+    def one(path: Path, registry: Registry) -> Judged:
         found = read_spec(path, registry)
         check_ids((seen.setdefault(found.id, found), found))
-        return 0, "valid", json.checked(str(path), found), text.checked(str(path), found)
+        return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
     return each_file("check", paths, as_json, one)
+
+
+def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:
+    """The words of ``--accept``, separated by commas."""
+    known = {word.word: word for word in ACCEPTABLE}
+    given = [] if value is None else value.split(",")
+    for name in given:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(known)}; what is refuted or invalid cannot be accepted")
+    return tuple(known[name] for name in given)
 
 
 @click.command(short_help="Judge what specification files state.")
@@ -46,6 +57,12 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
 @click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
 @click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
 @click.option("--release", is_flag=True, help="Judge the code that releases tables, run on every choice of its randomness.")
+@click.option(
+    "--accept",
+    metavar="WORD,...",
+    callback=_accepted,
+    help="Words that count as success: recorded, miniature, unchecked, undecided.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="With --function: the seed of all draws.  [default: 0]")
 @click.option("--error", metavar="P", help="... the probability of refuting a true claim.  [default: 1e-9]")
 @click.option("--draws", type=click.IntRange(min=1), help="... how often it may be called.  [default: 800000]")
@@ -58,6 +75,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     replay: str | None,
     function: str | None,
     release: bool,
+    accept: tuple[Word, ...],
     as_json: bool,
     **sampling: Any,
 ) -> int:
@@ -93,19 +111,15 @@ def verify(  # noqa: PLR0917 - one argument for each option
     named = None if function is None else load_function(function, Sampling(**given))
     with Work("verifying") as work:
 
-        def one(path: Path, registry: Registry) -> tuple[int, str, dict[str, Any], str]:
+        def one(path: Path, registry: Registry) -> Judged:
             work.entitle(path.name)
             try:
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            outcome = found.outcome.value
-            return _CODES[outcome], outcome, json.file_report(str(path), found), text.file_report(str(path), found)
+            return found.word, json.file_report(str(path), found), text.file_report(str(path), found)
 
-        return each_file("verify", paths, as_json, one)
-
-
-_CODES = {"verified": 0, "refuted": 1, "undecided": 3}
+        return each_file("verify", paths, as_json, one, accept)
 
 
 def _go_together(
@@ -134,6 +148,6 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     named = None if function is None else load_function(function).call
     with Work("replaying") as work:
         found = replay(path, registry=installed().registry, mechanism=named, progress=work)
-    code = _CODES[found.outcome.value]
+    code = Word[found.outcome.name].exit_code
     click.echo(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
     return code

@@ -11,13 +11,15 @@ from dpspec.cli.face import formatted
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
 @click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
+@click.option("--as-promised", is_flag=True, help="Add refuted promises too; the total is then told as one of promises.")
 @formatted
-def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: bool) -> int:
+def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promised: bool, as_json: bool) -> int:
     """Add up the specifications of one data collection: one specification that all releases satisfy together.
 
     Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
     there. A directory stands for every *.dpspec.toml directly in it. Exits with 2 when the files do not compose, and
-    says what is missing.
+    says what is missing; with 1 when the claim of a file is refuted, for a release that does not keep its promise spends
+    more than it says.
 
     \b
     Examples:
@@ -36,7 +38,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_json: b
 
     registry = installed().registry
     with Work("adding up"):
-        found = engine.compose_files(paths, registry, like)
+        found = engine.compose_files(paths, registry, like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
     click.echo(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))

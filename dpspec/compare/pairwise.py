@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from dpspec.blocks.space import Dataset
+from dpspec.compare.separations.pairs import allowance
 from dpspec.conversion import Conversion
-from dpspec.errors import DpspecError, NotInUniverseError, NumericalError
+from dpspec.errors import DpspecError, NumericalError
 from dpspec.exact import INFINITY, Number
 from dpspec.plural import count
 from dpspec.rule import Rule, Step
@@ -62,30 +63,23 @@ def _listable(spec: PrivacySpec) -> bool:
 
 @lru_cache(maxsize=256)
 def _table(spec: PrivacySpec, *, paths: bool) -> Table | None:
-    """The finite bounds between two datasets, in either order; None where there is a universe without a budget."""
+    """The finite bounds between two datasets, in either order; None where there is a universe without a budget.
+
+    Args:
+        paths: whether they are what is granted, rounded up and along paths, or what is asked, rounded down.
+    """
     datasets = list(spec.space.datasets())
     try:
-        found = {(x, y): _either(spec, x, y) for x, y in itertools.permutations(datasets, 2)}
-    except (DpspecError, ArithmeticError):
+        brackets = {pair: allowance(spec, pair) for pair in itertools.permutations(datasets, 2)}
+    except DpspecError:
         return None
+    bounds = {pair: bracket.upper if paths else bracket.lower for pair, bracket in brackets.items()}
+    found = {(x, y): min(bound, bounds[y, x]) for (x, y), bound in bounds.items()}
     if paths and spec.output_divergence.is_metric:
         for middle, (x, y) in itertools.product(datasets, itertools.permutations(datasets, 2)):
             if middle not in (x, y):
                 found[x, y] = min(found[x, y], _sum(found[x, middle], found[middle, y]))
     return {(x, y): found[x, y] for x, y in itertools.combinations(datasets, 2) if not found[x, y].is_infinite}
-
-
-def _either(spec: PrivacySpec, x: Dataset, y: Dataset) -> Number:
-    return min(_allowance(spec, x, y), _allowance(spec, y, x))
-
-
-def _allowance(spec: PrivacySpec, x: Dataset, y: Dataset) -> Number:
-    try:
-        return spec.allowance(x, y)
-    except NotInUniverseError:
-        if not spec.multiverse.share_universe(x, y, spec.space):
-            return INFINITY
-        raise
 
 
 def _sum(one: Number, other: Number) -> Number:
@@ -111,10 +105,10 @@ def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) ->
 def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:
     """Whether what is granted gives at most what is allowed."""
     granted, allowed = row
-    if by is None or granted == 0:
+    if by is None or granted.is_infinite:
         return granted <= allowed
     source, target = premise.output_divergence, goal.output_divergence
-    if granted.is_infinite:
-        return False
+    if granted == 0 and source.separates_laws():
+        return True  # the laws are equal, and at 0 from each other by any divergence
     found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
     return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed

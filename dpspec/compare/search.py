@@ -14,8 +14,10 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from dpspec.compare.derivation import Derivation
+from dpspec.compare.events import event_by_event
 from dpspec.compare.pairwise import pair_by_pair
 from dpspec.errors import DpspecError, PluginContractError
+from dpspec.extension import Registry
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 
@@ -27,6 +29,11 @@ VISITED = 500
 
 PROPOSED = 20
 """At most this many steps of one rule at one specification are."""
+
+
+def rules_of(registry: Registry) -> tuple[Rule, ...]:
+    """The registered rules of inference, those of the core first: what comparisons, yardsticks and ledgers derive with."""
+    return tuple(entry.cls() for entry in registry if entry.kind == "rules")
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +69,7 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Fo
                 reached[step.after] = (*reached[here], step)
                 waiting.append(step.after)
     if goal not in reached:
-        last = pair_by_pair(premise, goal, rules)
+        last = pair_by_pair(premise, goal, rules) or event_by_event(premise, goal)
         reached |= {} if last is None else {goal: (last,)}
     arrived = goal in reached
     steps = reached[goal if arrived else nearest]

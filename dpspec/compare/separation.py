@@ -8,13 +8,15 @@ small instance around them against the premise.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.compare.comparison import Separation
-from dpspec.compare.separations import cuts, numbers, outside, releases
+from dpspec.compare.separations import cuts, numbers, outside, releases, single
+from dpspec.compare.separations.answers import Source, extremal_answers, searched_answers
 from dpspec.compare.separations.candidate import Candidate, Family
 from dpspec.compare.separations.pairs import Pair, pairs
 from dpspec.errors import NoRouteError
@@ -27,12 +29,22 @@ Judge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
 INSTANCE = 10
 """On so many datasets of its space the premise is checked, where it has so many that it compares."""
 
+
+def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Family:
+    return partial(family, sources=(source,))
+
+
 FAMILIES: dict[str, Family] = {
     "which dataset it is, where the space of the premise does not have it": outside.outside,
     "the invariants of the premise, published": releases.invariants,
-    "a count, the distance from x, or whether the dataset is x, each with the least noise": numbers.answered,
+    "a count, the distance from x, or whether the dataset is x, each with the least noise": _by(
+        numbers.answered, extremal_answers
+    ),
     "who is in reach of x by the input divergence": releases.reach,
-    "a cut of all datasets in two": cuts.cuts,
+    "a cut of all datasets in two": _by(cuts.cuts, extremal_answers),
+    "one event, as likely as the premise allows": single.events,
+    "the same numbers with coins, leaks and noise, as strong as they can be": _by(numbers.answered, searched_answers),
+    "the same cuts so": _by(cuts.cuts, searched_answers),
 }
 """What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""
 

@@ -88,9 +88,18 @@ class Registry:
         return self.entry(kind, name).cls
 
     def provenance(self, thing: object) -> Provenance:
-        """Which distribution an object's class comes from."""
+        """Which distribution an object's class comes from.
+
+        A class that no plugin registers, but whose package brings registered ones (the budget table that every reader makes),
+        comes from there, when its objects are data: what holds a function is local code, whoever wrote the wrapper.
+        """
         cls = thing if isinstance(thing, type) else type(thing)
-        return next((e.provenance for e in self.entries if e.cls is cls), LOCAL)
+        found = next((e.provenance for e in self.entries if e.cls is cls), None)
+        if found is not None or not attrs.has(cls) or any(callable(getattr(thing, f.name, None)) for f in attrs.fields(cls)):
+            return found or LOCAL
+        package = cls.__module__.partition(".")[0]
+        owners = {e.provenance for e in self.entries if e.cls.__module__.partition(".")[0] == package}
+        return owners.pop() if len(owners) == 1 else LOCAL
 
     def duplicates(self) -> tuple[DuplicateNameError, ...]:
         """One error for each bare name that more than one plugin registers."""

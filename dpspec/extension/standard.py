@@ -18,7 +18,8 @@ from dpspec.extension.hookspecs import Register, hookimpl
 from dpspec.mechanism import ReleaseInvariants
 from dpspec.rules.budgets import LargerBudget, LargerBudgets
 from dpspec.rules.inputs import InputDomination, NeighboursToPaths
-from dpspec.rules.outputs import OutputDomination
+from dpspec.rules.inside import DominationInside
+from dpspec.rules.outputs import EqualLaws, OutputDomination
 from dpspec.rules.spaces import SmallerSpace
 from dpspec.rules.universes import FinerUniverses, ListedUniverses
 
@@ -66,7 +67,7 @@ def dpspec_register_engines(register: Register) -> None:
 @hookimpl
 def dpspec_register_rules(register: Register) -> None:
     for rule in (
-        SmallerSpace, FinerUniverses, ListedUniverses, InputDomination, NeighboursToPaths, OutputDomination, LargerBudget,
-        LargerBudgets,
+        SmallerSpace, FinerUniverses, ListedUniverses, InputDomination, DominationInside, NeighboursToPaths, OutputDomination,
+        EqualLaws, LargerBudget, LargerBudgets,
     ):  # fmt: skip
         register(rule)

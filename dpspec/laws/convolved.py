@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpspec.exact import Bracket, Number
+from dpspec.errors import NumericalError
+from dpspec.exact import Bracket, Number, number
 from dpspec.laws.dichotomy import INFINITE, Dichotomy
 from dpspec.laws.sandwich import Sandwich
 
 if TYPE_CHECKING:
     from dpspec.laws.totals import Totals
+
+
+TOO_FAR = (NumericalError, OverflowError, FloatingPointError)
+"""Losses that doubles do not hold."""
 
 
 class Convolved(Dichotomy):
@@ -41,14 +47,24 @@ class Convolved(Dichotomy):
         return self._known_totals[precision]
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        below, above = self.totals(precision)
-        lower = below.hockey_stick(epsilon)
-        return lower if above is below else Bracket(lower=lower.lower, upper=above.hockey_stick(epsilon).upper)
+        try:
+            below, above = self.totals(precision)
+            lower = below.hockey_stick(epsilon)
+            return lower if above is below else Bracket(lower=lower.lower, upper=above.hockey_stick(epsilon).upper)
+        except TOO_FAR:
+            return Bracket(lower=self._of_one(lambda pair: pair.hockey_stick(epsilon, precision=precision)), upper=number(1))
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         if self.singular_mass(precision=precision).lower > delta:
             return INFINITE
-        below, above = self.totals(precision)
-        lower = below.epsilon_at(delta)
-        upper = lower if above is below else above.epsilon_at(delta)
-        return Bracket(lower=lower.lower, upper=min(upper.upper, self.max_log_ratio(precision=precision).upper))
+        top = self.max_log_ratio(precision=precision).upper
+        try:
+            below, above = self.totals(precision)
+            lower = below.epsilon_at(delta, top)
+            return lower if above is below else Bracket(lower=lower.lower, upper=above.epsilon_at(delta, top).upper)
+        except TOO_FAR:
+            return Bracket(lower=self._of_one(lambda pair: pair.epsilon_at(delta, precision=precision)), upper=top)
+
+    def _of_one(self, functional: Callable[[Dichotomy], Bracket]) -> Number:
+        """What one release alone gives away is a lower end: the others are no longer looked at."""
+        return max(functional(pair).lower for pair, _ in self.releases())

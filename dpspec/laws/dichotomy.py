@@ -16,6 +16,7 @@ from flint import ctx
 
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, number, rational
+from dpspec.forms import ceiling_of
 from dpspec.laws.numeric import last_above
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 NOTHING = Bracket.exactly(ZERO)
 INFINITE = Bracket.exactly(INFINITY)
 
-_LARGEST_POWER = 40
+_SMALLEST_POWER, _LARGEST_POWER, _MOST_POWER = -8, 64, 12_000
+_ORDERS = (Fraction(9, 8), Fraction(2), Fraction(8), Fraction(64))
 
 
 class Dichotomy(ABC):
@@ -66,7 +68,7 @@ class Dichotomy(ABC):
             return NOTHING
         if self.singular_mass(precision=precision).lower == 1:
             return Bracket.exactly(1)
-        return self._hockey_stick(threshold, precision)
+        return at_most(self._hockey_stick(threshold, precision), number(1))
 
     def total_variation(self, *, precision: int = 64) -> Bracket:
         """sup over events S of P(S) - Q(S) (B-D19)."""
@@ -79,20 +81,22 @@ class Dichotomy(ABC):
             raise ParameterError("delta", "must be at least 0", value=delta)
         if slack >= 1 or self.is_identical:
             return NOTHING
+        top = self.max_log_ratio(precision=precision)
         if slack == 0:
-            return self.max_log_ratio(precision=precision)
-        return self._epsilon_at(slack, precision)
+            return top
+        found = at_most(self._epsilon_at(slack, precision), top.upper)
+        return at_most(found, self._renyi_limit(slack, precision)) if found.upper.is_infinite else found
 
     def renyi(self, order: NumberLike, *, precision: int = 64) -> Bracket:
         """D_alpha(P || Q) of an order alpha >= 1 (B-D17); order 1 is the Kullback-Leibler divergence."""
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
-        return NOTHING if self.is_identical else self._renyi(alpha, precision)
+        return NOTHING if self.is_identical else at_most(self._renyi(alpha, precision), self.max_log_ratio(precision=precision).upper)
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (B-D18, B-S14)."""
-        return NOTHING if self.is_identical else self._concentration(precision)
+        return NOTHING if self.is_identical else at_most(self._concentration(precision), self.max_log_ratio(precision=precision).upper)
 
     def atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """The exact probabilities (p, q) of every outcome, for a pair of finite laws.
@@ -191,15 +195,52 @@ class Dichotomy(ABC):
 
     def _powers_around(self, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
         """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""
-        low = Fraction(0)
-        for exponent in range(-8, _LARGEST_POWER):
-            point = Fraction(2) ** exponent
-            value = self.hockey_stick(point, precision=precision)
-            if value.upper <= delta:
-                return low, point
-            if value.lower > delta:
-                low = point
-        return low, None
+        farthest = min(self.max_log_ratio(precision=precision).upper, self._renyi_limit(delta, precision))
+        last = _LARGEST_POWER if farthest.is_infinite else max(_SMALLEST_POWER, _power_above(farthest))
+
+        def at(place: int) -> Bracket:
+            return self.hockey_stick(Fraction(2) ** place, precision=precision)
+
+        after = _first(lambda place: at(place).upper <= delta, _SMALLEST_POWER, last + 1)
+        before = _first(lambda place: not at(place).lower > delta, _SMALLEST_POWER, after) - 1
+        low = Fraction(2) ** before if before >= _SMALLEST_POWER else Fraction(0)
+        return low, Fraction(2) ** after if after <= last else None
+
+    def _renyi_limit(self, delta: Fraction, precision: int) -> Number:
+        """D_alpha + ln(1/delta)/(alpha - 1) at some orders, rounded up: above the epsilon at delta (Mironov 2017, Proposition 3)."""
+        best = INFINITY
+        for order in _ORDERS:
+            spent = self.renyi(order, precision=precision).upper
+            if not spent.is_infinite:
+                with ctx.workprec(precision + 64):
+                    limit = spent.enclose(precision + 64) - ball(delta).log() / ball(order - 1)
+                    best = min(best, Bracket.around(limit, least=0).upper)
+        return best
+
+
+def at_most(bracket: Bracket, limit: Number) -> Bracket:
+    """The bracket, cut at what the value is known not to exceed.
+
+    >>> str(at_most(Bracket(lower=ZERO, upper=INFINITY), number(1)))
+    '[0, 1]'
+    """
+    if bracket.upper <= limit:
+        return bracket
+    return Bracket.exactly(limit) if bracket.lower >= limit else Bracket(lower=bracket.lower, upper=limit)
+
+
+def _power_above(value: Number) -> int:
+    """The exponent of a power of two that is at least a positive number."""
+    above = ceiling_of(value.enclose())
+    return _MOST_POWER if above is None else min(_MOST_POWER, above.__ceil__().bit_length())
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The first place in [low, high) where something holds that holds from there on, else `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
 
 
 def _log_excess(value: Number, delta: Fraction, precision: int) -> float:

@@ -66,7 +66,7 @@ class DiscreteGaussianShift(Dichotomy):
             cut = ball(Fraction(shift, 2)) - epsilon.enclose(working) * ball(self.variance / shift)
             factor = exponential(epsilon, working)
             last = {math.ceil(dyadic(end)) - 1 for end in (cut.lower(), cut.upper())}
-            gains = [p - factor * q for p, q in (self._below(m, working) for m in last)]
+            gains = [(p - factor * q).min(p) for p, q in (self._below(m, working) for m in last)]
             return Bracket.around(hull(gains[0], gains[-1]) / gaussian_normaliser(self.variance, working), least=0)
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
@@ -87,7 +87,7 @@ class DiscreteGaussianShift(Dichotomy):
                     m -= 1
                 else:
                     return Bracket.around(epsilon, least=0)
-        return self._picture.epsilon_at(delta, precision=precision)
+        return Dichotomy._epsilon_at(self, delta, precision)
 
     def _below(self, m: int, precision: int) -> tuple[arb, arb]:
         """P(X <= m) and Q(X <= m), times the normaliser: these are the masses of the losses from the one at m on."""

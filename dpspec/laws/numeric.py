@@ -10,8 +10,9 @@ from fractions import Fraction
 from flint import arb
 
 from dpspec.exact import Number
+from dpspec.forms import bits
 
-_LARGEST_EXPONENT = 1 << 12
+_MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64
 _FREE_TURNS = 8
 """So many turns may a search be behind halving."""
@@ -30,7 +31,7 @@ def rational_exponential(value: Number) -> Fraction | None:
     if value.is_infinite or value.root != 1 or value.rational_part:
         return None
     degree = math.lcm(*(c.denominator for _, c in value.logs))
-    if degree > _LARGEST_ROOT or any(abs(c) * degree > _LARGEST_EXPONENT for _, c in value.logs):
+    if degree > _LARGEST_ROOT or sum(abs(c) * degree * bits(r) for r, c in value.logs) > _MOST_BITS:
         return None
     power = Fraction(1)
     for argument, coefficient in value.logs:

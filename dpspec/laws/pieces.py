@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.exact import dyadic
+from dpspec.errors import NumericalError
+from dpspec.forms import ceiling_of, floor_of
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.balls import Cell
 from dpspec.laws.dichotomy import Dichotomy
@@ -36,6 +37,11 @@ done to their result here."""
 _GAUSSIAN_REACH = 14
 _GAUSSIAN_REST = Fraction(1, 10**42)
 _UNSEEN = 2.0**-900
+
+_MOST_CELLS = 1 << 20
+"""One loss has at most about so many cells; cells get wider than was asked for where that is not enough."""
+_FARTHEST = 2.0**40
+"""Losses beyond are not put on a grid."""
 
 _PRECISION = 96
 _ATOM = 2.0**-44
@@ -96,7 +102,7 @@ class LossPieces:
             max((_radius(cell.p) / mass for cell, mass in zip(known, masses, strict=True)), default=0.0) + 4 * UNIT,
             absolute,
             upper_fraction(rest),
-            max(Fraction(0), dyadic(singular.lower())),
+            max(Fraction(0), floor_of(singular) or Fraction(0)),
         )
 
 
@@ -106,8 +112,9 @@ def total(values: Floats) -> float:
 
 
 def upper_fraction(value: arb) -> Fraction:
-    """A rational at least as large as the ball, and at least 0."""
-    return max(Fraction(0), dyadic(value.upper()))
+    """A rational at least as large as a probability in the ball, and at least 0."""
+    above = ceiling_of(value)
+    return Fraction(1) if above is None else max(Fraction(0), above)
 
 
 def _middle(values: Sequence[arb]) -> Floats:
@@ -134,6 +141,8 @@ def _of_discrete_gaussian(pair: DiscreteGaussianShift, _step: float) -> LossPiec
     """ln(dP/dQ)(k) = shift (shift - 2 k) / (2 variance), for a shift > 0 and P centered at 0."""
     law, shift = DiscreteGaussian(0, pair.variance), abs(pair.shift)
     reach = law.reach(_PRECISION + 32)
+    if reach > _MOST_CELLS:
+        return LossPieces.of_cells(pair.cells(_PRECISION))
     outcomes = np.arange(-reach, reach + 1, dtype=np.float64)
     powers = outcomes * outcomes / (2 * float(pair.variance))
     with ctx.workprec(_PRECISION):
@@ -158,6 +167,7 @@ def _of_laplace(pair: LaplaceShift, step: float) -> LossPieces:
     The ratio P/Q of an interval of losses there is the one of its middle.
     """
     t = float(pair.t)
+    step = _wide_enough(step, t)
     count = math.floor(t / step)
     inner = step * np.arange(-count, count + 1)
     ends = np.concatenate(([-t], inner[np.abs(inner) < t], [t]))
@@ -180,6 +190,7 @@ def _of_laplace(pair: LaplaceShift, step: float) -> LossPieces:
 def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
     """N(mu^2/2, mu^2), cut at the multiples of the step up to 14 standard deviations; what is outside is below 10^-43."""
     mu = math.sqrt(float(pair.mu_squared))
+    step = _wide_enough(step, _GAUSSIAN_REACH * mu + mu * mu)
     last = math.ceil(_GAUSSIAN_REACH * mu / step) + 1
     ends = step * (round(mu * mu / 2 / step) + np.arange(-last, last + 1, dtype=np.float64))
     scaled = (ends - mu * mu / 2) / mu
@@ -198,6 +209,13 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
         4 * (error + float(np.max(shifted_errors[seen])) + rounding),
         _GAUSSIAN_REST,
     )
+
+
+def _wide_enough(step: float, reach: float) -> float:
+    """The step, times the power of 2 with which it does not cut a reach into too many cells."""
+    if not reach < _FARTHEST:
+        raise NumericalError("loss", "is beyond 2^40", "choose less extreme parameters", value=reach)
+    return step * 2.0 ** max(0, math.ceil(math.log2(max(2 * reach / step, 1) / _MOST_CELLS)))
 
 
 def _normal_masses(ends: Floats) -> tuple[Floats, Floats]:

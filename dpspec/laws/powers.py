@@ -137,7 +137,7 @@ class TwoAtomPower(Power):
             place = (epsilon.enclose(working) - low * self.times) / (high - low)
             factor = exponential(epsilon, working)
             least = {math.floor(dyadic(end)) + 1 for end in (place.lower(), place.upper())}
-            gains = [p - factor * q for p, q in (self._tails(m, working) for m in least)]
+            gains = [(p - factor * q).min(p) for p, q in (self._tails(m, working) for m in least)]
             return Bracket.around(hull(gains[0], gains[-1]), least=0)
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:

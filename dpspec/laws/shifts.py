@@ -13,6 +13,7 @@ from flint import arb, arb_series, ctx
 
 from dpspec.errors import NumericalError
 from dpspec.exact import Bracket, Number, ball, ln, number
+from dpspec.forms import MOST_BITS, bits
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
 from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.continuous import Gaussian
@@ -23,6 +24,8 @@ from dpspec.laws.sandwich import Sandwich
 from dpspec.laws.tails import LocationSandwich
 
 _MOST_EXACT = 256
+_MOST_BITS = 1 << 20
+"""Exact atoms have at most so many bits in all, and exact powers."""
 _MOST_ATOMS = 2048
 _BINS_PER_BIT = 8
 
@@ -39,7 +42,7 @@ def geometric_shift(shift: int, decay: Number) -> Dichotomy:
     if shift == 0:
         return IDENTICAL
     r = rational_exponential(-decay) if decay.root == 1 else None
-    if r is not None and shift <= _MOST_EXACT:
+    if r is not None and shift <= _MOST_EXACT and shift**2 * bits(r) <= _MOST_BITS:
         tails = [1 / (1 + r), r**shift / (1 + r)]
         inner = [(1 - r) / (1 + r) * r**k for k in range(1, shift)]
         p = [tails[0], *inner, tails[1]]
@@ -116,7 +119,8 @@ class GaussianShift(Dichotomy):
         with ctx.workprec(working):
             mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
             near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
-            return Bracket.around(normal_cdf(near) - exponential(epsilon, working) * normal_cdf(far), least=0)
+            event = normal_cdf(near)
+            return Bracket.around((event - exponential(epsilon, working) * normal_cdf(far)).min(event), least=0)
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         return Bracket.exactly(self.mu_squared * (order / 2))
@@ -212,7 +216,7 @@ class LaplaceShift(Dichotomy):
         factor = rational_exponential(self.t) if self.t.root == 1 else None
         if order == 1 and factor is not None:
             return Bracket.exactly(self.t + (1 / factor - 1))
-        if order.denominator == 1 and factor is not None:
+        if order.denominator == 1 and factor is not None and order * bits(factor) <= MOST_BITS:
             n = int(order)
             mean = (n * factor ** (n - 1) + (n - 1) / factor**n) / (2 * n - 1)
             return Bracket.exactly(ln(mean) / (n - 1))
@@ -256,17 +260,16 @@ def _rational_decay(epsilon: Number, t: Number) -> Fraction | None:
 
 @attrs.frozen
 class _LaplaceCumulant(Cumulant):
-    """K(s) = ln( (1 + s) e^(s t) + s e^(-(1 + s) t) ) - ln(1 + 2 s)."""
+    """K(s) = ln( (1 + s) e^(s t) + s e^(-(1 + s) t) ) - ln(1 + 2 s), with e^(s t) taken out of the logarithm."""
 
     t: arb
 
     def value(self, s: arb) -> arb:
-        return ((1 + s) * (s * self.t).exp() + s * (-(1 + s) * self.t).exp()).log() - (1 + 2 * s).log()
+        return s * self.t + (1 + s + s * (-(1 + 2 * s) * self.t).exp()).log() - (1 + 2 * s).log()
 
     def derivatives(self, s: arb) -> Derivatives:
         order = 5
         x = arb_series([s, 1], prec=order)
-        rising = arb_series([s * self.t, self.t], prec=order).exp()
-        falling = arb_series([-(1 + s) * self.t, -self.t], prec=order).exp()
-        series = ((1 + x) * rising + x * falling).log() - (1 + 2 * x).log()
+        falling = arb_series([-(1 + 2 * s) * self.t, -2 * self.t], prec=order).exp()
+        series = x * self.t + (1 + x + x * falling).log() - (1 + 2 * x).log()
         return series[1], 2 * series[2], 6 * series[3], 24 * series[4]

@@ -34,10 +34,11 @@ class Spread:
         share = np.ones(len(low))
         np.divide(np.expm1(low * step - pieces.losses), np.expm1(-width), out=share, where=high > low)
         kept = np.zeros(len(low))
-        np.divide(np.expm1(high * step - pieces.losses), np.expm1(width), out=kept, where=high > low)
+        np.divide(np.expm1(pieces.losses - high * step), np.expm1(-width), out=kept, where=high > low)
+        kept *= np.exp(low * step - pieces.losses)
         places = np.concatenate((low, high))
         masses = np.concatenate((pieces.masses * kept, pieces.masses * share))
-        return cls._gather(places, masses, pieces.relative + 4 * EXP_ERROR, times), float(np.max(width, initial=0.0))
+        return cls._gather(places, masses, pieces.relative + 6 * EXP_ERROR, times), float(np.max(width, initial=0.0))
 
     @classmethod
     def _gather(cls, places: npt.NDArray[np.int64], masses: Floats, relative: float, times: int) -> Spread:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.exact import dyadic
+from dpspec.forms import ceiling_of, floor_of
 from dpspec.laws.pieces import EXP_ERROR, UNIT, Floats, total
 from dpspec.laws.spread import Spread, summed
 
@@ -118,7 +118,9 @@ class Tilted:
         extra += drift * math.exp(self.tilt * drift) * (1 + 2.0**-20)
         with ctx.workprec(128):
             factor = (self.log_norm - arb(self.tilt) * arb(threshold)).exp()
-            low, high = (dyadic(factor.lower()), dyadic(factor.upper()))
+            low, high = floor_of(factor) or Fraction(0), ceiling_of(factor)
+        if high is None:
+            return Fraction(0), Fraction(1)
         lower = Fraction(max(0.0, value * (1 - slack) - extra)) * low * (1 - self.norm_error)
         return max(Fraction(0), lower), Fraction(value * (1 + slack) + extra) * high * (1 + self.norm_error)
 

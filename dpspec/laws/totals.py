@@ -12,8 +12,8 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.errors import NoRouteError
-from dpspec.exact import INFINITY, ZERO, Bracket, Number, number
-from dpspec.laws.dichotomy import Dichotomy
+from dpspec.exact import ZERO, Bracket, Number, ball, number
+from dpspec.laws.dichotomy import NOTHING, Dichotomy
 from dpspec.laws.grid import Factor, GridLoss
 from dpspec.laws.pieces import Lattice, LossPieces, loss_pieces, total
 
@@ -22,8 +22,17 @@ _DEVIATIONS = 20
 """The window, in standard deviations of the composed loss."""
 _FIRST_STEP = 2.0**-6
 _MOST_TILT = 20
-_TURNS = 40
+_TURNS, _STEPS = 60, 16
 _CLOSE = 2.0**-40
+_NEAR = 2.0**-12
+"""A bracket of an epsilon that is relatively wider than this is looked at again."""
+_FINE = 2.0**-24
+_FARTHEST = 10**12
+"""No epsilon beyond is looked at."""
+
+
+CAREFUL = np.errstate(over="raise", invalid="raise")
+"""No infinity and no NaN of doubles gets into a bound."""
 
 
 @attrs.frozen(eq=False)
@@ -39,6 +48,7 @@ class Totals:
     loss: GridLoss
 
     @classmethod
+    @CAREFUL
     def of(cls, parts: Sequence[tuple[Dichotomy, int]], precision: int) -> Totals:
         """The grid has about precision^2 sqrt(n) points for n releases; the bounds get closer with the square of that number."""
         coarse = [(loss_pieces(pair, _FIRST_STEP), times) for pair, times in parts]
@@ -49,10 +59,11 @@ class Totals:
         size = min(max(1 << math.ceil(math.log2(wanted)), _SMALLEST), _LARGEST)
         reach = max(_reach(coarse), _CLOSE)
         laid = _on_one_lattice(coarse)
-        if laid and reach / float(laid[0][2].spacing) < size / 2:
+        if laid and reach / float(laid[0][2].spacing) < size / 2 and _span(laid) < _LARGEST:
             size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
-        step = 2.0 ** math.ceil(math.log2(reach / max(size / 2, size - 2 * count - 1)))
+        widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
+        step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
         fine = [
             (loss_pieces(pair, step) if np.max(pieces.high - pieces.low) > step else pieces, times)
             for (pair, _), (pieces, times) in zip(parts, coarse, strict=True)
@@ -81,48 +92,77 @@ class Totals:
 
     # -- what is asked ----------------------------------------------------------------------------
 
+    @CAREFUL
     def hockey_stick(self, epsilon: Number) -> Bracket:
+        if epsilon > _FARTHEST:
+            beyond = self.hockey_stick(number(_FARTHEST))
+            return Bracket(lower=number(self.loss.singular), upper=beyond.upper)
         target = float(epsilon)
         tilt = self._tilt(lambda tilt: self._log_moment(tilt) - tilt * target)
         with ctx.workprec(128):
             lower, upper = self.loss.bounds(epsilon.enclose(128), tilt)
         return Bracket(lower=number(lower), upper=number(upper))
 
-    def epsilon_at(self, delta: Fraction) -> Bracket:
-        """Where the two bounds of the curve cross delta: guessed by secants, then moved to where it is proved."""
-        target = math.log(delta)
+    @CAREFUL
+    def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
+        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
+
+        Guessed by secants; where that leads astray, halved.
+
+        Args:
+            delta: the value that is looked for.
+            top: the largest loss, perhaps infinite.
+        """
+        last = float(min(top, number(_FARTHEST)))
+        start = self.hockey_stick(ZERO)
+        if start.upper.as_fraction() <= delta:
+            return NOTHING
+        low, high, tilt = self._guess(delta, last)
+
+        def within(point: float) -> bool:
+            return self.loss.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
+
+        def beyond(point: float) -> bool:
+            return self.loss.bounds(arb(point), tilt)[0] > delta or self._at(point).lower.as_fraction() > delta
+
+        above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
+        if above is None or below is None or above - below > _NEAR * (1 + above):
+            if below is None and start.lower.as_fraction() > delta:
+                below = _halved(beyond, 0.0, last if above is None else above)
+            above = _halved(within, last if above is None else above, below or 0.0)
+        upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
+        return Bracket(lower=number(Fraction(below or 0.0)), upper=upper)
+
+    def _at(self, point: float) -> Bracket:
+        return self.hockey_stick(number(Fraction(point)))
+
+    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
+        """About where the lower and the upper bound of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
+        target = math.log(delta.numerator) - math.log(delta.denominator)
 
         def chernoff(tilt: float) -> float:
             return (self._log_moment(tilt) - target) / tilt
 
         tilt = self._tilt(chernoff)
-
-        def upper(epsilon: float) -> Fraction:
-            return self.loss.upper(arb(epsilon), tilt)
-
-        def lower(epsilon: float) -> Fraction:
-            return self.loss.bounds(arb(epsilon), tilt)[0]
-
-        start = max(0.0, chernoff(tilt))
-        near = _crossing(lambda epsilon: _log_ratio(upper(epsilon), delta), start, tilt)
-        above = _moved(lambda epsilon: upper(epsilon) <= delta, near, 1)
-        near = _crossing(lambda epsilon: _log_ratio(lower(epsilon), delta), near, tilt)
-        below = _moved(lambda epsilon: lower(epsilon) > delta, near, -1)
-        return Bracket(lower=ZERO if below is None else number(below), upper=INFINITY if above is None else number(above))
+        start = min(max(0.0, chernoff(tilt)), last)
+        high = _crossing(lambda point: _log_ratio(self.loss.upper(arb(point), tilt), delta), start, tilt, last)
+        low = _crossing(lambda point: _log_ratio(self.loss.bounds(arb(point), tilt)[0], delta), high, tilt, last)
+        return low, high, tilt
 
 
 def _log_ratio(value: Fraction, delta: Fraction) -> float:
-    return math.log(value / delta) if value else -math.inf
+    with ctx.workprec(64):
+        return float((ball(value) / ball(delta)).log()) if value else -math.inf
 
 
-def _crossing(excess: Callable[[float], float], start: float, slope: float) -> float:
-    """About where a falling function is 0, by secants from a point with a guess of the slope."""
+def _crossing(excess: Callable[[float], float], start: float, slope: float, last: float) -> float:
+    """About where a falling function is 0 in [0, last], by secants from a point with a guess of the slope."""
     here, value = start, excess(start)
     fall = slope
     for _ in range(_TURNS):
         if not math.isfinite(value):
             return here
-        there = max(0.0, here + value / fall)
+        there = min(max(0.0, here + value / fall), last)
         if abs(there - here) <= _CLOSE * (1 + here):
             return there
         after = excess(there)
@@ -132,17 +172,27 @@ def _crossing(excess: Callable[[float], float], start: float, slope: float) -> f
     return here
 
 
-def _moved(proved: Callable[[float], bool], start: float, way: int) -> Fraction | None:
-    """The first point from a start on, in growing steps, where something is proved; None when there is none (at least 0)."""
+def _moved(proved: Callable[[float], bool], start: float, way: int, last: float) -> float | None:
+    """The first point of [0, last] from a start on, in growing steps, where something is proved; None when there is none."""
     pad = _CLOSE * (1 + start)
-    for _ in range(_TURNS):
+    for _ in range(_STEPS):
         point = start + way * pad
-        if point < 0:
+        if not 0 <= point <= last:
             return None
         if proved(point):
-            return Fraction(point)
+            return point
         pad *= 4
     return None
+
+
+def _halved(proved: Callable[[float], bool], good: float, bad: float) -> float:
+    """A point next to which, towards the bad one, something is no longer proved; it is proved there, if it is at the good one."""
+    for _ in range(_TURNS):
+        middle = (good + bad) / 2
+        if abs(good - bad) <= _FINE * (1 + abs(good)):
+            break
+        good, bad = (middle, bad) if proved(middle) else (good, middle)
+    return good
 
 
 def _reach(factors: Sequence[Factor]) -> float:
@@ -159,6 +209,11 @@ def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, La
     """The losses with their lattices when all have one spacing, else nothing."""
     laid = [(pieces, times, pieces.lattice) for pieces, times in factors if pieces.lattice is not None]
     return laid if len(laid) == len(factors) and len({lattice.spacing for _, _, lattice in laid}) == 1 else []
+
+
+def _span(laid: Sequence[tuple[LossPieces, int, Lattice]]) -> float:
+    """How many points of its lattice the widest loss covers."""
+    return max(float(np.max(pieces.high) - np.min(pieces.low)) / float(lattice.spacing) for pieces, _, lattice in laid)
 
 
 def _log_moment(pieces: LossPieces, tilt: float) -> float:

@@ -14,8 +14,10 @@ import attrs
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.composing import Composed, total
 from dpspec.blocks.space import DatasetSpace
+from dpspec.compare.search import rules_of
 from dpspec.errors import NoCompositionError
 from dpspec.exact import Number, number
+from dpspec.extension import installed
 from dpspec.ledger.moving import missing, moved, refinement
 from dpspec.ledger.parts import Part, check_parts
 from dpspec.rule import Rule, Step
@@ -83,13 +85,13 @@ class Composition:
         return tuple(_losses(self))
 
 
-def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, conversions: Sequence[Rule] = ()) -> Composition:
+def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Sequence[Rule] | None = None) -> Composition:
     """One specification for several releases of one data collection.
 
     Args:
         parts: the releases; their noise is independent.
         like: a specification whose space and input divergence the total is stated in; without it they are those of a part.
-        conversions: rules that lead to an output divergence where no constant factor does, for neighbours.
+        rules: by which the parts are led to common blocks; without them, all that are registered.
 
     Raises:
         EmptyLedgerError: no parts.
@@ -104,16 +106,17 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, conversio
     ('epsilon = ln(3)', 'epsilon = 2*ln(3)', 'epsilon adds')
     """
     listed = tuple(parts)
+    known = rules_of(installed().registry) if rules is None else rules
     if like is None or not listed:
         check_parts(listed)
     space = _common_space(listed, like)
-    refined = [_refined(part, space, refinement(listed)) for part in listed]
+    refined = [_refined(part, space, refinement(listed), known) for part in listed]
     inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(p.spec.input_divergence for p in listed))
     gaps: list[str] = []
     for divergence in inputs:
-        lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence))
+        lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence), known)
         if not lacking:
-            return _added(lines, conversions)
+            return _added(lines, known)
         gaps += lacking
     raise NoCompositionError("input divergence", "; ".join(dict.fromkeys(gaps)), ADVICE)
 
@@ -128,10 +131,10 @@ def _common_space(parts: tuple[Part, ...], like: PrivacySpec | None) -> DatasetS
     raise NoCompositionError("space", f"no space is known to be a part of all others: {names}", "describe one data collection")
 
 
-def _refined(part: Part, space: DatasetSpace, multiverse: object) -> Line:
+def _refined(part: Part, space: DatasetSpace, multiverse: object, rules: Sequence[Rule]) -> Line:
     line = Line(part=part)
     for block, value in (("space", space), ("multiverse", multiverse)):
-        steps = moved(line.spec, block, line.spec.replace(**{block: value}))
+        steps = moved(line.spec, block, line.spec.replace(**{block: value}), rules)
         if steps is None:
             raise NoCompositionError(block, f"no rule leads {part.id} to the common one", "see dpspec explain no-composition")
         line = attrs.evolve(line, steps=line.steps + steps)
@@ -139,12 +142,12 @@ def _refined(part: Part, space: DatasetSpace, multiverse: object) -> Line:
 
 
 def _all_moved(
-    lines: Sequence[Line], block: str, goal: PrivacySpec, more: Sequence[Rule] = ()
+    lines: Sequence[Line], block: str, goal: PrivacySpec, rules: Sequence[Rule]
 ) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """The lines with a block of the goal, and what is missing where no rule leads there."""
     reached, lacking = [], []
     for line in lines:
-        steps = moved(line.spec, block, goal, more)
+        steps = moved(line.spec, block, goal, rules)
         if steps is None:
             lacking += list(missing(line.part, line.spec, goal))
         else:
@@ -152,7 +155,7 @@ def _all_moved(
     return tuple(reached), tuple(lacking)
 
 
-def _added(lines: tuple[Line, ...], conversions: Sequence[Rule]) -> Composition:
+def _added(lines: tuple[Line, ...], rules: Sequence[Rule]) -> Composition:
     """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
     divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
     for divergence in divergences:
@@ -162,7 +165,7 @@ def _added(lines: tuple[Line, ...], conversions: Sequence[Rule]) -> Composition:
     for divergence in divergences:
         budget = UniformBudget(parameter=divergence.budget_parameters[0], value=number(0))
         goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
-        reached, lacking = _all_moved(lines, "output_divergence", goal, conversions)
+        reached, lacking = _all_moved(lines, "output_divergence", goal, rules)
         found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])
         if found is not None:
             return _composition(reached, found)

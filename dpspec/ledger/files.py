@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dpspec.conversion import Conversion
-from dpspec.errors import DpspecError, ParameterError
+from dpspec.compare.search import rules_of
+from dpspec.errors import DpspecError, ParameterError, RefutedPartError
 from dpspec.extension import Registry
 from dpspec.ledger.composition import Composition, compose
 from dpspec.ledger.parts import Part
-from dpspec.params import collect
+from dpspec.params import collect, raise_all
 from dpspec.plural import count
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
 from dpspec.specfile.reader import check_ids, is_id, spec_files
 from dpspec.specfile.reader import read as read_file
 from dpspec.specfile.text import SUFFIX
 from dpspec.specfile.writer import to_toml
+from dpspec.verify.standing import standing
 
 
 def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
@@ -31,20 +32,29 @@ def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument
     return found
 
 
-def compose_files(paths: Sequence[str], registry: Registry, like: str | None = None) -> Composition:
-    """The composition of all specifications that paths mean.
+def compose_files(paths: Sequence[str], registry: Registry, like: str | None = None, *, as_promised: bool = False) -> Composition:
+    """The composition of all specifications that paths mean; each part says how its claim stands.
 
     Args:
         paths: files, or directories that stand for their specification files.
         registry: what the names in the files mean.
         like: a file whose space and input divergence the total is stated in.
+        as_promised: add the promises whose claims are refuted too.
 
     Raises:
+        RefutedPartError: for each part whose claim is refuted, unless they are added as promised.
         what reading a file and `compose` raise.
     """
     frame = None if like is None else read_file(like, registry).spec
-    conversions = [entry.cls() for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
-    return compose(parts_of(documents_of(paths, registry)), like=frame, conversions=conversions)
+    parts = parts_of(documents_of(paths, registry), registry)
+    if not as_promised:
+        raise_all([_refused(part) for part in parts if part.standing is not None and part.standing.is_false])
+    return compose(parts, like=frame, rules=rules_of(registry))
+
+
+def _refused(part: Part) -> DpspecError:
+    advice = "leave it out, mend the claim, or add what was promised with --as-promised"
+    return RefutedPartError(f"part {part.id}", f"does not keep what it promises: {part.standing}", advice)
 
 
 def composed_text(found: Composition, path: Path, registry: Registry) -> str:
@@ -56,9 +66,9 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
     return to_toml(composed_document(found, id=name, title=title), registry)
 
 
-def parts_of(documents: Sequence[SpecDocument]) -> tuple[Part, ...]:
-    """One part for each file."""
-    return tuple(Part(id=document.id, spec=document.spec) for document in documents)
+def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
+    """One part for each file, with how its claim stands."""
+    return tuple(Part(id=document.id, spec=document.spec, standing=standing(document, registry)) for document in documents)
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
@@ -74,11 +84,12 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
         for line in found.lines
         for place, step in enumerate(line.steps, 1)
     }
+    stand = {f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None}
     told = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
     return SpecDocument(
         id=id,
         title=title,
         spec=found.spec,
         ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
-        source=(("document", told), *steps.items()),
+        source=(("document", told), *stand.items(), *steps.items()),
     )

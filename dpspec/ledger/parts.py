@@ -14,6 +14,7 @@ from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import EmptyLedgerError, MixedLedgerError
 from dpspec.spec import PrivacySpec
+from dpspec.verify.standing import Standing
 
 LOOKED_AT = 60
 """So many datasets of a small space are looked at to see whether datasets of different size are ever compared."""
@@ -25,11 +26,13 @@ class Part:
 
     Args:
         id: its name.
-        spec: the specification it satisfies.
+        spec: the specification it promises to satisfy.
+        standing: how the claim stands that it does, where that was looked at.
     """
 
     id: str
     spec: PrivacySpec
+    standing: Standing | None = attrs.field(default=None, eq=False)
 
 
 def check_parts(parts: Sequence[Part]) -> None:

@@ -2,11 +2,15 @@
 
 from dpspec.randomness.source import (
     KEY_BYTES,
+    KeyedPlaces,
     KeyedRandomness,
+    PlacedRandomness,
     Randomness,
     SeededRandomness,
     SystemRandomness,
     Words,
 )
 
-__all__ = ["KEY_BYTES", "KeyedRandomness", "Randomness", "SeededRandomness", "SystemRandomness", "Words"]
+__all__ = [
+    "KEY_BYTES", "KeyedPlaces", "KeyedRandomness", "PlacedRandomness", "Randomness", "SeededRandomness", "SystemRandomness", "Words",
+]  # fmt: skip

@@ -1,13 +1,16 @@
 """Where random bits come from: the operating system for releases, a seed for tests and audits only.
 
-A source is a 256-bit key and AES, a pseudorandom function of it. It gives words in two ways:
+A source is a 256-bit key and AES, a pseudorandom function of it. What is random is spent once, so there are two kinds:
 
-* in a row (`words`), as the AES-256 key stream in counter mode;
-* by place (`words_at`): the word of (stream, place) is a function of key, stream and place alone. A record that draws by its
-  place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends
-  neither on how the work was cut nor on a part that was lost and done again.
+* `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It cannot
+  be copied, pickled, or used after a fork, since two copies would draw the same.
+* `PlacedRandomness` is a *function*: the word of (stream, place) depends on key, stream and place alone. A record that draws by its
+  place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends neither
+  on how the work was cut nor on a part that was lost and done again. `Randomness.placed` makes one, with another key at every call: a
+  run asks for it once, and two runs of one source never draw alike.
 
-`spawn` derives the key of a child by HMAC-SHA256 of a path of labels; children are independent of each other and of their parent.
+`PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and of
+the words by place.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import threading
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
@@ -36,7 +40,12 @@ _CHUNK = 1 << 20
 
 
 class Randomness(ABC):
-    """A source of independent uniform 64-bit words, and the exact samplers that integer mechanisms build on."""
+    """A source of independent uniform 64-bit words, each given once, and the exact samplers that integer mechanisms build on.
+
+    >>> source = SeededRandomness(1)
+    >>> bool((source.words(2) == source.words(2)).any())
+    False
+    """
 
     fit_for_publication: bool
 
@@ -45,12 +54,8 @@ class Randomness(ABC):
         """`count` independent uniform 64-bit words, others at every call."""
 
     @abstractmethod
-    def words_at(self, stream: int, places: Places) -> Words:
-        """The word of each place in a stream: equal for equal arguments, independent for different ones."""
-
-    @abstractmethod
-    def spawn(self, *path: str | int) -> Randomness:
-        """An independent source that belongs to this path of labels: equal for equal paths."""
+    def placed(self) -> PlacedRandomness:
+        """Randomness by place for one run, independent of all that was drawn before: another one at every call."""
 
     def below(self, bound: int, count: int) -> npt.NDArray[np.int64]:
         """`count` independent uniform integers in {0, ..., bound - 1}, exactly uniform (rejection)."""
@@ -78,6 +83,26 @@ class Randomness(ABC):
             ranked = keys[order]
             if not np.any(ranked[1:] == ranked[:-1]):
                 return order.astype(np.int64)
+
+
+class PlacedRandomness(ABC):
+    """Words that belong to places, and the exact samplers that kernels build on: a function, equal for equal arguments.
+
+    >>> places, source = np.arange(3), SeededRandomness(1)
+    >>> run, other = source.placed(), source.placed()
+    >>> bool((run.words_at(0, places) == run.words_at(0, places)).all()), bool((run.words_at(0, places) == other.words_at(0, places)).any())
+    (True, False)
+    """
+
+    fit_for_publication: bool
+
+    @abstractmethod
+    def words_at(self, stream: int, places: Places) -> Words:
+        """The word of each place in a stream: equal for equal arguments, independent for different ones."""
+
+    @abstractmethod
+    def spawn(self, *path: str | int) -> Randomness:
+        """The source that belongs to this path of labels, from its beginning: for a kernel that does one part of a run."""
 
     def bernoulli_at(self, probability: Fraction, stream: int, places: Places) -> Mask:
         """One coin for each place, True with exactly this rational probability.
@@ -135,8 +160,8 @@ class Randomness(ABC):
         return arrangement.deranged(self.words_at, places, groups, names, streams)
 
 
-class KeyedRandomness(Randomness):
-    """Words made from a key; whoever has the key can make them again.
+class _Keyed:
+    """A key and the ciphers that belong to its purposes.
 
     Args:
         key: 32 bytes.
@@ -150,9 +175,68 @@ class KeyedRandomness(Randomness):
         self.fit_for_publication = fit_for_publication
         self._ciphers: dict[str, Any] = {}
 
+    def __repr__(self) -> str:
+        """Without the key, which must not come into a log."""
+        return f"<{type(self).__name__}>"
+
+    def _derived(self, label: str) -> bytes:
+        return hmac.new(self.key, label.encode(), hashlib.sha256).digest()
+
+    def _cipher(self, purpose: str) -> Any:
+        from cryptography.hazmat.primitives.ciphers import Cipher
+        from cryptography.hazmat.primitives.ciphers.algorithms import AES
+        from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
+
+        if purpose not in self._ciphers:
+            # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
+            mode = CTR(bytes(16)) if purpose == "words in a row" else ECB()  # noqa: S305
+            self._ciphers[purpose] = Cipher(AES(self._derived(purpose)), mode).encryptor()
+        return self._ciphers[purpose]
+
+
+class KeyedRandomness(_Keyed, Randomness):
+    """Words in a row made from a key; whoever has the key can make them again.
+
+    Args:
+        key: 32 bytes.
+        fit_for_publication: whether nobody else can know the key.
+    """
+
+    def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
+        super().__init__(key, fit_for_publication=fit_for_publication)
+        self._process, self._runs, self._lock = os.getpid(), 0, threading.Lock()
+
     def words(self, count: int) -> Words:
-        cipher = self._cipher("words in a row")
-        return np.frombuffer(cipher.update(bytes(8 * count)), dtype=np.uint64)
+        self._check_process()
+        with self._lock:
+            return np.frombuffer(self._cipher("words in a row").update(bytes(8 * count)), dtype=np.uint64)
+
+    def placed(self) -> KeyedPlaces:
+        self._check_process()
+        with self._lock:
+            key = self._derived(f"run {self._runs}") if self._runs else self.key
+            self._runs += 1
+        return KeyedPlaces(key, fit_for_publication=self.fit_for_publication)
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise ReleaseError("source", "belongs to the process that made it; a copy would draw the same", _COPIED)
+
+    def __reduce__(self) -> Any:
+        """No copy: it would draw the same words again."""
+        raise ReleaseError("source", "cannot be copied: a copy would draw the same", _COPIED)
+
+
+_COPIED = "give every process a source of its own, or the `placed` one of a run"
+
+
+class KeyedPlaces(_Keyed, PlacedRandomness):
+    """Words by place made from a key; it may be sent to another process.
+
+    Args:
+        key: 32 bytes.
+        fit_for_publication: whether nobody else can know the key.
+    """
 
     def words_at(self, stream: int, places: Places) -> Words:
         words = np.empty(len(places), dtype=np.uint64)
@@ -169,24 +253,8 @@ class KeyedRandomness(Randomness):
         label = "\x1f".join(f"{type(part).__name__}:{part}".replace("\x1f", "\x1f\x1f") for part in path)
         return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
 
-    def _derived(self, label: str) -> bytes:
-        return hmac.new(self.key, label.encode(), hashlib.sha256).digest()
-
-    def _cipher(self, purpose: str) -> Any:
-        from cryptography.hazmat.primitives.ciphers import Cipher
-        from cryptography.hazmat.primitives.ciphers.algorithms import AES
-        from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
-
-        if purpose not in self._ciphers:
-            # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
-            mode = CTR(bytes(16)) if purpose == "words in a row" else ECB()  # noqa: S305
-            self._ciphers[purpose] = Cipher(AES(self._derived(purpose)), mode).encryptor()
-        return self._ciphers[purpose]
-
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process: the key, unless words in a row were drawn, which a copy would draw again."""
-        if "words in a row" in self._ciphers:
-            raise ReleaseError("source", "has begun to draw in a row and cannot be copied", "spawn one for every process")
+        """What is sent to another process: the key, and no cipher."""
         return {"key": self.key, "fit_for_publication": self.fit_for_publication, "_ciphers": {}}
 
 

@@ -6,44 +6,94 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import attrs
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.errors import NotReachedError
 from dpspec.exact import Bracket, Number
+from dpspec.report import standing
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
 from dpspec.report.words import budget_in_words, thing_in_words
 from dpspec.risk.allowed import allowed_excess, allowed_power
-from dpspec.risk.pairs import bound_within
+from dpspec.risk.candidates import Candidates, candidates_within
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 
 AUDIENCES = ("public", "technical")
 LEVELS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))
 FACTORS = (2, 10)
+FURTHEST = 3
+"""How far one looks for two datasets that the budget speaks about."""
 POWER, GROWTH = "power of the best test at level {}", "chance that the release speaks {}-fold for the truth"
 
 
-def data(found: SpecDocument, audience: str) -> Data:
+@attrs.frozen(kw_only=True)
+class Step:
+    """The smallest distance at which the budget speaks about two datasets.
+
+    Args:
+        distance: that distance.
+        candidates: what the specification says about two datasets within it.
+        alone_is_settled: whether what is published leaves no two datasets within distance 1 open, or why.
+    """
+
+    distance: int
+    candidates: Candidates
+    alone_is_settled: bool | str = False
+
+
+def nearest(spec: PrivacySpec) -> Step:
+    """The first of the distances 1, 2, 3 within which some universe has two datasets; distance 1 where none is seen.
+
+    Raises:
+        NotReachedError: when no two datasets at all are so near.
+    """
+    first: Candidates | None = None
+    for distance in range(1, FURTHEST + 1):
+        try:
+            found = candidates_within(spec, distance)
+        except NotReachedError:
+            if distance == FURTHEST and first is None:
+                raise
+            continue
+        if distance == 1:
+            first = found
+        if found.bound is not None:
+            settled = first is not None and first.bound is None and (first.reason or True)
+            return Step(distance=distance, candidates=found, alone_is_settled=settled)
+        first = first or found
+    if first is None:
+        raise AssertionError("the last distance raises")
+    return Step(distance=1, candidates=first, alone_is_settled=first.reason or True)
+
+
+def data(found: SpecDocument, audience: str, stands: Standing) -> Data:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
     largest chance that the likelihood ratio of the truth is at least a factor (K-D12, K-T28).
     """
     spec = found.spec
-    bound = bound_within(spec)
-    numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
-    numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    told = _public(spec, numbers) if audience == "public" else _technical(found, bound)
+    step = nearest(spec)
+    bound = step.candidates.bound
+    numbers: dict[str, Bracket] = {}
+    if bound is not None:
+        numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
+        numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
+    told = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
     return {
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "paragraphs": list(told),
+        "standing": standing.data(stands),
+        "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
@@ -52,40 +102,70 @@ def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
     return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
 
 
-def _public(spec: PrivacySpec, numbers: dict[str, Bracket]) -> Iterator[str]:
+def _public(spec: PrivacySpec, step: Step, numbers: dict[str, Bracket]) -> Iterator[str]:
     unit = spec.input_divergence.counted_unit() or getattr(spec.input_divergence, "unit", None) or "record"
+    several = f"what {step.distance} changes of one {unit} each can touch, yours among them"
     yield (
-        f"Imagine somebody who knows how the release is made and has all of the data before them, except for yours (one {unit}). "
+        "Imagine somebody who knows how the release is made and has all of the data before them, except for "
+        f"{f'yours (one {unit})' if step.distance == 1 else several}. "
         "They have two ideas of what your data could be, and look at the release to find out which of them is right."
     )
-    caught = numbers[POWER.format(Fraction(1, 20))]
-    yield (
-        "The release is blurred by chance on purpose. If this somebody takes care to name the wrong idea in no more than 5 of "
-        f"100 cases, they find the right one in at most {cases(caught)}. Without looking at the release at all it would be 5."
-    )
-    twice, tenfold = (cases(numbers[GROWTH.format(factor)]) for factor in FACTORS)
-    yield (
-        f"The release can make them twice as sure of the truth in at most {twice}, and ten times as sure in at most {tenfold}. "
-        "These are limits for the worst design that keeps the promise; a good one is often far below them."
-    )
+    known = step.candidates.publications
+    if known:
+        yield (
+            f"Some facts are published exactly as they are, without blurring: {known}. Where the two ideas differ in one of "
+            "these facts, this somebody knows for certain which one is right, in 100 of 100 cases, and no promise changes that."
+        )
+    if step.alone_is_settled:
+        yield (
+            f"If everything but the data of one {unit} is known, the published facts settle the rest: nothing about it is left "
+            "to the blurring."
+        )
+    if numbers:
+        yield from _odds(numbers, known)
+    else:
+        yield "No two ideas are left open by what is published, so that there is nothing for the promise to protect."
     yield (
         "What is not promised: that nothing can be learned about you. A pattern that shows in everybody's data shows without "
         "yours too, and may be applied to you. The promise is about what the use of your own data adds."
     )
-    if spec.multiverse.invariants != ():
-        yield (
-            "Some facts are published exactly as they are, without blurring. The promise covers what is left open once they are "
-            "known, and says nothing about the facts themselves."
-        )
+    if step.candidates.unpromised:
+        yield "The promise speaks about some pairs of ideas only. About all others it says nothing, and sets no limit."
 
 
-def _technical(found: SpecDocument, bound: Number) -> Iterator[str]:
-    spec = found.spec
-    yield promise(found)
+def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:
+    caught = numbers[POWER.format(Fraction(1, 20))]
+    about = ", choosing between two ideas that agree in all published facts," if known else ""
     yield (
-        f"For two datasets at distance 1 the bound is {bound} in {thing_in_words(spec.output_divergence)} "
+        f"The release is blurred by chance on purpose. If this somebody{about} "
+        f"takes care to name the wrong idea in no more than 5 of 100 cases, they find the right one {limit(caught)}. Without "
+        "looking at the release at all it would be 5."
+    )
+    twice, tenfold = (limit(numbers[GROWTH.format(factor)]) for factor in FACTORS)
+    yield (
+        f"The release can make them twice as sure of the truth {twice}, and ten times as sure {tenfold}. "
+        "These are limits for the worst design that keeps the promise; a good one is often far below them."
+    )
+
+
+def _technical(found: SpecDocument, step: Step) -> Iterator[str]:
+    spec, bound = found.spec, step.candidates.bound
+    yield promise(found)
+    if step.candidates.told_apart:
+        yield (
+            f"Published exactly, and known for certain: {step.candidates.publications}. Candidates that differ in it are told "
+            "apart with power 1, whatever the budget; the numbers below are about candidates of one universe."
+        )
+    if step.alone_is_settled:
+        reason = f": {step.alone_is_settled}" if step.alone_is_settled is not True else ""
+        yield f"No universe holds two datasets at distance 1{reason}. What the budget says about distance 1 belongs to no pair."
+    if bound is None:
+        yield "No two candidates of one universe are near each other, so that the budget speaks about none."
+        return
+    yield (
+        f"For two datasets at distance {step.distance} the bound is {bound} in {thing_in_words(spec.output_divergence)} "
         f"({budget_in_words(spec.budget)}). The adversary knows both datasets and the mechanism, all but its random bits, and "
-        "may process the release in any way; the numbers below are suprema over all mechanisms within the bound, all attained."
+        "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
     )
     yield (
         "Frequentist: a test of one dataset against the other at level a has at most the power below; by mixing, that holds for "
@@ -105,7 +185,7 @@ def _technical(found: SpecDocument, bound: Number) -> Iterator[str]:
 def cases(chance: Bracket) -> str:
     """A probability as cases of a hundred, rounded up; rare ones as one in a power of ten. To be read, not to be computed with.
 
-    >>> [cases(Bracket.exactly(value)) for value in ("0.7417", "0.0035", "1/2", "0")]
+    >>> [cases(Bracket.exactly(value)) for value in ("0.7417", "0.0035", "1/2", "1e-12")]
     ['75 of 100 cases', '1 of 100 cases', '50 of 100 cases', '1 of a billion cases']
     """
     for size, name in ((10**9, "a billion"), (10**6, "a million"), (1000, "1,000")):
@@ -113,6 +193,23 @@ def cases(chance: Bracket) -> str:
             return f"1 of {name} cases"
     hundredths = next(n for n in range(1, 101) if chance.lower <= Fraction(n, 100) or n == 100)
     return f"{hundredths} of 100 cases"
+
+
+def limit(chance: Bracket) -> str:
+    """A largest probability as the end of a sentence; what cannot happen as never, and what says nothing as that.
+
+    >>> [limit(Bracket.exactly(value)) for value in ("1/2", "0", "0.9999")]
+    ['in at most 50 of 100 cases', 'never', '(this promise sets practically no limit here)']
+    >>> limit(Bracket.exactly(1))
+    '(this promise sets no limit here)'
+    """
+    if chance.upper == 0:
+        return "never"
+    if chance.lower >= 1:
+        return "(this promise sets no limit here)"
+    if chance.lower > Fraction(99, 100):
+        return "(this promise sets practically no limit here)"
+    return f"in at most {cases(chance)}"
 
 
 def text(told: Data, found: SpecDocument) -> str:
@@ -126,6 +223,7 @@ def text(told: Data, found: SpecDocument) -> str:
         table.add_column(no_wrap=True)
         for row in told["numbers"]:
             most = Bracket.exactly(row["value"]["upper"]).upper
-            table.add_row(row["what"], f"at most {most.decimal()}")
+            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
+            table.add_row(row["what"], said)
         parts.append(table)
     return drawn(*parts).rstrip()

@@ -12,10 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
+from dpspec.report.standing import line
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {
@@ -27,9 +29,9 @@ _SENTENCES = {
 }
 
 
-def text(found: Comparison, left: SpecDocument, right: SpecDocument) -> str:
-    """The whole comparison of two files."""
-    parts: list[RenderableType] = [_titles(left, right), _side_by_side(found)]
+def text(found: Comparison, left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> str:
+    """The whole comparison of two files, with how the claim of each stands."""
+    parts: list[RenderableType] = [_titles(left, right, stand), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
     parts += [_direction("B", "A", found.backward, found.left)]
     if found.notes:
@@ -38,11 +40,12 @@ def text(found: Comparison, left: SpecDocument, right: SpecDocument) -> str:
     return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
 
 
-def _titles(left: SpecDocument, right: SpecDocument) -> Table:
+def _titles(left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> Table:
     rows = Table.grid(padding=(0, 2, 0, 0))
-    for letter, document in (("A", left), ("B", right)):
+    for letter, document, stands in (("A", left, stand[0]), ("B", right, stand[1])):
         rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         rows.add_row("", document.title)
+        rows.add_row("", line(stands))
     return rows
 
 

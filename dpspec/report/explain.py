@@ -19,12 +19,14 @@ from dpspec.exact import Bracket, number
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.registry import singular
 from dpspec.params import did_you_mean, parameters
+from dpspec.report import standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn
 from dpspec.report.words import blocks_in_words, budget_in_words, number_in_words, thing_in_words, value_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.verify.exhaustive import guarded
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 
@@ -152,7 +154,7 @@ def _parameters(rows: list[Data]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def document(found: SpecDocument, registry: Registry) -> Data:
+def document(found: SpecDocument, registry: Registry, stands: Standing) -> Data:
     """A specification file in words; printed numbers with every registered formula that gives them."""
     claim = found.claim
     return {
@@ -163,6 +165,7 @@ def document(found: SpecDocument, registry: Registry) -> Data:
         "promise": promise(found),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
+        "standing": standing.data(stands),
         "counterexamples": [
             {"title": fails.title, "because": fails.because, "mechanism": thing_in_words(fails.mechanism)}
             for fails in found.counterexamples
@@ -232,7 +235,8 @@ def document_text(data: Data) -> str:
         blocks.add_row("mechanism", data["mechanism"])
     if data["claim"]:
         source = f" ({data['claim']['source']})" if data["claim"]["source"] else ""
-        blocks.add_row("claim", f"{data['claim']['verdict']}: {data['claim']['because']}{source}")
+        blocks.add_row("claim", f"filed as {data['claim']['verdict']}: {data['claim']['because']}{source}")
+    blocks.add_row("standing", data["standing"]["sentence"])
     for fails in data["counterexamples"]:
         blocks.add_row("fails", f"{fails['title']}, {fails['mechanism']}: {fails['because']}")
     for title in data["miniatures"]:

@@ -14,13 +14,17 @@ from dpspec.exact import Bracket
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.extension.registry import Entry, Provenance
 from dpspec.params import each
+from dpspec.report import standing
 from dpspec.report.words import blocks_in_words, budget_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.standing import Standing
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
 FORMAT = 1
@@ -64,20 +68,16 @@ def checked(path: str, found: SpecDocument) -> Data:
     return {"path": path, "outcome": "valid", "id": found.id, "title": found.title}
 
 
-def failed(path: str, outcome: str, fault: DpspecError) -> Data:
+def failed(path: str, word: Word, fault: DpspecError) -> Data:
     """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
-    return {"path": path, "outcome": outcome, "errors": errors(fault)}
-
-
-_HOLDS = {Outcome.VERIFIED: "holds", Outcome.REFUTED: "fails", Outcome.UNDECIDED: "undecided"}
-"""A file or an obligation holds or fails; only a claim is verified or refuted (one filed as refuted holds when it is)."""
+    return {"path": path, "outcome": word.word, "errors": errors(fault)}
 
 
 def file_report(path: str, report: FileReport) -> Data:
-    """A verified file."""
+    """A judged file."""
     return {
         "path": path,
-        "outcome": _HOLDS[report.outcome],
+        "outcome": report.word.word,
         "id": report.document.id,
         "title": report.document.title,
         "scope": report.scope,
@@ -88,11 +88,24 @@ def file_report(path: str, report: FileReport) -> Data:
 def _obligation(obligation: Obligation) -> Data:
     return {
         "name": obligation.name,
-        "outcome": _HOLDS[obligation.outcome],
+        "outcome": obligation.word.word,
         "detail": obligation.detail,
+        "exchanged": list(obligation.exchanged),
+        "grown": [_grown(line) for line in obligation.grown],
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,
+    }
+
+
+def _grown(line: Grown) -> Data:
+    return {
+        "size": line.size,
+        "values": list(line.values),
+        "constants": list(line.constants),
+        "grows": line.grows,
+        "refuted": line.refuted is not None,
+        "stopped": line.stopped,
     }
 
 
@@ -103,6 +116,7 @@ def replayed(path: str, found: Replay) -> Data:
         "outcome": found.outcome.value,
         "unchanged": found.is_unchanged,
         "recorded": _witness(found.recorded),
+        "event": None if found.event is None else _event(found.event),
         "verdict": verdict(found.verdict),
     }
 
@@ -148,8 +162,18 @@ def _witness(witness: Witness) -> Data:
         "distance": str(witness.distance),
         "divergence": bracket(witness.divergence),
         "allowed": witness.allowed,
-        "event": None if event is None else {"text": event.text, "left": bracket(event.left), "right": bracket(event.right)},
+        "event": None if event is None else _event(event),
         "note": witness.note,
+    }
+
+
+def _event(event: Event) -> Data:
+    return {
+        "text": event.text,
+        "left": bracket(event.left),
+        "right": bracket(event.right),
+        "expression": None if event.expression is None else event.expression.json,
+        "proves": event.proves,
     }
 
 
@@ -169,12 +193,13 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str]) -> Data:
-    """Both directions of a comparison."""
+def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> Data:
+    """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
         "left": left,
         "right": right,
+        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

@@ -12,14 +12,18 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.ledger.composition import Composition, Line
+from dpspec.report import standing
 from dpspec.report.terminal import FAINT, drawn, grid
 from dpspec.report.words import blocks_in_words, budget_in_words, number_in_words, thing_in_words
 from dpspec.rule import Step
+from dpspec.verify.standing import Standing
+from dpspec.verify.words import Word, joint_word
 
 
 def text(found: Composition) -> str:
     """The table of the parts, the common blocks with the total, and the losses."""
-    rows: list[RenderableType] = [_parts(found), "", Text("Together", "bold"), Padding(_blocks(found), (0, 0, 0, 2))]
+    rows: list[RenderableType] = [_parts(found), "", Text("How the claims stand", "bold"), Padding(_stand(found), (0, 0, 0, 2))]
+    rows += ["", Text("Together", "bold"), Padding(_blocks(found), (0, 0, 0, 2))]
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
     losses = found.losses()
     if losses:
@@ -41,6 +45,32 @@ def _parts(found: Composition) -> Table:
         stated = budget_in_words(spec.budget)
         table.add_row(line.part.id, stated, thing_in_words(spec.input_divergence), number_in_words(line.amount))
     return table
+
+
+def _stand(found: Composition) -> Table:
+    rows = grid()
+    for line in found.lines:
+        if line.part.standing is not None:
+            rows.add_row(Text(line.part.id, FAINT), standing.line(line.part.standing))
+    rows.add_row(Text("together", FAINT), standing.line(together(found)))
+    return rows
+
+
+def together(found: Composition) -> Standing:
+    """How the total stands: as the worst of its parts, and derived where each of them is verified."""
+    stand = {line.part.id: line.part.standing for line in found.lines}
+    word = joint_word(Word.UNCHECKED if one is None else one.word for one in stand.values())
+    if word.is_good:
+        return Standing(
+            word=Word.DERIVED, reason="each part is verified, and the total follows from the parts by the steps stated"
+        )
+    worst = ", ".join(id for id, one in stand.items() if (Word.UNCHECKED if one is None else one.word) is word)
+    kept = (
+        "a total of promises, which are not all kept"
+        if word in (Word.REFUTED, Word.RECORDED)
+        else "no more is known of the total"
+    )
+    return Standing(word=word, reason=f"as that of {worst}; {kept}")
 
 
 def _blocks(found: Composition) -> Table:
@@ -66,6 +96,7 @@ def data(found: Composition, written: str | None = None) -> dict[str, Any]:
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
             "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec).items()},
+            "standing": standing.data(together(found)),
         },
         "rule": found.rule,
         "citation": found.citation,
@@ -80,6 +111,7 @@ def _line(line: Line) -> Mapping[str, Any]:
     value = stated.uniform()
     return {
         "id": line.part.id,
+        "standing": None if line.part.standing is None else standing.data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "amount": str(line.amount),

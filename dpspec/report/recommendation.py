@@ -14,8 +14,15 @@ from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, drawn, grid
 from dpspec.report.words import bracket_in_words, value_in_words
 from dpspec.tolerance import Recommendation, Tolerance
+from dpspec.verify.words import Word
 
 Data = dict[str, Any]
+
+
+NO_CLAIM = (
+    "no release was checked: this is what one that keeps the budget leaves to an attacker; dpspec verify judges whether one does"
+)
+"""How the claim stands that is not there yet."""
 
 
 def data(tolerance: Tolerance, found: Recommendation) -> Data:
@@ -34,6 +41,7 @@ def data(tolerance: Tolerance, found: Recommendation) -> Data:
         "theorem": found.theorem,
         "assumption": found.assumption,
         "not_covered": list(found.not_covered),
+        "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM},
         "consequences": [_consequence(said) for said in found.consequences],
     }
 
@@ -73,7 +81,7 @@ def text(tolerance: Tolerance, found: Recommendation) -> str:
         ("tolerated", asked), ("given", given),
         (found.parameter, f"{bracket_in_words(found.value)}{each}{stated}"), ("binding", found.binding),
         ("found by", f"{found.method} ({found.theorem})"), ("assumes", found.assumption),
-        *(("not covered", line) for line in found.not_covered),
+        *(("not covered", line) for line in found.not_covered), ("standing", NO_CLAIM),
     ]  # fmt: skip
     for label, said in lines:
         if said:

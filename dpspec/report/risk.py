@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+import attrs
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,12 +14,15 @@ from rich.text import Text
 from dpspec.attacker import Relation, RiskStatement
 from dpspec.exact import Bracket, number
 from dpspec.params import parameters
-from dpspec.report.curves import Line, Panel, svg
+from dpspec.report import standing
+from dpspec.report.curves import Line, svg
+from dpspec.report.curves import Panel as Chart
 from dpspec.report.json import bracket
 from dpspec.report.terminal import BAD, FAINT, OPEN, drawn
 from dpspec.report.words import bracket_in_words, budget_in_words, thing_in_words, value_in_words
-from dpspec.risk import RiskReport, RiskRow
+from dpspec.risk import Panel, RiskReport, RiskRow
 from dpspec.specfile.document import SpecDocument
+from dpspec.verify.standing import Standing
 
 Data = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
@@ -26,14 +30,16 @@ Reasons = dict[tuple[str, str], int]
 
 _WORDS = {Relation.EQUALS: "", Relation.AT_MOST: "at most ", Relation.AT_LEAST: "at least "}
 _WORST, _OWN = "any mechanism", "this mechanism"
+NO_LIMIT = "this promise sets no limit here"
 
 
-def data(report: RiskReport, found: SpecDocument) -> Data:
+def data(report: RiskReport, found: SpecDocument, stands: Standing) -> Data:
     """The report with exact numbers."""
     attacker = report.attacker
     return {
         "id": found.id,
         "title": found.title,
+        "standing": standing.data(stands),
         "attacker": {
             "name": attacker.name,
             "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
@@ -54,6 +60,34 @@ def data(report: RiskReport, found: SpecDocument) -> Data:
     }
 
 
+def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> Data:
+    """The reports of several attackers, and why others were not asked."""
+    parts = [data(report, found, stands) for report in panel.reports]
+    shared = {"id": found.id, "title": found.title, "standing": standing.data(stands)}
+    return {
+        **shared,
+        "panel": [{key: value for key, value in part.items() if key not in shared} for part in parts],
+        "not_asked": [{"attacker": name, "reason": reason} for name, reason in panel.not_asked],
+    }
+
+
+def panel_text(panel: Panel, found: SpecDocument, stands: Standing) -> str:
+    """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), standing.line(stands)]
+    for report in panel.reports:
+        attacker, reasons = report.attacker, Reasons()
+        firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
+        short = attrs.evolve(report, rows=tuple(row for row in report.rows if row in firsts.values()))
+        parts += ["", Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), _table(short, reasons)]
+        parts += [Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT) for (theorem, assumption), place in reasons.items()]
+        if report.exceeded:
+            parts.append(Text("The mechanism is beyond the worst case.", BAD))
+    parts.append("")
+    parts += [Text(f"{name} not asked: {reason}", OPEN) for name, reason in panel.not_asked]
+    parts.append(Text("All rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
+    return drawn(*parts).rstrip()
+
+
 def _given(value: Any) -> str:
     return "" if value is None else value_in_words(value)
 
@@ -64,10 +98,12 @@ def _said(statement: RiskStatement) -> Data:
         "value": bracket(statement.value),
         "theorem": statement.theorem,
         "assumption": statement.assumption,
+        "sets_no_limit": statement.is_vacuous,
+        "certain": statement.is_certainty,
     }
 
 
-def text(report: RiskReport, found: SpecDocument) -> str:
+def text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -81,6 +117,7 @@ def text(report: RiskReport, found: SpecDocument) -> str:
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
+    who.add_row("standing", standing.line(stands))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]
@@ -117,11 +154,23 @@ def _at(row: RiskRow) -> str:
 
 
 def _cell(statements: Sequence[RiskStatement], reasons: Reasons) -> str:
-    return "; ".join(f"{in_words(said.relation, said.value)} ({_reason(said, reasons)})" for said in statements)
+    return "; ".join(f"{stated(said)} ({_reason(said, reasons)})" for said in statements)
 
 
 def _reason(statement: RiskStatement, reasons: Reasons) -> int:
     return reasons.setdefault((statement.theorem, statement.assumption), len(reasons) + 1)
+
+
+def stated(statement: RiskStatement) -> str:
+    """A statement's number in words; a limit that every release keeps is none, and what cannot happen happens never."""
+    if statement.is_vacuous:
+        return NO_LIMIT
+    told = in_words(statement.relation, statement.value)
+    if statement.is_certainty and statement.trivial in (0, 1):
+        return f"{told}, for certain"
+    if statement.relation is Relation.AT_MOST and statement.trivial is not None and statement.value.upper == 0:
+        return "never"
+    return told
 
 
 def in_words(relation: Relation, value: Bracket) -> str:
@@ -147,7 +196,7 @@ def picture(report: RiskReport, found: SpecDocument) -> str:
     return svg(f"{found.id}, {report.attacker.name}: {report.attacker.title}", panels)
 
 
-def _panel(quantity: str, rows: Sequence[RiskRow]) -> Panel:
+def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
     axis = _axis(rows)
     lines: dict[str, list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
@@ -160,7 +209,7 @@ def _panel(quantity: str, rows: Sequence[RiskRow]) -> Panel:
                     lines.setdefault(name, []).append((where, float(statement.value.upper.decimal(9))))
     labels = () if axis is not None else tuple(_at(row) for row in rows)
     made = tuple(Line(name=name, points=tuple(sorted(points)), dashed=_OWN in name) for name, points in lines.items())
-    return Panel(title=quantity, axis=axis or "", lines=made, labels=labels)
+    return Chart(title=quantity, axis=axis or "", lines=made, labels=labels)
 
 
 def _varies(rows: Sequence[RiskRow], name: str) -> bool:

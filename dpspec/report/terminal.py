@@ -26,6 +26,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.verify.words import Word
+
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
 
@@ -34,7 +36,12 @@ PATIENCE = 2.0
 
 GOOD, BAD, OPEN, FAINT = "green", "bold red", "yellow", "dim"
 
-MARKS = {"verified": ("holds", GOOD), "refuted": ("FAILS", BAD), "undecided": ("undecided", OPEN)}
+_STYLES = {0: GOOD, 1: BAD, 2: BAD, 4: BAD}
+
+
+def marked(word: Word) -> tuple[str, str]:
+    """A word as it is told, and its style: green only for what was checked and is true."""
+    return word.told, _STYLES.get(word.exit_code, OPEN)
 
 
 def width() -> int:

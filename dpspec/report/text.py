@@ -14,14 +14,16 @@ from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.params import each
 from dpspec.plural import count, value_text
 from dpspec.report.json import registered
-from dpspec.report.terminal import BAD, FAINT, GOOD, MARKS, OPEN, drawn, grid, headline
+from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid, headline, marked
 from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words
 from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verify.words import Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
+    from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
 Line = tuple[str, str]
@@ -41,20 +43,18 @@ def checked(path: str, document: SpecDocument) -> str:
     return drawn(headline(path, "valid", GOOD, f"  {document.title}"))
 
 
-def failed(path: str, outcome: str, fault: DpspecError) -> str:
+def failed(path: str, word: Word, fault: DpspecError) -> str:
     """A file that could not be judged; its faults go to stderr."""
-    words = {"plugin": "a plugin failed", "undecided": "undecided"}.get(outcome, "invalid")
-    return drawn(headline(path, words, BAD, f"  {count(len(each(fault)), 'fault')}"))
+    return drawn(headline(path, word.told, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
 def file_report(path: str, report: FileReport) -> str:
-    """A verified file: its outcome, then every obligation."""
-    mark, style = MARKS[report.outcome.value]
-    head = headline(path, mark, style)
+    """A judged file: its word, then every obligation."""
+    head = headline(path, *marked(report.word))
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
     for obligation in report.obligations:
-        mark, style = MARKS[obligation.outcome.value]
+        mark, style = obligation.word.word, marked(obligation.word)[1]
         detail = "" if obligation.verdict is not None else f": {obligation.detail}"
         rows.add_row("", Text(mark, style), obligation.name + detail)
         for label, text in _finding(obligation, report.document):
@@ -69,6 +69,7 @@ def replayed(path: str, found: Replay) -> str:
     """A witness file judged anew."""
     mark, style = _REPLAYED[found.outcome]
     lines: list[Text | Table] = [Text(found.told)]
+    lines += [_labelled("recorded", found.event_told)] if found.event is not None else []
     lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
     lines += [_labelled("assumes", text) for text in _assumed([found.verdict])]
     return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
@@ -103,7 +104,23 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     elif found != "verified":
         found += ", as the file records"
     yield "verdict", found
+    if obligation.exchanged:
+        blocks = " and another ".join(obligation.exchanged)
+        yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
     yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
+    yield from _raised(obligation.grown)
+
+
+def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
+    """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
+    for line in lines:
+        if line.grows:
+            yield "GROWS", f"{line}: this miniature says nothing about the claim"
+        elif len(line.values) > 1:
+            yield "raised", str(line)
+    left = [line for line in lines if len(line.values) == 1]
+    if left:
+        yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:
@@ -154,18 +171,25 @@ def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
     if witness.event is not None:
         at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)
         yield "event", f"{value_text(witness.event.text, 200)} has probability {at_left} at x and {at_right} at x'"
+        yield "", witness.event.role
     if witness.note:
         yield "note", witness.note
 
 
-def summary(outcomes: Sequence[str]) -> str:
+def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
-    names = {
-        "valid": ("valid", GOOD), "verified": ("hold", GOOD), "refuted": ("FAIL", BAD), "undecided": ("undecided", OPEN),
-        "invalid": ("invalid", BAD), "plugin": ("need a plugin that failed", BAD),
-    }  # fmt: skip
-    parts = [Text(f"{outcomes.count(key):,} {words}", style) for key, (words, style) in names.items() if key in outcomes]
-    return drawn(Text.assemble(count(len(outcomes), "file"), ": ", Text(", ").join(parts)))
+    parts = []
+    for word in (word for word in Word if word in words):
+        told, style = marked(word)
+        parts.append(Text(f"{words.count(word):,} {_MANY.get(word, told)}", style))
+    return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
+
+
+_MANY = {
+    Word.HOLDS: "hold", Word.MINIATURE: "hold on miniatures only", Word.RECORDED: "recorded as refuted, and are",
+    Word.UNCHECKED: "in which nothing was checked", Word.MISSED: "FAIL", Word.PLUGIN: "need a plugin that failed",
+}  # fmt: skip
+"""The words that are other ones for many files."""
 
 
 # --- releases ------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from rich.text import Text
 from dpspec.exact import Bracket, Number
 from dpspec.extension import Registry
 from dpspec.plural import count
+from dpspec.report import standing
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid
 from dpspec.report.words import blocks_in_words, bracket_in_words, budget_in_words, number_in_words, thing_in_words
 from dpspec.rule import Step
 from dpspec.spec import PrivacySpec
+from dpspec.verify.standing import Standing
 from dpspec.yardstick import Attack, Side, Yardstick, attacks
 
 Names = tuple[str, str]
@@ -28,11 +30,12 @@ SENSE = (
 )
 
 
-def text(found: Sequence[Yardstick], names: Names) -> str:
+def text(found: Sequence[Yardstick], names: Names, stand: Sequence[Standing]) -> str:
     """All yardsticks of two specifications, called A and B."""
     rows = grid()
-    for letter, name in zip("AB", names, strict=True):
+    for letter, name, stands in zip("AB", names, stand, strict=True):
         rows.add_row(Text(letter, "bold"), name)
+        rows.add_row("", standing.line(stands))
     parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
     common = [one for one in found if one.is_common]
     if not common:
@@ -143,11 +146,12 @@ def number_of(text: str) -> Number:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-def data(found: Sequence[Yardstick], names: Names, registry: Registry) -> dict[str, Any]:
+def data(found: Sequence[Yardstick], names: Names, registry: Registry, stand: Sequence[Standing]) -> dict[str, Any]:
     """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
     return {
         "left": names[0],
         "right": names[1],
+        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "yardsticks": [_yardstick(one, registry) for one in found],
         "attacks": [{"left": _attack(left), "right": _attack(right)} for left, right in attacks(found)],
         "sense": SENSE,

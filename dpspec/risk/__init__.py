@@ -5,6 +5,6 @@ from dpspec.risk import risk
 report = risk(spec, attacker, mechanism)
 """
 
-from dpspec.risk.engine import RiskReport, RiskRow, risk
+from dpspec.risk.engine import Panel, RiskReport, RiskRow, panel, risk
 
-__all__ = ["RiskReport", "RiskRow", "risk"]
+__all__ = ["Panel", "RiskReport", "RiskRow", "panel", "risk"]

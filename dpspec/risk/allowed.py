@@ -104,6 +104,8 @@ def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
     """
     if bound.is_infinite:
         return Bracket.exactly(1)
+    if bound == 0 and divergence.separates_laws():
+        return Bracket.exactly(0)
     low, high = Fraction(1, 2), Fraction(1)
     if _within(divergence, high, 1 - high, bound) is True:
         return Bracket.exactly(1)
@@ -133,6 +135,8 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
     """
     if not factor.lower > 1 or factor.upper.is_infinite:
         raise ParameterError("factor", "must be finite and above 1", "a factor of 1 is no growth", value=str(factor))
+    if bound == 0 and divergence.separates_laws():
+        return Bracket.exactly(0)
     near, far = _rational_ends(factor)
     low, high = Fraction(0), Fraction(1)
     while high - low > Fraction(1, 1 << BITS):

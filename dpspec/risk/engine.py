@@ -7,13 +7,22 @@ does not satisfy the specification, or the assumption of the statement does not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import attrs
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
-from dpspec.errors import DpspecError, NoRouteError, NotEnumerableError, NotReachedError, PluginContractError
+from dpspec.errors import (
+    AttackerMisfitError,
+    CounterfactualError,
+    DpspecError,
+    FailureProbabilityError,
+    NoRouteError,
+    NotEnumerableError,
+    NotReachedError,
+    PluginContractError,
+)
 from dpspec.exact import Bracket
 from dpspec.mechanism import Mechanism
 from dpspec.spec import PrivacySpec
@@ -104,6 +113,42 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
         rows=_matched(made.get("worst case", ()), made.get("mechanism", ())),
         unknown=tuple((side, str(fault)) for side, fault in open_sides.items()),
     )
+
+
+@attrs.frozen(kw_only=True)
+class Panel:
+    """What several attackers make of one specification.
+
+    Args:
+        reports: those that could be asked.
+        not_asked: the others by name, and why.
+    """
+
+    reports: tuple[RiskReport, ...]
+    not_asked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the mechanism is certainly beyond a worst case."""
+        return any(report.exceeded for report in self.reports)
+
+
+def panel(spec: PrivacySpec, attackers: Iterable[AttackerModel], mechanism: Mechanism | None = None) -> Panel:
+    """Ask several attacker models; those that do not fit say why.
+
+    Raises:
+        IncompatibleBlocksError: when none fits.
+    """
+    reports: list[RiskReport] = []
+    refused: dict[str, DpspecError] = {}
+    for attacker in attackers:
+        try:
+            reports.append(risk(spec, attacker, mechanism))
+        except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
+            refused[attacker.name] = fault
+    if not reports and refused:
+        raise next(iter(refused.values()))
+    return Panel(reports=tuple(reports), not_asked=tuple((name, str(fault)) for name, fault in refused.items()))
 
 
 def _asked(attacker: AttackerModel, ask: Callable[[], tuple[RiskStatement, ...]]) -> tuple[RiskStatement, ...]:

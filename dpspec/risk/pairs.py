@@ -1,4 +1,4 @@
-"""Pairs of datasets that an attacker tells apart: what a specification allows about them, and which ones are looked at."""
+"""Pairs of datasets of one universe that an attacker may tell apart by the release, and which ones are looked at."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError, NotEnumerableError, NotReachedError
+from dpspec.errors import NotEnumerableError, NotReachedError
 from dpspec.exact import Number, NumberLike, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
+from dpspec.risk.candidates import MOST_LISTED
 from dpspec.spec import PrivacySpec
 
-MOST_LISTED = 256
-"""A space of at most so many datasets is walked whole."""
 FEW = 48
 """Of a larger one, so many of the smallest datasets are looked at."""
 
@@ -74,7 +72,7 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
     found = tuple(
         (left, right)
         for left, right in itertools.permutations(looked, 2)
-        if spec.distance(left, right) <= reach and spec.multiverse.share_universe(left, right, spec.space)
+        if _is_near(spec, left, right, reach) and spec.multiverse.share_universe(left, right, spec.space)
     )
     if not found:
         rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
@@ -83,22 +81,8 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
     return Pairs(pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets")
 
 
-def bound_within(spec: PrivacySpec, distance: NumberLike = 1) -> Number:
-    """What d_Pr may be for two datasets at most a distance apart: the largest budget of a universe times the distance.
-
-    Raises:
-        AttackerMisfitError: when budgets differ by universe and the universes cannot be listed.
-    """
-    reach, value = number(distance, "distance"), spec.budget.uniform()
-    if value is not None:
-        return _times(spec.output_divergence.lipschitz(spec.budget.parameter, value), reach)
-    size = spec.space.cardinality()
-    if not spec.multiverse.is_listed and (size is None or size > MOST_LISTED):
-        rule = "differs by universe, and there are too many universes to look for the largest"
-        raise AttackerMisfitError("budget", rule, "ask about one universe with a uniform budget")
-    universes: Iterator[Universe] = spec.multiverse.universes(spec.space)
-    return _times(max(spec.bound(universe) for universe in universes), reach)
-
-
-def _times(constant: Number, reach: Number) -> Number:
-    return constant if reach == 1 else constant * reach
+def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
+    """In one order or the other: whoever compares the two compares them both ways."""
+    if spec.distance(left, right) <= reach:
+        return True
+    return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach

@@ -28,6 +28,12 @@ def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> 
     return cast("AttackerModel", build(registry.get("attackers", name), parsed(settings), name))
 
 
+def panel_of(registry: Registry) -> tuple[AttackerModel, ...]:
+    """The attackers that are shown where none is named, each with its defaults."""
+    kinds = [registry.get("attackers", name) for name in registry.names("attackers")]
+    return tuple(cast("AttackerModel", build(kind, {}, kind.name)) for kind in kinds if kind.in_panel)
+
+
 def tolerance_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> Tolerance:
     """The tolerated risk of a name with its parameters, as texts KEY=VALUE.
 

@@ -1,14 +1,16 @@
-"""The rule of block 4: output divergences that bound each other by a constant."""
+"""Rules of block 4: output divergences that bound each other by a constant, and budgets of 0 that ask for equal laws."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
 
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Number
+from dpspec.exact import ZERO, Number
 from dpspec.params import define
 from dpspec.rule import Rule, Step
+from dpspec.rules.budgets import constant_of
 from dpspec.rules.scaling import rescaled
 from dpspec.spec import PrivacySpec
 
@@ -43,3 +45,28 @@ class OutputDomination(Rule):
 def least_factor(source: OutputDivergence, target: OutputDivergence) -> tuple[Number, str] | None:
     """The constant k with d_Pr' <= k d_Pr, as either of the two knows it."""
     return target.bounded_by(source) or source.bounds(target)
+
+
+@define
+class EqualLaws(Rule):
+    """A budget of 0 asks for d_Pr(P_x, P_x') = 0 at every finite distance, and so for equal laws where only they are at 0.
+
+    Equal laws are at 0 by every output divergence. (0, delta)-privacy and hockey sticks above epsilon = 0 ask for less.
+    """
+
+    name: ClassVar[str] = "equal-laws"
+    citation: ClassVar[str] = "B-D5, B-S5"
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        source, target = premise.output_divergence, goal.output_divergence
+        if source == target or constant_of(premise) != ZERO or not source.separates_laws():
+            return
+        budget = UniformBudget(parameter=target.budget_parameters[0], value=ZERO)
+        yield Step(
+            rule=self.name,
+            block="output divergence",
+            before=premise,
+            after=premise.replace(output_divergence=target, budget=budget),
+            reason=f"only equal laws are at 0 by {source.name}, and they are at 0 by every output divergence",
+            citation=self.citation,
+        )

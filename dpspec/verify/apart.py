@@ -145,7 +145,7 @@ def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) 
             message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
         except KeyboardInterrupt:  # not from the keyboard, which ends this process by its signal
             message = ("ended", "by a KeyboardInterrupt of its own")
-        except BaseException as problem:  # noqa: BLE001 (it is raised again where it was asked for)
+        except BaseException as problem:  # it is raised again where it was asked for
             message = ("failure", problem)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
@@ -246,7 +246,7 @@ class Spare(Generic[Result]):
                 question = line.recv()
                 try:
                     line.send((True, apart(lambda _, asked=question: self._answer(asked)).value))  # type: ignore[misc]
-                except Exception as problem:  # noqa: BLE001
+                except Exception as problem:
                     line.send((False, repr(problem)))
         finally:
             os._exit(0)

@@ -308,4 +308,7 @@ def _refuted(pair: Pair, chosen: _Chosen, calls: Calls, null: Null, error: float
         label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=max(pair.budget, ratio), upper=INFINITY),
         bound=pair.budget, outcome=Outcome.REFUTED, attained=(pair.left, pair.right),
     )  # fmt: skip
-    return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness, assumptions=SAMPLES)
+    return Verdict(
+        outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness,
+        assumptions=SAMPLES,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -13,12 +14,14 @@ from dpspec.extension.registry import Registry
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
-from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.specfile.document import Expectation, Miniature, SpecDocument
 from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
-from dpspec.verify.verdict import Outcome, Verdict, worst
+from dpspec.verify.growth import Grown, exchanged, grown
+from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verify.words import Word, worst_word
 
 
 @attrs.frozen(kw_only=True)
@@ -26,9 +29,12 @@ class Obligation:
     """One thing that a file obliges itself to.
 
     Args:
-        name: what it is: a claim on a space, or a printed number.
-        outcome: whether it holds. A claim that is filed as refuted holds when the engine refutes it.
+        name: what it is: a claim on a space, a counterexample, or a printed number.
+        word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
         detail: the finding in one line.
+        miniature: for a claim on a miniature, its title.
+        exchanged: the blocks of that miniature that are not those of the claim.
+        grown: what became of its constant while its sizes were raised.
         recorded: for a claim, the verdict that the file records for it.
         spec, subject: for a claim, the specification and the mechanism or function that it is about.
         verdict: for a claim, the engine's verdict.
@@ -37,8 +43,11 @@ class Obligation:
     """
 
     name: str
-    outcome: Outcome
+    word: Word
     detail: str
+    miniature: str | None = None
+    exchanged: tuple[str, ...] = ()
+    grown: tuple[Grown, ...] = ()
     recorded: str | None = None
     spec: PrivacySpec | None = None
     subject: Mechanism | NamedFunction | None = None
@@ -55,9 +64,9 @@ class FileReport:
     obligations: tuple[Obligation, ...]
 
     @property
-    def outcome(self) -> Outcome:
-        """The worst outcome of the obligations."""
-        return worst(obligation.outcome for obligation in self.obligations)
+    def word(self) -> Word:
+        """The worst word of the obligations: `holds` only where something was checked, and all of it is true."""
+        return worst_word(obligation.word for obligation in self.obligations)
 
     @property
     def scope(self) -> str:
@@ -67,6 +76,9 @@ class FileReport:
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+
+Judge = Callable[[Registry | None, Progress | None], Obligation]
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +91,7 @@ class Duty:
     """
 
     name: str
-    judge: Callable[[Registry | None, Progress | None], Obligation]
+    judge: Judge
 
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
@@ -94,7 +106,7 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
     code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
-    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in _claims(code)))
+    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in claims(code)))
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
@@ -119,7 +131,7 @@ def verify_function(
 def duties(document: SpecDocument) -> tuple[Duty, ...]:
     """What a file obliges itself to, each thing to be judged on its own."""
     stated = (
-        *_claims(document),
+        *claims(document),
         *_counterexamples(document),
         *(_number(expectation, document) for expectation in document.expectations),
     )
@@ -132,19 +144,31 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def _claims(document: SpecDocument) -> Iterator[Duty]:
-    instances = [(f"claim on miniature: {m.title}", m.spec, m.mechanism) for m in document.miniatures]
-    if not instances:
-        instances = [("claim", document.spec, document.mechanism)]
+def claims(document: SpecDocument, *, grow: bool = True) -> Iterator[Duty]:
+    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
+
+    Args:
+        document: the file.
+        grow: whether the sizes that a miniature lowers are raised.
+    """
     recorded = "verified" if document.claim is None else document.claim.verdict
-    for name, spec, mechanism in instances:
-        if mechanism is not None:
-            yield _claim(name, spec, mechanism, recorded)
-        elif recorded != "undecided" and not document.expectations:
-            yield _nothing_to_judge(name)
+    if document.miniatures:
+        for miniature in document.miniatures:
+            name = f"claim on miniature: {miniature.title}"
+            yield (
+                _nothing_to_judge(name)
+                if miniature.mechanism is None
+                else _on_miniature(name, document, miniature, recorded, grow)
+            )
+    elif document.mechanism is not None:
+        yield _claim("claim", document.spec, document.mechanism, recorded)
+    elif document.claim is not None or not document.expectations:
+        yield _nothing_to_judge("claim")
 
 
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
+    """A claim about every dataset of a space."""
+
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
@@ -152,16 +176,75 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, grow: bool) -> Duty:
+    """A claim about a large space, looked at on a small one: at best it holds there."""
+    assert miniature.mechanism is not None  # noqa: S101 - the caller asks
+    whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        began = time.process_time()
+        found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
+        spent = time.process_time() - began
+        others = exchanged(document, miniature)
+        if others:
+            return _of_another_claim(found, others)
+        if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
+            return found
+        if not grow:
+            return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+        return _grown(found, document, miniature, registry, spent)
+
+    return attrs.evolve(whole, judge=judge)
+
+
+def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
+    """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
+    told = f"the miniature has another {' and another '.join(others)} than the claim: what it tests is another claim ({found.detail})"
+    as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
+    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
+
+
+def _grown(
+    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, spent: float
+) -> Obligation:
+    """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
+    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
+    pace = spent / max(1, sum(result.datasets for result in found.verdict.universes)) ** 2
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry, pace))
+    growing = [line for line in lines if line.grows]
+    small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
+    refuted = next((line.refuted for line in growing if line.refuted is not None), None)
+    if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
+        spec, verdict = refuted
+        against = _recorded(found.name, verdict, str(found.recorded))
+        return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
+    if growing:
+        told = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
+        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {told}: the miniature says nothing about the claim")
+    return small
+
+
 def _counterexamples(document: SpecDocument) -> Iterator[Duty]:
     """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
     spec = document.miniatures[0].spec if document.miniatures else document.spec
     for found in document.counterexamples:
-        yield _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        duty = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        yield attrs.evolve(duty, judge=_as_it_must(duty.judge))
+
+
+def _as_it_must(judge: Judge) -> Judge:
+    """A counterexample that is refuted is as the file states: that holds, and says nothing about the claim."""
+
+    def judged(registry: Registry | None, progress: Progress | None) -> Obligation:
+        found = judge(registry, progress)
+        return attrs.evolve(found, word=Word.HOLDS) if found.word is Word.RECORDED else found
+
+    return judged
 
 
 def _nothing_to_judge(name: str) -> Duty:
     detail = "the file names no mechanism, so there is nothing to judge"
-    return Duty(name=name, judge=lambda _, __: Obligation(name=name, outcome=Outcome.UNDECIDED, detail=detail))
+    return Duty(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Duty:
@@ -171,25 +254,25 @@ def _number(expectation: Expectation, document: SpecDocument) -> Duty:
 def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
     """A claim is held against the verdict that the file records for it."""
     found = verdict.outcome
-    if found is Outcome.UNDECIDED:
-        outcome = Outcome.VERIFIED if recorded == found.value else found
-        return Obligation(name=name, outcome=outcome, detail=f"undecided: {verdict.reason}", verdict=verdict)
     as_recorded = found.value == recorded
+    if found is Outcome.UNDECIDED:
+        word = Word.UNCHECKED if as_recorded else Word.UNDECIDED
+        return Obligation(name=name, word=word, detail=f"undecided: {verdict.reason}", verdict=verdict)
     note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
         detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
-    else:
-        detail = f"refuted{note}: {verdict.witness}"
-    held = Outcome.VERIFIED if as_recorded else Outcome.REFUTED
-    return Obligation(name=name, outcome=held, detail=detail, verdict=verdict)
+        return Obligation(name=name, word=Word.HOLDS if as_recorded else Word.MISSED, detail=detail, verdict=verdict)
+    word = Word.RECORDED if as_recorded else Word.REFUTED
+    return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
+
+
+_MET = {True: Word.HOLDS, False: Word.MISSED, None: Word.UNDECIDED}
 
 
 def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     value: Bracket = guarded(expectation.route.name, lambda: expectation.value(document.spec))
-    met = expectation.is_met_by(value)
-    outcome = Outcome.UNDECIDED if met is None else Outcome.VERIFIED if met else Outcome.REFUTED
     shown = value.lower.decimal(6)
     wrong = "" if expectation.corrected is None else f" (an erratum, corrected to {expectation.corrected.decimal(8)})"
     detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed{wrong}, {shown} by {expectation.route.name}"
-    return Obligation(name=f"number: {expectation.what}", outcome=outcome, detail=detail, value=value)
+    return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)

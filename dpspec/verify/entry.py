@@ -65,7 +65,7 @@ def verify_claim(
             of refuting a true claim, and limits on the number of draws and on the time.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
-        registry: where the provenance of the blocks is looked up.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
 
     Returns:
@@ -119,7 +119,7 @@ class _Case:
         exact = self._enumerated(findings)
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
-        sampled = apart(lambda tell: self._sampled(tell), self.progress)
+        sampled = apart(self._sampled, self.progress)
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -174,10 +174,9 @@ class _Case:
         found, laws = ran.value
         if isinstance(found, str):
             return found
-        if found.outcome is Outcome.UNDECIDED:
-            return found.reason
         if found.outcome is Outcome.REFUTED:
-            return "the excess is within the rounding of doubles" if _by_rounding(found) else self._assuming(found, ENUMERATES)
+            within = _by_rounding(found)
+            return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
         if not any(len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
@@ -190,7 +189,7 @@ class _Case:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
             found = found if self.datasets is not None else not_empty(found)
             if found.outcome is not Outcome.VERIFIED:
-                return found, {}
+                return found.reason if found.outcome is Outcome.UNDECIDED else found, {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
         except (NotEnumerableError, NoRouteError) as problem:
@@ -201,7 +200,7 @@ class _Case:
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
         asked = apart(
-            lambda _: second_opinion(self.function, space, {dataset: laws[dataset] for dataset in chosen}, seed=seed, of=len(laws))
+            lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws))
         )
         if asked.value is None:
             ended = _ends(asked, "in the second opinion")
@@ -216,13 +215,10 @@ class _Case:
             reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
         if asked.printed:
             reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
-        judged = self._assuming(found, ENUMERATES)
+        judged = attrs.evolve(found, assumptions=ENUMERATES)
         if reasons:
             return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
         return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
-
-    def _assuming(self, found: Verdict, assumptions: tuple[str, ...]) -> Verdict:
-        return attrs.evolve(found, assumptions=assumptions)
 
     # -- sampled ------------------------------------------------------------------------------------
 
@@ -238,7 +234,7 @@ class _Case:
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
             pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
             on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
-            return on_doubles if on_doubles.outcome is Outcome.REFUTED else found
+            return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
 
 

@@ -16,13 +16,14 @@ import attrs
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError, NumericalError, PluginContractError
-from dpspec.exact import INFINITY, Bracket, Number, largest, number
-from dpspec.extension.registry import LOCAL, Registry
+from dpspec.exact import INFINITY, Bracket, Number, largest, number, rounded_product
+from dpspec.extension.origin import origins
+from dpspec.extension.registry import Registry
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
 from dpspec.plural import count
-from dpspec.spec import PrivacySpec
-from dpspec.verify.event import telling_event
+from dpspec.spec import PrivacySpec, blocks_of
+from dpspec.verify.event import Asked, telling_event
 from dpspec.verify.symmetry import Permutation, orbits, permutations
 from dpspec.verify.tables import Pair, Table
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
@@ -54,7 +55,7 @@ def verify(
         spec: the specification it is claimed to satisfy.
         datasets: look only at these datasets of the space; without it, at all of them.
         most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
-        registry: where the provenance of the blocks is looked up.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
 
     Returns:
@@ -66,7 +67,7 @@ def verify(
         PluginContractError: when the mechanism or a divergence raises.
     """
     mechanism.check(spec.space)
-    provenance = _provenance(mechanism, spec, registry)
+    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     if datasets is None:
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
@@ -125,11 +126,6 @@ def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:
         for label in spec.multiverse.labels(dataset, spec.space):
             members.setdefault(label, []).append(dataset)
     return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
-
-
-def _provenance(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> tuple[Any, ...]:
-    roles = {"mechanism": mechanism, **{field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}}
-    return tuple((role, thing.name, registry.provenance(thing) if registry else LOCAL) for role, thing in roles.items())
 
 
 @attrs.define(kw_only=True)
@@ -244,7 +240,7 @@ class _Walk:
         limit = _exact(lambda: bound * distance) if distance > 0 else None
         for precision in PRECISIONS:
             divergence = self._divergence(first, second, precision)
-            ratio = _per_unit(divergence, distance)
+            ratio = per_unit(divergence, distance)
             if limit is not None and divergence.is_exact and divergence.lower == limit:
                 return divergence, ratio if ratio.is_exact else Bracket.exactly(bound), Outcome.VERIFIED
             if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
@@ -261,8 +257,8 @@ class _Walk:
     def _with_event(self, witness: Witness | None) -> Witness | None:
         if witness is None:
             return None
-        both_ways = self.spec.output_divergence.is_symmetric
-        event = telling_event(self.law(witness.left), self.law(witness.right), both_ways=both_ways)
+        asked = asked_of(self.spec, witness)
+        event = guarded(asked.divergence.name, lambda: telling_event(self.law(witness.left), self.law(witness.right), asked))
         return attrs.evolve(witness, event=event)
 
 
@@ -286,7 +282,7 @@ def _at(datasets: Sequence[Dataset], pair: Pair) -> tuple[Dataset, Dataset]:
     return datasets[pair[0]], datasets[pair[1]]
 
 
-def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
+def per_unit(divergence: Bracket, distance: Number) -> Bracket:
     """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
     if distance == 0:
         return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())
@@ -298,6 +294,12 @@ def _per_unit(divergence: Bracket, distance: Number) -> Bracket:
         return exact
     quotients = [end.enclose() / distance.enclose() for end in (divergence.lower, divergence.upper)]
     return Bracket(lower=Bracket.around(quotients[0], least=0).lower, upper=Bracket.around(quotients[1], least=0).upper)
+
+
+def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
+    """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
+    limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
+    return Asked(spec.output_divergence, limit)
 
 
 def _exact(call: Callable[[], Value]) -> Value | None:

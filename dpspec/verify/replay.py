@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,15 @@ from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
 from dpspec.verify.document import FileReport, Obligation
-from dpspec.verify.entry import verify_claim
-from dpspec.verify.exhaustive import Progress
+from dpspec.verify.automatic import Sampler
+from dpspec.verify.entry import PATHS, verify_claim
+from dpspec.verify.event import with_probabilities
+from dpspec.verify.exhaustive import Progress, asked_of, computed_law
+from dpspec.verify.expression import Expression
 from dpspec.verify.function import NamedFunction, Sampling
 from dpspec.verify.sampled.calls import Function
-from dpspec.verify.verdict import Outcome, Verdict, Witness
+from dpspec.verify.sampled.witness import event_counts
+from dpspec.verify.verdict import Event, Outcome, Verdict, Witness
 
 FORMAT = 1
 """The version of the witness file."""
@@ -54,11 +59,15 @@ def to_data(value: Any) -> Any:
         return value
     if isinstance(value, tuple):
         return [to_data(part) for part in value]
-    for tag, kind, text in (("fraction", Fraction, str), ("number", Number, str), ("float", float, repr)):
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    for tag, kind in (("fraction", Fraction), ("number", Number)):
         if isinstance(value, kind):
-            return {tag: text(value)}
+            return {tag: str(value)}
     if isinstance(value, Outcome):
         return {"outcome": value.value}
+    if isinstance(value, Expression):
+        return {"expression": value.json}
     if type(value) in _CLASSES.values():
         fields = {field.name: to_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
         return {"class": type(value).__name__, **fields}
@@ -71,12 +80,17 @@ def from_data(data: Any) -> Any:
         return tuple(from_data(part) for part in data)
     if not isinstance(data, dict):
         return data
-    readers = {"fraction": Fraction, "number": number, "float": float, "outcome": Outcome}
+    readers = {"fraction": Fraction, "number": number, "float": _double, "outcome": Outcome, "expression": Expression.read}
     if "class" in data:
         known = {field.name for field in attrs.fields(_CLASSES[data["class"]])}
         return _CLASSES[data["class"]](**{key: from_data(part) for key, part in data.items() if key in known})
     (tag, text), *_ = data.items()
     return readers[tag](text)  # type: ignore[operator]
+
+
+def _double(text: str) -> float:
+    """A double in hexadecimal, or in decimal as files had it before."""
+    return float.fromhex(text) if "x" in text else float(text)
 
 
 def witness_file(witness: Witness, document: SpecDocument, registry: Registry, function: NamedFunction | None = None) -> str:
@@ -143,11 +157,13 @@ class Replay:
         recorded: the witness in the file.
         spec: the specification that it is held against.
         verdict: the judgement of its two datasets today.
+        event: the recorded event with its probabilities of today; None where the file has none as data.
     """
 
     recorded: Witness
     spec: PrivacySpec
     verdict: Verdict
+    event: Event | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -172,9 +188,19 @@ class Replay:
             return "refuted again, on fresh draws"
         return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"
 
+    @property
+    def event_told(self) -> str:
+        """What became of the recorded event itself; empty where the file has none as data."""
+        if self.event is None:
+            return ""
+        shows = "still proves the refutation" if self.event.proves else "does not prove a refutation by itself"
+        left, right = (end.outward(6) for end in (self.event.left, self.event.right))
+        return f"{self.event.text} has probability {left} at x and {right} at x' now, and {shows}"
+
     def __str__(self) -> str:
         found = self.verdict.witness
-        return f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
+        text = f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
+        return f"{text}; the recorded event: {self.event_told}" if self.event is not None else text
 
 
 def replay(
@@ -215,7 +241,24 @@ def replay(
         raise _missing(str(path), function.get("path"))
     fresh = attrs.evolve(sampling, seed=sampling.seed + 1).keywords
     verdict = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
-    return Replay(recorded=recorded, spec=spec, verdict=verdict)
+    event = _event_today(recorded, spec, mechanism, verdict, fresh)
+    return Replay(recorded=recorded, spec=spec, verdict=verdict, event=event)
+
+
+def _event_today(
+    recorded: Witness, spec: PrivacySpec, subject: Mechanism | Function, verdict: Verdict, sampling: Mapping[str, Any]
+) -> Event | None:
+    """The event of the file itself under the laws of today, or on fresh draws where there are no laws."""
+    event = recorded.event
+    if event is None or event.expression is None or verdict.method == "none":
+        return None
+    asked = asked_of(spec, recorded)
+    if isinstance(subject, Mechanism) or verdict.method == "exhaustive":
+        mechanism = subject if isinstance(subject, Mechanism) else Sampler(subject, "function", most_paths=PATHS)
+        laws = [computed_law(mechanism, dataset, spec) for dataset in (recorded.left, recorded.right)]
+        return with_probabilities(event, laws[0], laws[1], asked)
+    counted = event_counts(subject, spec, (recorded.left, recorded.right), event.expression, sampling)
+    return attrs.evolve(event, left=counted[0], right=counted[1], proves=asked.refuted_by(*counted))
 
 
 def _missing(path: str, function: object) -> MissingKeyError:

@@ -1,15 +1,14 @@
 """A second opinion on plain code: the real function with numpy's real generator, against the laws that were read off its code.
 
-Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verify.observed`). On every dataset, or on a stated
-selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
+Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verify.observed`). On every dataset, or on a
+stated selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
 
     every outcome lies in the support of P_x (up to what the law says it has cut off)
     for every outcome seen k times in n:   n kl(k/n, p) <= ln(2 t / error)   for a p within the bounds of P_x(outcome)
 
-with kl the divergence of two coins and t the number of outcomes compared over all datasets. By Chernoff's bound (Chernoff 1952,
-in the form of Hoeffding 1963) a right law misfits with probability at most `error` in all, whatever the outcomes are. Also noticed
-is what the function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than
-to standard output.
+with kl the divergence of two coins and t the number of outcomes compared over all datasets. By Chernoff's bound (Chernoff
+1952, in the form of Hoeffding 1963) a right law misfits with probability at most `error` in all. Also noticed is what the
+function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
 """
 
 from __future__ import annotations
@@ -44,8 +43,9 @@ LIMIT = 1.0
 """Seconds of processor time that one run may take."""
 
 _REACHING = (
-    "open", "os.", "socket.", "subprocess.", "ctypes.", "shutil.", "tempfile.", "mmap.", "fcntl.", "signal.", "syslog.", "sqlite3.",
-    "urllib.", "http.", "ftplib.", "smtplib.", "pty.", "resource.", "gc.", "sys.addaudithook", "builtins.input", "webbrowser.",
+    "open", "os.", "socket.", "subprocess.", "ctypes.", "shutil.", "tempfile.", "mmap.", "fcntl.", "signal.", "syslog.",
+    "sqlite3.", "urllib.", "http.", "ftplib.", "smtplib.", "pty.", "resource.", "gc.", "sys.addaudithook", "builtins.input",
+    "webbrowser.",
 )  # fmt: skip
 """Beginnings of the names of audit events by which code reaches beyond its own values (PEP 578)."""
 _MODULES = (".py", ".pyc", ".so", ".pyd")
@@ -70,7 +70,9 @@ class Opinion:
     printed: str = ""
 
 
-def second_opinion(function: Function, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0) -> Opinion:
+def second_opinion(
+    function: Function, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0
+) -> Opinion:
     """Run the function on the datasets of some laws, and hold what is seen against them.
 
     Args:
@@ -83,7 +85,8 @@ def second_opinion(function: Function, space: DatasetSpace, laws: Mapping[Datase
     runs = math.ceil(RUNS / max(len(laws), 1))
     crowd = _Crowd(function=function, space=space, datasets=tuple(laws), seed=seed)
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
-    scope = f"{runs:,} runs with numpy's generator on {'each of ' if len(laws) > 1 else ''}{selected}, seed {seed}, error {ERROR:g} in all"
+    each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
+    scope = f"{runs:,} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     with _heard() as reaches:
         stopped = crowd.run(runs, reaches)
     misfit = stopped or _misfit(crowd, laws)
@@ -111,6 +114,8 @@ class _Crowd:
         with cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
             warnings.simplefilter("always")
             for _ in range(runs):
+                if reaches.heard:  # it is not verified whatever the rest shows
+                    break
                 for dataset, source, seen in zip(self.datasets, sources, self.seen, strict=True):
                     note(f"a run with numpy's generator on {dataset}")
                     try:
@@ -132,7 +137,7 @@ class _Crowd:
                 output = self.function(handed, source)
             except Cut:
                 raise
-            except BaseException as raised:  # noqa: BLE001 (whatever it raises is what is seen)
+            except BaseException as raised:  # whatever it raises is what is seen
                 problem = raised
             finally:
                 self.inside = reaches.listening = False
@@ -146,13 +151,13 @@ class _Crowd:
 # --- whether it fits ------------------------------------------------------------------------------------------------------------
 
 
-def _misfit(crowd: _Crowd, laws: Mapping[Dataset, Law]) -> str:
+def _misfit(crowd: _Crowd, laws: Mapping[Dataset, Any]) -> str:
     """The first thing that does not fit, in words."""
-    tests = sum(len(law.support) + 1 for law in laws.values())  # type: ignore[attr-defined]
+    tests = sum(len(law.support) + 1 for law in laws.values())
     most = math.log(2 * tests / ERROR)
     for (dataset, law), seen in zip(laws.items(), crowd.seen, strict=True):
         runs, rest = seen.total(), float(getattr(law, "rest", 0))
-        support = law.support  # type: ignore[attr-defined]
+        support = law.support
         strange = [outcome for outcome in seen if outcome not in set(support)]
         if exceeds(sum(seen[outcome] for outcome in strange), runs, 0.0, rest, most):
             return f"on {dataset} it gave {_short(strange[0])}, which its enumerated law does not know"
@@ -160,13 +165,14 @@ def _misfit(crowd: _Crowd, laws: Mapping[Dataset, Law]) -> str:
             low, high = _bounds(law, outcome)
             if exceeds(seen[outcome], runs, low, high, most):
                 shown = f"{low:.6g}" if high - low < 1e-9 else f"{low:.6g} to {high:.6g}"
-                return f"on {dataset} it gave {_short(outcome)} {seen[outcome]} times in {runs}; enumerated, its probability is {shown}"
+                often = f"{_short(outcome)} {seen[outcome]} times in {runs}"
+                return f"on {dataset} it gave {often}; enumerated, its probability is {shown}"
     return ""
 
 
-def _bounds(law: Law, outcome: Hashable) -> tuple[float, float]:
+def _bounds(law: Any, outcome: Hashable) -> tuple[float, float]:
     """The probability of an outcome, rounded outwards."""
-    ball = law.mass(outcome, 64)  # type: ignore[attr-defined]
+    ball = law.mass(outcome, 64)
     low, high = math.nextafter(float(ball.lower()), 0.0), math.nextafter(float(ball.upper()), 2.0)
     return max(low, 0.0), min(high, 1.0)
 
@@ -199,7 +205,7 @@ def _short(outcome: Hashable) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# --- what it does beside returning --------------------------------------------------------------------------------------------------
+# --- what it does beside returning ------------------------------------------------------------------------------------
 
 
 class _Reaches:
@@ -220,7 +226,8 @@ def _imports(event: str, arguments: tuple[Any, ...]) -> bool:
     subject = str(arguments[0]) if arguments else ""
     if event == "open":
         return subject.endswith(_MODULES) and arguments[1] in ("r", "rb", None) and arguments[2] & (os.O_WRONLY | os.O_RDWR) == 0
-    return event in ("os.listdir", "os.scandir") and (subject in sys.path or os.path.isfile(os.path.join(subject, "__init__.py")))
+    listed = event in ("os.listdir", "os.scandir")
+    return listed and (subject in sys.path or os.path.isfile(os.path.join(subject, "__init__.py")))
 
 
 @contextlib.contextmanager

@@ -10,8 +10,9 @@ import attrs
 
 from dpspec.blocks.space import Dataset
 from dpspec.errors import DpspecError
-from dpspec.exact import Bracket, Number, largest
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, largest
 from dpspec.extension.registry import Provenance
+from dpspec.verify.expression import Expression
 
 
 class Outcome(enum.Enum):
@@ -63,11 +64,20 @@ class Event:
     Args:
         text: the event, for people.
         left, right: its probability under the one and the other dataset.
+        expression: the event as data, which anyone can evaluate.
+        proves: whether these two probabilities alone prove the refutation; if not, the event illustrates it.
     """
 
     text: str
     left: Bracket
     right: Bracket
+    expression: Expression | None = None
+    proves: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the event does for the refutation, in words."""
+        return "which alone is beyond what is allowed" if self.proves else "an illustration: it is d_Pr that is beyond what is allowed"
 
 
 @attrs.frozen(kw_only=True)
@@ -195,7 +205,9 @@ class Verdict:
 
     @property
     def constant(self) -> Bracket:
-        """The largest Lipschitz constant over the universes looked at."""
+        """The largest Lipschitz constant over the universes looked at; anything at all where nothing was decided on any."""
+        if self.outcome is Outcome.UNDECIDED and not self.universes:
+            return Bracket(lower=ZERO, upper=INFINITY)
         return largest(result.constant for result in self.universes)
 
     @property

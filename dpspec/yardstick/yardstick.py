@@ -17,13 +17,11 @@ from dpspec.compare.gaps import gaps
 from dpspec.compare.search import search
 from dpspec.conversion import Conversion
 from dpspec.exact import INFINITY, Number, number
-from dpspec.ledger.moving import RULES, moved
+from dpspec.ledger.moving import BLOCKS, moved
 from dpspec.rule import Rule
 from dpspec.rules.budgets import LargerBudget, constant_of
 from dpspec.spec import PrivacySpec
 from dpspec.yardstick.blocks import Blocks
-
-ORDER = ("space", "multiverse", "input_divergence", "output_divergence")
 
 
 @attrs.frozen(kw_only=True)
@@ -33,7 +31,7 @@ class Side:
     Args:
         derivation: the steps from the specification to these blocks; its conclusion has the least budget that was derived.
         missing: where no rule leads there, what is missing; empty otherwise.
-        tight: the names of the conversions on the way that some mechanism attains.
+        tight: the names of the conversions on the way that some mechanism attains, between neighbours.
     """
 
     derivation: Derivation
@@ -92,20 +90,19 @@ def yardsticks(left: PrivacySpec, right: PrivacySpec, blocks: Blocks, rules: Seq
     Args:
         left, right: the two specifications.
         blocks: what to try.
-        rules: the registered rules; conversions among them change the output divergence, and all of them say which yardstick
-            follows from which.
+        rules: the registered rules, of which the steps are, and which say which yardstick follows from which.
 
+    >>> from dpspec.compare.search import rules_of
     >>> from dpspec.extension import installed
     >>> from dpspec.specfile import new_spec, read_text
     >>> from dpspec.yardstick.blocks import found_blocks
     >>> survey = read_text(new_spec("survey"), installed().registry).spec
     >>> twice = survey.replace(budget=UniformBudget(parameter="epsilon", value="2*ln(3)"))
     >>> blocks = found_blocks(survey, twice, registry=installed().registry)
-    >>> best = yardsticks(survey, twice, blocks, ())[0]
+    >>> best = yardsticks(survey, twice, blocks, rules_of(installed().registry))[0]
     >>> str(best.left.budget), str(best.right.budget), str(best.spec.budget)
     ('ln(3)', '2*ln(3)', 'epsilon = 2*ln(3)')
     """
-    conversions = [rule for rule in rules if isinstance(rule, Conversion)]
     found = []
     for divergence in blocks.inputs:
         for standard in blocks.outputs:
@@ -114,25 +111,26 @@ def yardsticks(left: PrivacySpec, right: PrivacySpec, blocks: Blocks, rules: Seq
                 space=blocks.space, multiverse=blocks.multiverse, input_divergence=divergence, output_divergence=standard,
                 budget=budget,
             )  # fmt: skip
-            one, two = (_side(spec, frame, conversions) for spec in (left, right))
+            one, two = (_side(spec, frame, rules) for spec in (left, right))
             if one.reaches or two.reaches:
                 found.append(Yardstick(spec=_joint(frame, one, two), left=one, right=two))
     common = [one for one in found if one.is_common]
     return (*_ranked(common, rules), *(one for one in found if not one.is_common))
 
 
-def _side(spec: PrivacySpec, frame: PrivacySpec, conversions: Sequence[Rule]) -> Side:
+def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Side:
     derivation = Derivation(premise=spec, steps=())
-    for block in ORDER:
+    for block in BLOCKS:
         here = derivation.conclusion
-        steps = moved(here, block, frame, conversions if block == "output_divergence" else ())
+        steps = moved(here, block, frame, rules)
         if steps is None:
             return Side(derivation=derivation, missing=tuple(_missing(here, frame, block)))
         derivation = derivation.then(Derivation(premise=here, steps=steps))
     if constant_of(derivation.conclusion) is None:
         return Side(derivation=derivation, missing=("a budget that differs by universe is no single number",))
-    names = {rule.name for rule in conversions if isinstance(rule, Conversion) and rule.tight}
-    return Side(derivation=derivation, tight=tuple(step.rule for step in derivation.steps if step.rule in names))
+    names = {rule.name for rule in rules if isinstance(rule, Conversion) and rule.tight}
+    near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form]
+    return Side(derivation=derivation, tight=tuple(step.rule for step in near if step.rule in names))
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str) -> Iterator[str]:
@@ -149,11 +147,9 @@ def _joint(frame: PrivacySpec, left: Side, right: Side) -> PrivacySpec:
 
 def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yardstick]:
     """Those that no other one implies, then the others, each with the place of one that does."""
-    every = [rule for rules_of_block in RULES.values() for rule in rules_of_block]
-    known = [*every, *(rule for rule in rules if rule not in every)]
 
     def implies(one: Yardstick, other: Yardstick) -> bool:
-        return one is not other and search(one.spec, other.spec, known).arrived
+        return one is not other and search(one.spec, other.spec, rules).arrived
 
     below = {i: [j for j, other in enumerate(found) if implies(other, one)] for i, one in enumerate(found)}
     first = [i for i, held in below.items() if all(i in below[j] and i < j for j in held)]

@@ -9,7 +9,7 @@ from dpspec import read_spec
 from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
 from dpspec.mechanism import Mechanism
 from dpspec.verify.document import verify_release
-from dpspec.verify.verdict import Outcome
+from dpspec.verify.words import Word
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def through(document, mechanism):
 @pytest.mark.reference("B-T2")
 def test_the_release_of_randomised_response_attains_its_claim(document):
     (found,) = verify_release(document).obligations
-    assert found.outcome is Outcome.VERIFIED
+    assert found.word is Word.MINIATURE
     assert found.detail.startswith("verified: constant ln(3)")
 
 
@@ -62,7 +62,7 @@ class Wordy(Code):
 
 def test_code_that_tells_the_truth_is_refuted(document):
     found = through(document, Truthful())
-    assert found.outcome is Outcome.REFUTED
+    assert found.word is Word.REFUTED
     assert found.verdict.witness.event is not None
 
 

@@ -10,12 +10,12 @@ from tests.verify.toys import bits_spec, block
 
 
 def test_laws_that_a_divergence_cannot_compare_are_passed_over() -> None:
-    """Steps of a curve have no route for integer noise: coins separate, and where they do not the answer stays open."""
+    """Steps of a curve have no route for integer noise: coins separate."""
     steps = bits_spec().replace(
         output_divergence=block("output_divergences", "trade-off", epsilon=ln(3), delta=Fraction(1, 10)),
         budget=UniformBudget(parameter="steps", value=1),  # type: ignore[arg-type]
     )
     pure = bits_spec(epsilon="ln(3)")
     assert compare_specs(steps, pure).forward.answer is Answer.SEPARATED
-    assert compare_specs(pure, steps).forward.answer is Answer.UNKNOWN
+    assert compare_specs(pure, steps).forward.answer is Answer.IMPLIES  # by the events of three bits
     assert compare_specs(steps, steps).forward.answer is Answer.IMPLIES

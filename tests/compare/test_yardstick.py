@@ -60,13 +60,14 @@ def common(*arguments, **options) -> list[Yardstick]:
 @pytest.mark.parametrize("largest", [1, 3, 10])
 def test_the_census_per_household_by_hand(largest) -> None:
     """A household replaced changes at most N persons, so sqrt(15.29) per person is N sqrt(15.29) per household: rho = 15.29 N^2.
-    The swap's epsilon = ln(65456463) per household is (epsilon^2/2)-zCDP (B-N1, B-N3)."""
+    The swap's epsilon = ln(65456463) per household is (epsilon tanh(epsilon/2))-zCDP (B-N1, B-N3)."""
     found = common(TOPDOWN, SWAPPING, largest_household=largest)
     best = found[0]
     assert best.spec.input_divergence == Hamming(unit="household")
     assert best.spec.output_divergence == DNor()
     assert best.left.budget == number("15.29") * largest**2
-    assert float(best.right.budget) == pytest.approx(math.log(65456463) ** 2 / 2, rel=1e-15)
+    epsilon = math.log(65456463)
+    assert float(best.right.budget) == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-14)
     assert best.spec.budget.uniform() == max(best.left.budget, best.right.budget)
     assert best.spec.multiverse == SWAPPING.multiverse, "the swap's invariants determine those of TopDown"
     assert all(map(accepted, found))
@@ -109,9 +110,10 @@ def test_swapping_has_no_budget_per_person() -> None:
 
 
 def test_pure_and_concentrated() -> None:
-    """epsilon = 1 and rho = 2 meet in zCDP: 1/2 on all distances, 1 tanh(1/2) on neighbours."""
+    """epsilon = 1 and rho = 2 meet in zCDP: 1 tanh(1/2) on all distances, since they are whole, and on neighbours."""
     (best, near, *_) = found = common(people(Mult(), "epsilon", 1), people(DNor(), "rho", 2))
-    assert (best.spec.output_divergence, best.left.budget, best.right.budget) == (DNor(), number("1/2"), number(2))
+    assert (best.spec.output_divergence, best.right.budget) == (DNor(), number(2))
+    assert float(best.left.budget) == pytest.approx(math.tanh(0.5), rel=1e-15)
     assert best.spec.budget == UniformBudget(parameter="rho", value=number(2))
     assert near.spec.input_divergence == WithinDistance(of=Hamming(), most=1)
     assert float(near.left.budget) == pytest.approx(math.tanh(0.5), rel=1e-15)

@@ -27,6 +27,7 @@ from dpspec.laws.answers import Answers
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Rational, define
+from dpspec.randomness import KeyedRandomness
 from dpspec.route import Route
 from dpspec.spec import PrivacySpec
 
@@ -566,6 +567,20 @@ class BrokenSource(Flip):
     def release(self, table, space, source):
         flips = np.array([random.random() < self.chance for _ in range(len(table))], dtype=np.int64)
         return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
+@breaks("check_releases_of_one_source_differ", "mechanisms")
+@define
+class BrokenRepeats(Flip):
+    """Asks its source by a key, so that a second release is the first one again."""
+
+    chance: ClassVar[Fraction] = Fraction(1, 2)
+
+    def law(self, dataset, space):
+        return FiniteLaw.product([FiniteLaw.of({0: "1/2", 1: "1/2"})] * len(space.dataset(dataset)))
+
+    def release(self, table, space, source):
+        return super().release(table, space, KeyedRandomness(source.key, fit_for_publication=False))
 
 
 @breaks("check_release_agrees_with_the_law", "mechanisms")

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, ncx2
 
-from dpspec.randomness import SeededRandomness
+from dpspec.randomness import KeyedPlaces, SeededRandomness
 from dpspec.randomness import arrangement as module
 from dpspec.randomness.arrangement import deeper, deranged, derangement_share, permuted, shuffled, stable_order
 from tests.randomness.scripted import Scripted
@@ -29,7 +29,7 @@ LEVEL = 1e-9
 WORD = 1 << 64
 
 
-class FewWords(SeededRandomness):
+class FewWords(KeyedPlaces):
     """Words of one bit at the top and 63 zeros, so that what was read ties all the time."""
 
     def words_at(self, stream, places):
@@ -68,7 +68,7 @@ def uniform(counts, outcomes):
 @pytest.mark.parametrize("kind", ["permuted", "deranged"])
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_every_arrangement_of_a_group_has_the_same_chance(kind, n):
-    drawn = arrangements(kind, np.full(GROUPS, n), SeededRandomness(1))
+    drawn = arrangements(kind, np.full(GROUPS, n), SeededRandomness(1).placed())
     assert uniform(Counter(drawn), possible(kind, n))
 
 
@@ -76,7 +76,7 @@ def test_every_arrangement_of_a_group_has_the_same_chance(kind, n):
 @pytest.mark.parametrize("n", [3, 4])
 def test_ties_are_read_on_until_all_differ(n):
     """One bit at a time; the lengths of cycles, which would need 64, come from the full words."""
-    few, full = FewWords(2), SeededRandomness(2)
+    few, full = FewWords(bytes([2] * 32), fit_for_publication=False), SeededRandomness(2).placed()
 
     def words_at(stream, places):
         return (few if stream % (1 << 32) == 3 else full).words_at(stream, places)
@@ -93,7 +93,7 @@ def test_a_group_is_uniform_whatever_lies_beside_it():
     sizes[1000] = 100_000
     for kind in ("permuted", "deranged"):
         by_size = {n: Counter() for n in (2, 3, 4, 5)}
-        drawn = arrangements(kind, sizes, SeededRandomness(3))
+        drawn = arrangements(kind, sizes, SeededRandomness(3).placed())
         for n, arrangement in zip(sizes.tolist(), drawn, strict=True):
             if n <= 5:
                 by_size[n][arrangement] += 1
@@ -114,7 +114,7 @@ def test_the_cycles_of_large_derangements_have_the_right_number():
     for size, cycles in itertools.product(range(1, n + 1), range(n + 1)):
         table[size, cycles] = (size - 1) * (table.get((size - 1, cycles), 0) + table.get((size - 2, cycles - 1), 0))
     law = {k: Fraction(table[n, k], sum(table[n, c] for c in range(n + 1))) for k in range(1, 9)}
-    drawn = np.asarray(arrangements("deranged", np.full(total, n), SeededRandomness(4)))
+    drawn = np.asarray(arrangements("deranged", np.full(total, n), SeededRandomness(4).placed()))
     seen = Counter(min(cycles_of(row), 8) for row in drawn.tolist())
     law[8] = 1 - sum(law[k] for k in range(1, 8))
     statistic = sum((seen[k] - total * float(p)) ** 2 / (total * float(p)) for k, p in law.items())
@@ -145,7 +145,7 @@ def test_the_uniformity_test_has_the_power_that_it_states():
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=12), st.data())
 def test_what_a_group_draws_does_not_depend_on_the_others(sizes, data):
     groups, names = np.repeat(np.arange(len(sizes)), sizes), np.arange(len(sizes)) * 10
-    places, source = np.arange(len(groups)) * 3, SeededRandomness(8)
+    places, source = np.arange(len(groups)) * 3, SeededRandomness(8).placed()
     whole = deranged(source.words_at, places, groups, names, (0, 1))
     kept = sorted(data.draw(st.sets(st.sampled_from(range(len(sizes))), min_size=1)))
     inside = np.isin(groups, kept)
@@ -162,14 +162,14 @@ def test_what_a_group_draws_does_not_depend_on_the_others(sizes, data):
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=6))
 def test_nor_where_words_tie(sizes):
     groups, places = np.repeat(np.arange(len(sizes)), sizes), np.arange(sum(sizes)) * 3
-    whole, last = FewWords(8), groups == len(sizes) - 1
+    whole, last = FewWords(bytes([8] * 32), fit_for_publication=False), groups == len(sizes) - 1
     drawn = permuted(whole.words_at, places, groups, 0)
     assert np.array_equal(places[last][permuted(whole.words_at, places[last], groups[last], 0)], places[drawn][last])
 
 
 def test_nothing_is_arranged_without_elements():
     none = np.zeros(0, dtype=np.int64)
-    source = SeededRandomness(0)
+    source = SeededRandomness(0).placed()
     assert not len(permuted(source.words_at, none, none, 0))
     assert not len(deranged(source.words_at, none, none, none, (0, 1)))
     assert not len(deranged(source.words_at, none, none, np.arange(3), (0, 1)))
@@ -177,7 +177,7 @@ def test_nothing_is_arranged_without_elements():
 
 def test_groups_without_elements_are_passed_over():
     places, groups = np.arange(4), np.asarray([1, 1, 4, 4])
-    assert deranged(SeededRandomness(0).words_at, places, groups, np.arange(6), (0, 1)).tolist() == [1, 0, 3, 2]
+    assert deranged(SeededRandomness(0).placed().words_at, places, groups, np.arange(6), (0, 1)).tolist() == [1, 0, 3, 2]
 
 
 def test_elements_tie_only_inside_their_group():

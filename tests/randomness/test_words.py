@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import copy
+import os
 import pickle
 from fractions import Fraction
 
@@ -43,7 +45,7 @@ def block(key, purpose, sixteen):
 @pytest.mark.parametrize(("stream", "place"), [(0, 0), (0, 1), (1, 0), (7, 2**40), (deeper(7), 3), (2, 2**63 - 1)])
 def test_a_word_by_place_is_the_beginning_of_the_aes_block_of_stream_and_place(stream, place):
     block_of = block(KEY, "words by place", stream.to_bytes(8, "little") + place.to_bytes(8, "little"))
-    assert int(keyed().words_at(stream, np.asarray([place]))[0]) == int.from_bytes(block_of[:8], "little")
+    assert int(keyed().placed().words_at(stream, np.asarray([place]))[0]) == int.from_bytes(block_of[:8], "little")
 
 
 def test_words_in_a_row_are_the_blocks_of_a_counter_whatever_the_pieces():
@@ -55,9 +57,9 @@ def test_words_in_a_row_are_the_blocks_of_a_counter_whatever_the_pieces():
 
 @given(st.lists(st.integers(0, 2**63 - 1), max_size=40), st.integers(1, 12), st.integers(0, 5))
 def test_a_word_depends_on_its_place_alone(places, cut, stream):
-    array, source = np.asarray(places, dtype=np.int64), keyed()
+    array, source = np.asarray(places, dtype=np.int64), keyed().placed()
     whole = source.words_at(stream, array)
-    pieces = [keyed().words_at(stream, array[i : i + cut]) for i in range(0, len(array), cut)]
+    pieces = [keyed().placed().words_at(stream, array[i : i + cut]) for i in range(0, len(array), cut)]
     assert np.array_equal(np.concatenate([*pieces, whole[:0]]), whole)
     assert np.array_equal(source.words_at(stream, array[::-1])[::-1], whole)
     assert len(set(whole.tolist())) == len(set(places))
@@ -65,15 +67,15 @@ def test_a_word_depends_on_its_place_alone(places, cut, stream):
 
 def test_a_word_does_not_depend_on_the_chunks(monkeypatch):
     places = np.arange(1000) * 3
-    whole, coins = keyed().words_at(4, places), keyed().bernoulli_at(Fraction(1, 3), 4, places)
+    whole, coins = keyed().placed().words_at(4, places), keyed().placed().bernoulli_at(Fraction(1, 3), 4, places)
     monkeypatch.setattr(module, "_CHUNK", 7)
-    assert np.array_equal(keyed().words_at(4, places), whole)
-    assert np.array_equal(keyed().bernoulli_at(Fraction(1, 3), 4, places), coins)
+    assert np.array_equal(keyed().placed().words_at(4, places), whole)
+    assert np.array_equal(keyed().placed().bernoulli_at(Fraction(1, 3), 4, places), coins)
 
 
 @pytest.mark.parametrize("type_", [np.uint8, np.int32, np.uint64])
 def test_a_word_does_not_depend_on_the_type_of_its_place(type_):
-    assert np.array_equal(keyed().words_at(1, np.arange(200, dtype=type_)), keyed().words_at(1, np.arange(200)))
+    assert np.array_equal(keyed().placed().words_at(1, np.arange(200, dtype=type_)), keyed().placed().words_at(1, np.arange(200)))
 
 
 @pytest.mark.statistical
@@ -83,7 +85,7 @@ def test_the_bytes_of_both_kinds_of_words_are_uniform():
     A byte with one value left out has noncentrality 2^17/255 > 500, and is missed with a chance below 1e-9.
     """
     count = 1 << 17
-    for words in (keyed().words(count), keyed().words_at(0, np.arange(count))):
+    for words in (keyed().words(count), keyed().placed().words_at(0, np.arange(count))):
         for byte in words.view(np.uint8).reshape(-1, 8).T:
             seen = np.bincount(byte, minlength=256)
             assert ((seen - count / 256) ** 2).sum() / (count / 256) < chi2.isf(1e-9, 255)
@@ -108,17 +110,17 @@ def test_children_of_different_paths_differ_and_of_equal_paths_agree():
         ("a\x1f", "b"),
         ("a", "\x1fb"),
     ]
-    words = {path: tuple(keyed().spawn(*path).words_at(0, np.arange(2)).tolist()) for path in paths}
-    parent = tuple(keyed().words_at(0, np.arange(2)).tolist())
+    words = {path: tuple(keyed().placed().spawn(*path).placed().words_at(0, np.arange(2)).tolist()) for path in paths}
+    parent = tuple(keyed().placed().words_at(0, np.arange(2)).tolist())
     assert len({parent, *words.values()}) == len(paths) + 1
-    assert tuple(keyed().spawn("a", "b").words_at(0, np.arange(2)).tolist()) == words["a", "b"]
-    grandchild = keyed().spawn("a").spawn("b")
-    assert tuple(grandchild.words_at(0, np.arange(2)).tolist()) not in {parent, *words.values()}
+    assert tuple(keyed().placed().spawn("a", "b").placed().words_at(0, np.arange(2)).tolist()) == words["a", "b"]
+    grandchild = keyed().placed().spawn("a").placed().spawn("b")
+    assert tuple(grandchild.placed().words_at(0, np.arange(2)).tolist()) not in {parent, *words.values()}
 
 
 def test_a_child_is_as_fit_as_its_parent():
-    assert SystemRandomness().spawn("child").fit_for_publication
-    assert not SeededRandomness(1).spawn("child").fit_for_publication
+    assert SystemRandomness().placed().spawn("child").fit_for_publication
+    assert not SeededRandomness(1).placed().spawn("child").fit_for_publication
 
 
 def test_seeds_and_systems_differ():
@@ -133,20 +135,50 @@ def test_a_key_of_another_length_is_refused(length):
         KeyedRandomness(bytes(length), fit_for_publication=False)
 
 
-@pytest.mark.parametrize("source", [keyed(), SystemRandomness(), SeededRandomness(3).spawn(1)])
+@pytest.mark.parametrize("source", [keyed().placed(), SystemRandomness().placed(), SeededRandomness(3).placed().spawn(1).placed()])
 def test_a_copy_gives_the_same_words_by_place(source):
     before = source.words_at(1, np.arange(5))
-    copy = pickle.loads(pickle.dumps(source))  # noqa: S301
-    assert np.array_equal(copy.words_at(1, np.arange(5)), before)
-    assert copy.fit_for_publication == source.fit_for_publication
+    sent = pickle.loads(pickle.dumps(source))  # noqa: S301
+    assert np.array_equal(sent.words_at(1, np.arange(5)), before)
+    assert sent.fit_for_publication == source.fit_for_publication
 
 
-def test_a_source_that_drew_in_a_row_cannot_be_copied_but_its_children_can():
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("drawn", [0, 1])
+def test_a_source_is_never_copied(copied, drawn):
+    """A copy would draw the same words: one that has drawn, and one that has not."""
     source = keyed()
-    source.words(1)
+    source.words(drawn)
     with pytest.raises(ReleaseError, match="cannot be copied"):
-        pickle.dumps(source)
-    pickle.dumps(source.spawn("child"))
+        copied(source)
+
+
+def test_a_source_gives_nothing_in_another_process(monkeypatch):
+    source = keyed()
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    for ask in (lambda: source.words(1), source.placed, lambda: source.below(3, 1)):
+        with pytest.raises(ReleaseError, match="belongs to the process"):
+            ask()
+
+
+def test_every_run_has_words_of_its_own():
+    """No word comes twice, in a row or by place, whatever is asked between."""
+    source, places = keyed(), np.arange(50)
+    seen = [source.placed().words_at(0, places) for _ in range(4)]
+    seen += [source.words(50), source.placed().words_at(0, places), source.words(50), source.placed().spawn("a").words(50)]
+    seen += [source.placed().spawn("a").words(50), source.placed().spawn("a").placed().words_at(0, places)]
+    assert len(set(np.concatenate(seen).tolist())) == 50 * len(seen)
+
+
+def test_a_source_made_again_gives_its_runs_in_the_same_order():
+    first, second = keyed(), keyed()
+    first.words(3)  # words in a row do not move the runs
+    for _ in range(3):
+        assert np.array_equal(first.placed().words_at(2, np.arange(5)), second.placed().words_at(2, np.arange(5)))
+
+
+def test_a_key_is_never_shown():
+    assert KEY.hex() not in repr(keyed()) and repr(KEY)[2:-1] not in f"{keyed()!r}{keyed().placed()!r}"
 
 
 # --- coins ---------------------------------------------------------------------------------------
@@ -186,9 +218,9 @@ def test_a_coin_is_whether_the_digits_read_lie_below_the_probability(probability
 
 def test_coins_of_chance_0_and_1_need_no_luck():
     places = np.arange(1000)
-    assert not keyed().bernoulli_at(Fraction(0), 0, places).any()
-    assert keyed().bernoulli_at(Fraction(1), 0, places).all()
-    assert len(keyed().bernoulli_at(Fraction(1, 2), 0, places[:0])) == 0
+    assert not keyed().placed().bernoulli_at(Fraction(0), 0, places).any()
+    assert keyed().placed().bernoulli_at(Fraction(1), 0, places).all()
+    assert len(keyed().placed().bernoulli_at(Fraction(1, 2), 0, places[:0])) == 0
 
 
 def test_a_selection_of_one_alone_is_drawn_afresh_from_the_next_streams():

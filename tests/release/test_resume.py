@@ -64,14 +64,13 @@ class Staged(Mechanism):
         return "Staged()"
 
     def run(self, table, space, run):
-        ages = table.codes["age"].astype(np.int64)
+        ages, draws = table.codes["age"].astype(np.int64), run.source.placed()
         for stage in range(3):
             self.perhaps(stage, "before")
             kept = run.checkpoints.load(f"stage-{stage}")
             if kept is None:
                 self.drawn.append(stage)
-                source = run.source.spawn("stage", stage)
-                words = source.words(len(ages)) if stage < 2 else source.words_at(0, np.arange(len(ages)))
+                words = draws.spawn("stage", stage).words(len(ages)) if stage < 2 else draws.words_at(0, np.arange(len(ages)))
                 ages = (ages + (words % np.uint64(50)).astype(np.int64)) % 100
                 self.perhaps(stage, "drawn")
                 run.checkpoints.save(f"stage-{stage}", {"ages": ages})

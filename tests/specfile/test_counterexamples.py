@@ -4,6 +4,7 @@ from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
 from dpspec.verify.document import verify_document
 from dpspec.verify.verdict import Outcome
+from dpspec.verify.words import Word
 
 REGISTRY = installed().registry
 TEXT = """
@@ -43,31 +44,32 @@ def report(keep, *, length=2, title="louder", more=""):
     return verify_document(read_text(text, REGISTRY), registry=REGISTRY)
 
 
-def outcomes(found):
-    return {obligation.name: obligation.outcome for obligation in found.obligations}
+def words(found):
+    return {obligation.name: obligation.word for obligation in found.obligations}
 
 
 def test_a_counterexample_that_is_refuted_holds():
     found = report("4/5")
-    assert outcomes(found) == {"claim": Outcome.VERIFIED, "counterexample: louder": Outcome.VERIFIED}
+    assert words(found) == {"claim": Word.HOLDS, "counterexample: louder": Word.HOLDS}
     assert found.obligations[1].verdict.outcome is Outcome.REFUTED
     assert found.obligations[1].recorded == "refuted"
 
 
 def test_a_counterexample_that_is_verified_fails_the_file():
     found = report("3/4")
-    assert outcomes(found)["counterexample: louder"] is Outcome.REFUTED
-    assert found.outcome is Outcome.REFUTED
+    assert words(found)["counterexample: louder"] is Word.MISSED
+    assert found.word is Word.MISSED
     assert "recorded as refuted" in found.obligations[1].detail
 
 
 def test_an_undecided_counterexample_does_not_hold():
-    assert report("4/5", length=30).outcome is Outcome.UNDECIDED
+    assert report("4/5", length=30).word is Word.UNDECIDED
 
 
 def test_it_is_judged_on_the_first_miniature():
     found = report("4/5", length=30, more=MINIATURE)
-    assert found.outcome is Outcome.VERIFIED
+    assert words(found)["counterexample: louder"] is Word.HOLDS
+    assert found.word is Word.MINIATURE
     assert found.obligations[1].spec.space.length == 1
 
 

@@ -42,7 +42,7 @@ def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
     """What the divergence says itself about the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
     if bound.is_infinite:
         return (TRUTH,)
-    if bound == 0:
+    if bound == 0 and divergence.separates_laws():
         return ()
     return tuple(answers for answers in divergence.extremal(bound) if _within(divergence, bound, answers))
 
@@ -50,14 +50,16 @@ def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
 @lru_cache(maxsize=512)
 def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
     """Coins, leaks and noise with d_Pr(N_i, N_j) <= bound |i - j|, each as strong as it can be."""
-    if bound.is_infinite or bound == 0:
+    if bound.is_infinite or (bound == 0 and divergence.separates_laws()):
         return ()
     families = (_coin, _leak, _gaussian, partial(_above, STARTS[0]))
     searched = [*(_strongest(divergence, bound, family) for family in families), ladder(divergence, bound)]
     return tuple(answers for answers in searched if answers is not None)
 
 
-SOURCES = (extremal_answers, searched_answers)
+Source = Callable[[OutputDivergence, Number], tuple[Answers, ...]]
+
+SOURCES: tuple[Source, ...] = (extremal_answers, searched_answers)
 """Where answers come from: what a divergence knows about itself is tried on all pairs first."""
 
 

@@ -8,11 +8,11 @@ widest cut is found by joining datasets in the order of what the premise allows 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from dpspec.blocks.space import Dataset
-from dpspec.compare.separations.answers import SOURCES
+from dpspec.compare.separations.answers import SOURCES, Source
 from dpspec.compare.separations.candidate import Answered, Candidate
 from dpspec.compare.separations.pairs import allowance, cases
 from dpspec.errors import DpspecError
@@ -26,12 +26,12 @@ CASES = 60
 """At most this many kinds of pairs are tried."""
 
 
-def cuts(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
+def cuts(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source] = SOURCES) -> Iterator[Candidate]:
     """Ask on which side of the widest cut between x and x' the dataset lies."""
     links = _links(premise)
     if links is None:
         return
-    for source, case in ((s, c) for s in SOURCES for c in itertools.islice(cases(premise, conclusion), CASES)):
+    for source, case in ((s, c) for s in sources for c in itertools.islice(cases(premise, conclusion), CASES)):
         found = _widest(links, case.left, case.right)
         if found is None or case.allowed.upper.is_infinite:
             continue

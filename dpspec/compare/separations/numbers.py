@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import attrs
 
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.compare.separations.answers import SOURCES
+from dpspec.compare.separations.answers import SOURCES, Source
 from dpspec.compare.separations.candidate import Answered, Candidate
 from dpspec.compare.separations.pairs import Case, cases, product
 from dpspec.errors import NotEnumerableError
@@ -52,9 +52,9 @@ class Numbered:
     unit: Number = ONE
 
 
-def answered(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
+def answered(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source] = SOURCES) -> Iterator[Candidate]:
     """Answer a number that the premise lets move slowly: at a pair where the conclusion allows less than that moves it."""
-    for source, case in ((s, c) for s in SOURCES for c in itertools.islice(_telling(premise, conclusion), CASES)):
+    for source, case in ((s, c) for s in sources for c in itertools.islice(_telling(premise, conclusion), CASES)):
         for numbered in _numbers(premise, case):
             kept = numbered if premise.budget.uniform() is not None else _within_universe(numbered, premise, case.left)
             if kept is None or kept.value(case.left) == kept.value(case.right):

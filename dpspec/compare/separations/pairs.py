@@ -139,8 +139,8 @@ def constant(spec: PrivacySpec) -> Number | None:
 
 def allowance(spec: PrivacySpec, pair: Pair) -> Bracket:
     """eps_D d(x, x'), the least over the universes that hold both: exact, or between two bounds."""
-    labels = [set(spec.multiverse.labels(x, spec.space)) for x in pair]
-    return _allowed(spec, pair, labels[0] & labels[1])
+    labels = labeller(spec.multiverse, spec.space)
+    return _allowed(spec, pair, {*labels(pair[0])} & {*labels(pair[1])})
 
 
 def _allowed(spec: PrivacySpec, pair: Pair, shared: set[Hashable]) -> Bracket:

@@ -18,7 +18,7 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
 from dpspec.laws.route import AtomicLaw
 from dpspec.mechanism import Claim
-from dpspec.randomness import SeededRandomness
+from dpspec.randomness import Randomness, SeededRandomness
 from dpspec.table import Table
 from dpspec.testing.check import Context, NotApplicable, PlacedSubject, check, require
 from dpspec.testing.subjects import small_spaces
@@ -26,6 +26,7 @@ from dpspec.verify.exhaustive import verify
 
 KIND = "mechanisms"
 DRAWS = 3_000
+REPEATED = 56
 FALSE_ALARM = 1e-9
 """A right sampler fails `check_release_agrees_with_the_law` with at most this probability, for each dataset."""
 _LISTED = 0.99
@@ -94,10 +95,13 @@ def _strangers(space: DatasetSpace) -> Iterator[Dataset]:
 
 def _release(subject: PlacedSubject, x: Dataset, seed: int) -> Table:
     """One release of a dataset as a table of its records."""
+    return _release_from(subject, x, SeededRandomness(seed))
+
+
+def _release_from(subject: PlacedSubject, x: Dataset, source: Randomness) -> Table:
     space = subject.space
     try:
-        table = _table(x, space)
-        return subject.thing.release(table, space, SeededRandomness(seed))  # type: ignore[no-any-return]
+        return subject.thing.release(_table(x, space), space, source)  # type: ignore[no-any-return]
     except ReleaseError as refusal:
         raise NotApplicable(str(refusal)) from refusal
 
@@ -133,6 +137,33 @@ def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: C
         require(before == (_observed(random.getstate), _observed(np.random.get_state)), "it moves a global random generator")
         first, second = (_rows(table, ordered=True) for table in tables)
         require(first == second, f"two releases of {x} from one seed differ: {first} and {second}")
+
+
+@check(KIND)
+def check_releases_of_one_source_differ(subject: PlacedSubject, context: Context) -> None:
+    """A source is spent once: what is drawn from it a second time is drawn afresh (statistical).
+
+    56 releases of a dataset from one source must not be all equal where of 56 from sources of their own no more than 28 agree. A right
+    sampler, whose likeliest release has probability p, fails with probability at most max over p of P(Bin(56, p) <= 28) p^55 < 1e-10;
+    one that repeats itself, and whose likeliest release has p <= 1/4, passes with probability below 1e-4.
+    """
+    for x in subject.datasets[-1:]:
+        one = SeededRandomness(1)
+        drawn = (_rows(_release_from(subject, x, one), ordered=subject.space.is_ordered) for _ in range(REPEATED))
+        first = next(drawn)
+        if next(drawn) != first or _often_alike(subject, x) or any(rows != first for rows in drawn):
+            continue
+        require(False, f"{REPEATED} releases of {x} from one source are all {first}, those of other sources are not")
+
+
+def _often_alike(subject: PlacedSubject, x: Dataset) -> bool:
+    """Whether more than half of the releases from sources of their own are one and the same."""
+    seen: Counter[Hashable] = Counter()
+    for seed in range(REPEATED):
+        seen[_rows(_release(subject, x, seed), ordered=subject.space.is_ordered)] += 1
+        if 2 * max(seen.values()) > REPEATED:
+            return True
+    return False
 
 
 @check(KIND, level="full")

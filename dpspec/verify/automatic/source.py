@@ -22,7 +22,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
 from dpspec.laws.law import Law
 from dpspec.mechanism import Mechanism
-from dpspec.randomness import KeyedRandomness, Randomness, Words
+from dpspec.randomness import KeyedRandomness, PlacedRandomness, Randomness, Words
 from dpspec.randomness.arrangement import Indices, Integers
 from dpspec.table import Table
 from dpspec.verify.automatic.generator import EnumeratingGenerator
@@ -95,7 +95,7 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
         generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
 
 
-class EnumeratedSource(Randomness):
+class EnumeratedSource(Randomness, PlacedRandomness):
     """A source whose draws are choices of an enumerating generator; single words have too many values to be listed."""
 
     fit_for_publication = False
@@ -105,6 +105,9 @@ class EnumeratedSource(Randomness):
 
     def words(self, count: int) -> Words:
         raise NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
+
+    def placed(self) -> EnumeratedSource:
+        return self
 
     def words_at(self, stream: int, places: Integers) -> Words:
         return self.words(len(places))

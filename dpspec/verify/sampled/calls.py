@@ -141,7 +141,7 @@ class Calls:
             output = self.function(handed, rng)
         except (Cut, KeyboardInterrupt):
             raise
-        except BaseException as problem:  # noqa: BLE001 (whatever a mechanism raises is an output)
+        except BaseException as problem:  # whatever a mechanism raises is an output
             output = Raised(type(problem).__name__, str(problem)[:80])
         self._inside = False
         return output

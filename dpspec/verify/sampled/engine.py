@@ -19,9 +19,10 @@ import attrs
 from dpspec.blocks.space import Dataset
 from dpspec.errors import IncompatibleBlocksError, NoRouteError, ParameterError
 from dpspec.exact import INFINITY, Bracket, rational
-from dpspec.extension.registry import LOCAL, Registry
+from dpspec.extension.origin import origins
+from dpspec.extension.registry import Registry
 from dpspec.plural import count
-from dpspec.spec import PrivacySpec
+from dpspec.spec import PrivacySpec, blocks_of
 from dpspec.verify.apart import Spare
 from dpspec.verify.assumptions import SAMPLES
 from dpspec.verify.exhaustive import NOTHING
@@ -74,7 +75,7 @@ def refute(
         seconds: a limit on the wall time; without it the draws alone decide.
         limit: seconds of processor time that one call may take before it counts as "does not end".
         datasets, pairs: try only these; without them, small datasets and patterns of the space.
-        registry: where the provenance of the blocks is looked up.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (draws made, draws in all).
 
     Returns:
@@ -97,9 +98,8 @@ def refute(
     hunt = _Hunt(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
     with Spare(calls.single) as hunt.fresh, calls.guarded():
         verdict = hunt.run()
-    roles = {field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}
-    provenance = tuple((role, thing.name, registry.provenance(thing) if registry else LOCAL) for role, thing in roles.items())
-    return attrs.evolve(verdict, provenance=provenance, findings=tuple(hunt.findings), assumptions=SAMPLES)
+    behind = origins(blocks_of(spec), registry)
+    return attrs.evolve(verdict, provenance=behind, findings=tuple(hunt.findings), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:

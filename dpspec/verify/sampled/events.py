@@ -11,12 +11,19 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from fractions import Fraction as Rational
 from typing import Any
 
 import attrs
 import numpy as np
 
+from dpspec.verify.expression import Expression, filled
 from dpspec.verify.sampled.outputs import Atom, Bools, Floats, Outcomes, Shape, shape_text, written
+
+
+def exact(value: float) -> str:
+    """A double as a ratio, exactly."""
+    return str(Rational(value))
 
 
 class Projection(ABC):
@@ -29,6 +36,11 @@ class Projection(ABC):
     @abstractmethod
     def text(self, count: int) -> str:
         """How it is written, for an output with `count` numbers."""
+
+    @property
+    @abstractmethod
+    def data(self) -> dict[str, Any]:
+        """The number as data; see `dpspec.verify.expression`."""
 
 
 def _entry(place: int, count: int) -> str:
@@ -56,6 +68,11 @@ class Combination(Projection):
             parts.append(f"{sign}{size}{_entry(place, count)}")
         return "".join(parts)
 
+    @property
+    def data(self) -> dict[str, Any]:
+        terms = zip(self.places, self.weights, strict=True)
+        return {"sum": [[place, exact(weight)] for place, weight in terms]}
+
 
 @attrs.frozen
 class Fraction(Projection):
@@ -71,6 +88,10 @@ class Fraction(Projection):
     def text(self, count: int) -> str:
         return f"{_entry(self.place, count)} % 1"
 
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"fraction": self.place}
+
 
 @attrs.frozen
 class Extreme(Projection):
@@ -84,6 +105,10 @@ class Extreme(Projection):
 
     def text(self, count: int) -> str:
         return "max(out)" if self.largest else "min(out)"
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"largest": self.largest}
 
 
 @attrs.frozen
@@ -102,6 +127,11 @@ class Additive(Projection):
     def text(self, count: int) -> str:
         return "the score adding a step function of each coordinate"
 
+    @property
+    def data(self) -> dict[str, Any]:
+        steps = zip(self.cuts, self.values, strict=True)
+        return {"steps": [[list(map(exact, cuts)), list(map(exact, values))] for cuts, values in steps]}
+
 
 class Event(ABC):
     """A set of outputs."""
@@ -112,6 +142,11 @@ class Event(ABC):
 
     @abstractmethod
     def __str__(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def expression(self) -> Expression:
+        """The event as data."""
 
     @property
     @abstractmethod
@@ -137,6 +172,10 @@ class Atoms(Event):
         return np.fromiter((atom in self.members for atom in outcomes.atoms), dtype=bool, count=len(outcomes))
 
     @property
+    def expression(self) -> Expression:
+        return Expression.listed(filled(shape, iter(numbers)) for shape, numbers in sorted(self.members, key=repr))
+
+    @property
     def complexity(self) -> int:
         return len(self.members)
 
@@ -156,6 +195,10 @@ class Shapes(Event):
             if shape in outcomes.groups:
                 found[outcomes.groups[shape][0]] = True
         return found
+
+    @property
+    def expression(self) -> Expression:
+        return Expression.listed(filled(shape, iter(())) for shape in sorted(self.members, key=repr))
 
     @property
     def complexity(self) -> int:
@@ -198,6 +241,11 @@ class Ranges(Event):
         return attrs.evolve(self, intervals=((high, math.inf),) if math.isinf(low) else ((-math.inf, low),))
 
     @property
+    def expression(self) -> Expression:
+        ends = [[None if math.isinf(end) else exact(end) for end in interval] for interval in self.intervals]
+        return Expression.read({"number": self.projection.data, "within": ends, "of": filled(self.shape, iter(()))})
+
+    @property
     def complexity(self) -> int:
         hard = {Extreme: 0, Fraction: 1, Additive: 8}.get(type(self.projection), 0)
         if isinstance(self.projection, Combination):
@@ -228,6 +276,10 @@ class Both(Event):
 
     def holds(self, outcomes: Outcomes) -> Bools:
         return self.first.holds(outcomes) & self.second.holds(outcomes)
+
+    @property
+    def expression(self) -> Expression:
+        return Expression((("and", (self.first.expression.data, self.second.expression.data)),))
 
     @property
     def complexity(self) -> int:

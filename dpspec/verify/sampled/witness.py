@@ -7,7 +7,9 @@ at the full error, on draws never seen. What fails is dropped and the next one i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from typing import Any
 
 import attrs
 
@@ -16,7 +18,8 @@ from dpspec.errors import DpspecError
 from dpspec.exact import INFINITY, Bracket, number
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
-from dpspec.verify.sampled.calls import Calls, OutOfDraws, Stuck
+from dpspec.verify.expression import Expression, filled
+from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
 from dpspec.verify.sampled.events import Event as SampledEvent
 from dpspec.verify.sampled.events import Ranges
 from dpspec.verify.sampled.outputs import Outcomes
@@ -28,6 +31,7 @@ from dpspec.verify.sampled.wealth import Account, weight
 from dpspec.verify.verdict import Event, Witness
 
 GATES = 6
+_REPLAYED = 20_000
 _FEW, _MANY = 2_000, 20_000
 
 
@@ -159,6 +163,7 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper
     lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
+    limit = float(allowed)
     distance = float(pair.distance)
     ratio = shown / distance if distance else math.inf
     note = (
@@ -173,9 +178,24 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         distance=pair.distance,
         divergence=Bracket(lower=lower, upper=INFINITY),
         bound=pair.budget,
-        event=Event(text=str(event), left=bracket(ends[0]), right=bracket(ends[1])),
+        event=Event(
+            text=str(event), left=bracket(ends[0]), right=bracket(ends[1]), expression=event.expression, proves=shown > limit
+        ),
         note=note,
     )
+
+
+def event_counts(
+    function: Function, spec: PrivacySpec, pair: tuple[Dataset, Dataset], event: Expression, sampling: Mapping[str, Any]
+) -> tuple[Bracket, Bracket]:
+    """The probabilities of a given event on fresh draws, in intervals of which each is wrong with half of the error."""
+    draws = min(int(sampling.get("draws") or _REPLAYED), _REPLAYED)
+    calls = Calls(function=function, space=spec.space, claim="replay", seed=int(sampling["seed"]), draws=2 * draws, limit=0.1)
+    with calls.guarded():
+        drawn = [calls.draw(dataset, "replay", draws) for dataset in pair]
+    hits = [sum(event.holds_of(filled(shape, iter(found))) for shape, found in outcomes.atoms) for outcomes in drawn]
+    left, right = (bracket(interval(hit, draws, 1 - float(sampling["error"]))) for hit in hits)
+    return left, right
 
 
 def _readable(found: Found) -> tuple[SampledEvent, bool]:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
+
+import attrs
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
 from dpspec.errors import CounterfactualError
-from dpspec.exact import Bracket, Number, number
+from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Exact, Integer, Items, Rational, Text, define
-from dpspec.risk.pairs import bound_within
+from dpspec.risk.candidates import Candidates, candidates_among, candidates_within, is_small
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import AnyPriorTrueRecord, WorstCase
-from dpspec_attackers.priors import Prior, Weighted, check_uncertain, replacing
+from dpspec_attackers.priors import Prior, Weighted, check_uncertain, replaced, replacing
 from dpspec_attackers.semantics import FACTORS, NO_BOUND, at, exponential, growth, keeps_mixtures, pure_bound, said
-from dpspec_attackers.worlds import Counterfactual, World, check_universes
+from dpspec_attackers.worlds import ANY, Counterfactual, World, check_compared, dropped
 
 MOST = "posterior with the record by posterior without it, largest"
 LEAST = "posterior with the record by posterior without it, smallest"
 PRIOR = "posterior by prior, largest"
 TAIL = "chance that the record grows belief in the truth by the factor"
+ORDER = (MOST, LEAST, PRIOR, TAIL)
 
 
 @define
@@ -54,6 +59,7 @@ class ArbitraryPrior(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the same prior in both worlds; for chances, that it is right"
     source: ClassVar[str] = "K-D24, K-D25, K-T23, K-T24, K-T25, K-T26, K-T29, B-T6, B-T7, B-T8"
+    in_panel: ClassVar[bool] = True
 
     prior: Annotated[Prior, Weighted()] = "uniform"  # type: ignore[assignment]
     position: Annotated[int, Integer(0)] = 0
@@ -79,25 +85,37 @@ class ArbitraryPrior(AttackerModel):
         if self.way is Counterfactual.DROPPED and all(spec.space.fixes_size(unit) for unit in spec.space.units):
             rule = "leaves the record out, and all datasets have one size"
             raise CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
-        bound, divergence = bound_within(spec, self._step(spec)), spec.output_divergence
-        pure, twice = pure_bound(divergence, bound), self.way is not Counterfactual.SAMPLED
+        caused, known = self._candidates(spec), partial(self._caused, spec)
+        statements = (*caused.stated(known), *self._wholes(spec).stated(partial(self._by_prior, spec)))
+        return tuple(sorted(statements, key=lambda statement: ORDER.index(statement.quantity)))
+
+    def _candidates(self, spec: PrivacySpec) -> Candidates:
+        """The pairs that a bound connects: a record replaced by another, or left out."""
+        if self.way is not Counterfactual.DROPPED:
+            return replaced(spec, self.position, self.distance)
+        step = self._step(spec)
+        if not is_small(spec):
+            return candidates_within(spec, step)
+        pairs = ((x, smaller) for x in spec.space.datasets() if (smaller := dropped(spec, x, self.position)) is not None)
+        return candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
+
+    def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
+        """What the target's own record adds, for laws that are at most so far apart with it and without it."""
+        divergence, twice = spec.output_divergence, self.way is not Counterfactual.SAMPLED
+        pure = pure_bound(divergence, bound)
         size = pure if pure.is_infinite or not twice else pure * 2
         theorem = "K-T26, e^(2 epsilon)" if twice else "K-T25, e^epsilon"
         least = 0 if size.is_infinite else exponential(-size)
         step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
         known = f"{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
-        statements = [
-            said(MOST, (), Relation.AT_MOST, exponential(size), theorem, known),
-            said(LEAST, (), Relation.AT_LEAST, least, theorem, known),
-            said(PRIOR, (), Relation.AT_MOST, *self._by_prior(spec, pure)),
-        ]
+        yield said(MOST, (), Relation.AT_MOST, exponential(size), theorem, known)
+        yield said(LEAST, (), Relation.AT_LEAST, least, theorem, known, trivial=0)
         if not twice and keeps_mixtures(divergence):
+            theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
+            right = AnyPriorTrueRecord.assumption()
             for factor in self.factors:
                 value = growth(divergence, bound, factor)
-                theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
-                right = AnyPriorTrueRecord.assumption()
-                statements.append(said(TAIL, at(factor=factor), Relation.AT_MOST, value, theorem, right))
-        return tuple(statements)
+                yield said(TAIL, at(factor=factor), Relation.AT_MOST, value, theorem, right, trivial=1)
 
     def _step(self, spec: PrivacySpec) -> Number:
         """How far apart the datasets are that a bound connects: a record replaced, or left out."""
@@ -105,35 +123,68 @@ class ArbitraryPrior(AttackerModel):
             return number(1)
         return replacing(spec, self.distance)
 
-    def _by_prior(self, spec: PrivacySpec, pure: Number) -> tuple[Bracket, str, str]:
-        length = getattr(spec.space, "length", None) or getattr(spec.space, "most", None)
-        if pure.is_infinite or length is None:
-            return NO_BOUND, "K-T23: no bound exists", "any prior"
-        theorem = "B-T7: e^(n epsilon), approached when all records are equal"
-        return exponential(pure * number(length)), theorem, f"any prior on {length} records"
+    def _wholes(self, spec: PrivacySpec) -> Candidates:
+        """Two whole datasets of one size that differ in the target's record, and in any others.
+
+        Without invariants one becomes the other by replacing at most n records, each step within the promise (taking one out and
+        another in, where records are left out). Where there are some, the way would leave the universe, and only the distance of
+        the two themselves counts.
+        """
+        space, held = spec.space, spec.multiverse.invariants
+        length = getattr(space, "length", None) or getattr(space, "most", None)
+        chain = INFINITY
+        step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
+        if held == () and length is not None:
+            allowed = candidates_within(spec, step).bound
+            chain = INFINITY if allowed is None else allowed * number(length)
+        if not is_small(spec) or not space.is_ordered:
+            if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
+                chain = candidates_within(spec, step * number(length)).bound or INFINITY
+            return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+        datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
+        pairs = itertools.combinations(datasets, 2)
+        found = candidates_among(spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position]))
+        return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
+
+    def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
+        pure, known = pure_bound(spec.output_divergence, bound), "any prior on datasets of one size"
+        if pure.is_infinite:
+            yield said(PRIOR, (), Relation.AT_MOST, NO_BOUND, "K-T23: no bound exists", known)
+            return
+        theorem = "B-T7: e^(n epsilon), approached when all records are equal; n epsilon what the furthest two may be apart"
+        yield said(PRIOR, (), Relation.AT_MOST, exponential(pure), theorem, known)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)
-        check_universes(spec, world, self._step(spec), self.way)
+        check_compared(spec, world, self._step(spec), self.way)
         for record in world.records:
             check_uncertain(world.belief(record), f"the target's record {record}")
-        return tuple(self._own(world))
+        if not spec.multiverse.invariants:
+            return tuple(self._own([world]))
+        told = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+        inside = [part for part in world.by_universe() if not self._tells(part)]
+        found = attrs.evolve(self._candidates(spec), is_listed=True)
+        return (*told, *found.left_open(self._own(inside) if inside else ()))
 
-    def _own(self, world: World) -> Iterator[RiskStatement]:
-        ratios = {r: world.ratios(r, self.way, self.default) for r in world.records}
-        values = [value for held in ratios.values() for value in held.values()]
+    def _tells(self, world: World) -> bool:
+        """Whether what is published tells the world without the target's record from the one with it."""
+        return any(world.tells(others, record, self.way, self.default) for others, record in world.prior)
+
+    def _own(self, worlds: Sequence[World]) -> Iterator[RiskStatement]:
+        """The extremes over some worlds."""
+        ratios = [(world, r, world.ratios(r, self.way, self.default)) for world in worlds for r in world.records]
+        values = [value for _, _, held in ratios for value in held.values()]
         theorem, known = "exact Bayes (K-D25)", "the prior as given" if self.prior else "the uniform prior"
         highest = NO_BOUND if None in values else Bracket.exactly(max(value for value in values if value is not None))
         lowest = min((value for value in values if value is not None), default=Fraction(0))
         yield said(MOST, (), Relation.EQUALS, highest, theorem, known)
         yield said(LEAST, (), Relation.EQUALS, lowest, theorem, known)
-        most = max(value for r in world.records for value in world.posterior_to_prior(r).values())
+        most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())
         yield said(PRIOR, (), Relation.EQUALS, most, "exact Bayes (B-D26)", known)
         for factor in self.factors:
-            chances = [chance(world, r, ratios[r], factor) for r in world.records]
-            yield said(
-                TAIL, at(factor=factor), Relation.EQUALS, max(chances), f"{theorem}, the worst record", f"{known}, and right"
-            )
+            chances = [chance(world, r, held, factor) for world, r, held in ratios]
+            worst, right = f"{theorem}, the worst record", f"{known}, and right"
+            yield said(TAIL, at(factor=factor), Relation.EQUALS, max(chances), worst, right, trivial=1)
 
 
 def chance(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:

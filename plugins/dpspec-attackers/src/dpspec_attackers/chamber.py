@@ -10,15 +10,17 @@ the output averages over the family and over the others apart, and changing X_i 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.space import Dataset
 from dpspec.errors import AttackerMisfitError
+from dpspec.exact import INFINITY, Bracket, Number, number
 from dpspec.mechanism import Mechanism
 from dpspec.params import Integer, Text, define
-from dpspec.risk.pairs import bound_within
+from dpspec.risk.candidates import Allowed, candidates_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.priors import Prior, Weighted, check_uncertain, prior_on, replacing
 from dpspec_attackers.semantics import exponential, pure_bound, said
@@ -53,19 +55,47 @@ class InformationChamber(AttackerModel):
     chamber: Annotated[str, Text(("family", "printed"))] = "family"
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        joint = _joint(prior_on(spec, self.prior))
-        pure = pure_bound(spec.output_divergence, bound_within(spec, replacing(spec)))
-        if pure.is_infinite:
-            rule = "bounds no likelihood ratio, so that no posterior is bounded by its prior"
-            raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        printed = self.chamber == "printed"
-        size = (markov_boundary(joint, self.position) + 1) if printed else len(family(joint, self.position))
-        theorem = f"B-T9 as printed, refuted by B-X9, c = {size}" if printed else f"B-T9 corrected, c = {size}"
-        known = f"the prior as given, in which the record belongs to {size} that tell about each other"
-        return (
-            said(MOST, (), Relation.AT_MOST, exponential(pure * size), theorem, known),
-            said(LEAST, (), Relation.AT_LEAST, exponential(-(pure * size)), theorem, known),
+        """Over the universes that the prior allows: what their facts do to the belief, exactly, times the bound there."""
+        prior = prior_on(spec, self.prior)
+        beliefs, allowed = _beliefs(prior, self.position), Allowed(spec)
+        most, least, sizes = Bracket.exactly(0), Bracket.exactly(1), set[int]()
+        for inside in _by_published(prior, allowed):
+            size, pure = self._inside(spec, inside, allowed)
+            if pure.is_infinite:
+                rule = "bounds no likelihood ratio, so that no posterior is bounded by its prior"
+                raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
+            sizes.add(size)
+            known = _beliefs(inside, self.position)
+            moved = [known.get(record, Fraction(0)) / before for record, before in beliefs.items()]
+            most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
+            least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
+        told = ", ".join(map(str, sorted(sizes)))
+        theorem = f"B-T9 {'as printed, refuted by B-X9' if self.chamber == 'printed' else 'corrected'}, c = {told}"
+        held = "the prior as given, in which the record belongs to {} that tell about each other".format(
+            told.replace(", ", " or ")
         )
+        if spec.multiverse.invariants:
+            theorem = f"what is published updates the prior, exactly; then {theorem}"
+            held = f"{held} once the published facts are known: {spec.multiverse}"
+        return (
+            said(MOST, (), Relation.AT_MOST, most, theorem, held),
+            said(LEAST, (), Relation.AT_LEAST, least, theorem, held, trivial=0),
+        )
+
+    def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: Allowed) -> tuple[int, Number]:
+        """The size of the chamber, and the privacy loss that changing it can show, for a prior inside one universe."""
+        joint = _joint(prior)
+        together = family(joint, self.position)
+        size = len(together) if self.chamber == "family" else markov_boundary(joint, self.position) + 1
+        if spec.multiverse.invariants == ():
+            bound = candidates_within(spec, replacing(spec)).bound
+            return size, INFINITY if bound is None else pure_bound(spec.output_divergence, bound) * size
+        losses = [
+            pure_bound(spec.output_divergence, allowed.between(left, right))
+            for left, right in itertools.combinations(joint, 2)
+            if all(a == b or place in together for place, (a, b) in enumerate(zip(left, right, strict=True)))
+        ]
+        return size, max(losses, default=number(0))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)
@@ -76,6 +106,19 @@ class InformationChamber(AttackerModel):
             said(MOST, (), Relation.EQUALS, max(ratios), "exact Bayes", self.assumption),
             said(LEAST, (), Relation.EQUALS, min(ratios), "exact Bayes", self.assumption),
         )
+
+
+def _by_published(prior: Mapping[Dataset, Fraction], allowed: Allowed) -> Iterator[dict[Dataset, Fraction]]:
+    """The prior given each possible value of what is published."""
+    for value in dict.fromkeys(map(allowed.published, prior)):
+        held = {dataset: mass for dataset, mass in prior.items() if allowed.published(dataset) == value}
+        total = sum(held.values())
+        yield {dataset: mass / total for dataset, mass in held.items()}
+
+
+def _beliefs(prior: Mapping[Dataset, Fraction], position: int) -> dict[Hashable, Fraction]:
+    """The law of the target's record."""
+    return {record: mass for (record,), mass in _marginal(_joint(prior), (position,)).items()}
 
 
 def family(prior: Joint, position: int) -> frozenset[int]:

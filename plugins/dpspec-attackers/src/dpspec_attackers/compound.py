@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 from typing import Annotated, ClassVar
 
+import attrs
+
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import AttackerMisfitError
 from dpspec.exact import Number, largest
 from dpspec.laws.finite import FiniteLaw
@@ -14,13 +19,12 @@ from dpspec.laws.power import largest_power
 from dpspec.mechanism import Mechanism
 from dpspec.params import Exact, Integer, Items, Rational, define
 from dpspec.risk.allowed import allowed_power
-from dpspec.risk.pairs import bound_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import FrequentistCompound
-from dpspec_attackers.priors import Prior, Weighted, replacing
+from dpspec_attackers.priors import Prior, Weighted, replaced, replacing
 from dpspec_attackers.semantics import at, keeps_mixtures, said
 from dpspec_attackers.tester import LEVELS
-from dpspec_attackers.worlds import Counterfactual, World, check_universes
+from dpspec_attackers.worlds import ANY, Counterfactual, World, check_compared
 
 
 @define
@@ -52,33 +56,45 @@ class CompoundTester(AttackerModel):
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        divergence, bound = spec.output_divergence, bound_within(spec, replacing(spec, self.distance))
+        divergence = spec.output_divergence
         if not keeps_mixtures(divergence):
             rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
             raise AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
+        return replaced(spec, self.position, self.distance).stated(partial(self._allowed, divergence))
+
+    def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
+        powers = [(level, allowed_power(divergence, bound, level)) for level in self.levels]
+        known = self.assumption
         return tuple(
-            said("power", at(level=level), Relation.AT_MOST, allowed_power(divergence, bound, level), theorem, self.assumption)
-            for level in self.levels
+            said("power", at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
         )
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)
-        check_universes(spec, world, replacing(spec, self.distance), Counterfactual.SAMPLED)
-        laws = [mixed(world, record) for record in world.records]
-        pairs = [one.against(other) for one, other in permutations(laws, 2)]
+        check_compared(spec, world, replacing(spec, self.distance), Counterfactual.SAMPLED)
+        found = attrs.evolve(replaced(spec, self.position, self.distance), is_listed=True)
+        pairs = list(permutations(world.records, 2))
+        whole = self._own(world, pairs)
+        if not spec.multiverse.invariants:
+            return whole
+        told = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
+        same = [pair for pair in pairs if not _tells(world, *pair)]
+        return (*told, *found.left_open(self._own(world, same) if same else ()))
+
+    def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
+        """The largest power against two candidates of some pairs."""
+        laws = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
+        held = [laws[one].against(laws[other]) for one, other in pairs]
         theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
-        return tuple(
-            said(
-                "power",
-                at(level=level),
-                Relation.EQUALS,
-                largest(largest_power(p, level) for p in pairs),
-                theorem,
-                self.assumption,
-            )
-            for level in self.levels
-        )
+        powers = [(level, largest(largest_power(p, level) for p in held)) for level in self.levels]
+        known = self.assumption
+        return tuple(said("power", at(level=level), Relation.EQUALS, power, theorem, known, trivial=1) for level, power in powers)
+
+
+def _tells(world: World, one: Hashable, other: Hashable) -> bool:
+    """Whether what is published tells two candidates apart for some others."""
+    return any(world.published.get((rest, one)) != world.published.get((rest, other)) for rest, _ in world.prior)
 
 
 def mixed(world: World, record: object) -> FiniteLaw:

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, PriorError
+from dpspec.errors import (
+    AttackerMisfitError,
+    CertainTargetError,
+    CounterfactualError,
+    NotEnumerableError,
+    NotReachedError,
+    PriorError,
+)
 from dpspec.exact import Number, rational
 from dpspec.params import Data, Domain, Rational
-from dpspec.risk.pairs import MOST_LISTED
+from dpspec.risk.candidates import MOST_LISTED, Candidates, candidates_among, candidates_within, is_small
 from dpspec.spec import PrivacySpec
 
 if TYPE_CHECKING:
@@ -142,6 +149,30 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
         rule = "may be replaced by one at infinite distance, about which nothing is promised"
         raise CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
     return max(found)
+
+
+def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> Candidates:
+    """Two candidates for the record at a position, the others the same: by distance where that is given.
+
+    Of a space that can be walked the pairs are listed; of a larger one they are those within the distance of `replacing`.
+
+    Raises:
+        AttackerMisfitError, CounterfactualError: as `replacing`, and where the space has no such position.
+        NotReachedError: when no record can be replaced by another.
+    """
+    reach = replacing(spec, given)
+    if not is_small(spec) or not spec.space.is_ordered:
+        return candidates_within(spec, reach)
+    by_others: dict[Hashable, list[Dataset]] = {}
+    for dataset in spec.space.datasets():
+        if isinstance(dataset, tuple) and position < len(dataset):
+            by_others.setdefault(split(spec, dataset, position)[0], []).append(dataset)
+    pairs = [pair for held in by_others.values() for pair in itertools.combinations(held, 2)]
+    if given is not None:
+        pairs = [pair for pair in pairs if spec.distance(*pair) <= given or spec.distance(pair[1], pair[0]) <= given]
+    if not pairs:
+        raise NotReachedError(f"record {position}", "can be replaced by no other within the distance", "name another position")
+    return candidates_among(spec, pairs)
 
 
 def check_uncertain(mass: Fraction, what: str) -> None:

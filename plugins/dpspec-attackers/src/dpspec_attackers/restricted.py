@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset
 from dpspec.errors import AttackerMisfitError, NotReachedError
 from dpspec.exact import Number, largest
@@ -13,7 +15,8 @@ from dpspec.laws.power import largest_power
 from dpspec.mechanism import Mechanism
 from dpspec.params import Exact, Items, Rational, Text, define
 from dpspec.risk.allowed import allowed_power
-from dpspec.risk.pairs import Pairs, bound_within, pairs_within
+from dpspec.risk.candidates import Candidates, candidates_within
+from dpspec.risk.pairs import Pairs, pairs_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import AttributesOnly
 from dpspec_attackers.semantics import at, said
@@ -51,18 +54,27 @@ class AttributeRestricted(AttackerModel):
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return self._candidates(spec).stated(partial(self._allowed, spec))
+
+    def _candidates(self, spec: PrivacySpec) -> Candidates:
         self._places(spec)
-        bound, known = bound_within(spec, self.distance), self.assumption
+        promised = spec
         if self.reacting is not None:
-            bound = spec.output_divergence.lipschitz(spec.budget.parameter, self.reacting) * self.distance
+            promised = spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=self.reacting))
+        return candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
+
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
+        known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
+        if self.reacting is not None:
             known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
         theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
-        return tuple(
-            said(POWER, at(level=level), Relation.AT_MOST, allowed_power(spec.output_divergence, bound, level), theorem, known)
-            for level in self.levels
-        )
+        powers = ((level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
+        return tuple(said(POWER, at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found, about = self._candidates(spec), partial(self._allowed, spec)
+        if found.bound is None:
+            return tuple(found.published(about))
         looked = pairs_within(spec, self.distance)
         kept = tuple(pair for pair in looked.pairs if self._differ_only_there(spec, *pair))
         if not kept:
@@ -71,10 +83,11 @@ class AttributeRestricted(AttackerModel):
         pairs = list(Pairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
         theorem = f"likelihood-ratio test, {len(kept):,} ordered pairs that differ in the attributes alone"
-        return tuple(
-            said(POWER, at(level=level), relation, largest(largest_power(p, level) for p in pairs), theorem, self.assumption)
-            for level in self.levels
+        own = (
+            said(POWER, at(level=level), relation, power, theorem, self.assumption, trivial=1)
+            for level, power in ((level, largest(largest_power(p, level) for p in pairs)) for level in self.levels)
         )
+        return (*found.published(about), *found.left_open(own))
 
     def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:
         """The unit, and where its secret attributes stand in a record."""

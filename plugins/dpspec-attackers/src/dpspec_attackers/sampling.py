@@ -14,21 +14,23 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from flint import ctx
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
 from dpspec.errors import AttackerMisfitError, NotEnumerableError
-from dpspec.exact import Bracket, Number, ball, largest, ln
+from dpspec.exact import Bracket, Number, ball, largest, ln, number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.numeric import rational_exponential
 from dpspec.mechanism import Mechanism
-from dpspec.params import Integer, Rational, define
-from dpspec.risk.pairs import bound_within
+from dpspec.params import Exact, Integer, Rational, define
+from dpspec.risk.candidates import Allowed, candidates_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.priors import replacing
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
+from dpspec_attackers.worlds import ANY, seen
 
 ODDS = "posterior odds by prior odds"
 LOSS = "privacy loss that it can meet"
@@ -59,34 +61,44 @@ class _Sampled(AttackerModel):
 
     share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
     population: Annotated[int, Integer(1)] | None = None
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     @abstractmethod
-    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
-        """The largest privacy loss against the attacker."""
+    def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:
+        """The largest privacy loss against the attacker, where the mechanism meets epsilon for a replaced record."""
 
     @abstractmethod
     def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
         """The pairs of laws that the attacker tells apart, for small populations."""
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        epsilon = pure_bound(spec.output_divergence, bound_within(spec, replacing(spec)))
-        if epsilon.is_infinite:
+        if pure_bound(spec.output_divergence, number(1)).is_infinite:
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
             raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        loss = self.loss(epsilon, self._share(spec))
+        return candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
+
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
+        epsilon = pure_bound(spec.output_divergence, bound)
+        loss = Bracket.exactly(epsilon) if epsilon.is_infinite else self.loss(epsilon, spec)
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
+        known = self.assumption
+        if spec.multiverse.invariants:
+            known = f"{known}; what is published of the sample is the same for every sample in question"
         return (
-            said(LOSS, (), Relation.AT_MOST, loss, "B-T21, exact form", self.assumption),
-            said(ODDS, (), Relation.AT_MOST, odds, "B-T4, B-T21", self.assumption),
+            said(LOSS, (), Relation.AT_MOST, loss, "B-T21, exact form", known),
+            said(ODDS, (), Relation.AT_MOST, odds, "B-T4, B-T21", known),
         )
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        """What is published of the sample is seen with the release, so that it may tell two populations apart."""
+        found = candidates_within(spec, replacing(spec, self.distance))
+        place = () if found.is_plain else (("candidates", ANY),)
         loss = largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         theorem = f"all samples from every population of {self.population}"
         return (
-            said(LOSS, (), Relation.EQUALS, loss, theorem, self.assumption),
-            said(ODDS, (), Relation.EQUALS, odds, theorem, self.assumption),
+            said(LOSS, place, Relation.EQUALS, loss, theorem, self.assumption),
+            said(ODDS, place, Relation.EQUALS, odds, theorem, self.assumption),
         )
 
     def _share(self, spec: PrivacySpec) -> Fraction:
@@ -118,6 +130,7 @@ class Outsider(_Sampled):
     Args:
         share: the share of the population that is drawn, in (0, 1].
         population: its size, from which the share follows; needed for the mechanism's own law.
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 
     name: ClassVar[str] = "sampling-outsider"
@@ -125,8 +138,8 @@ class Outsider(_Sampled):
     knowledge: ClassVar[str] = "all records of the population but one; not who was drawn"
     assumption: ClassVar[str] = "the sample is drawn at random without replacement, in random order, and stays secret (B-S17)"
 
-    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
-        return amplified(epsilon, share)
+    def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:
+        return amplified(epsilon, self._share(spec))
 
     def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
         records, others, size = self._populations(spec)
@@ -137,7 +150,7 @@ class Outsider(_Sampled):
 
 @define
 class _Insider(_Sampled):
-    def loss(self, epsilon: Number, share: Fraction) -> Bracket:
+    def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:
         return Bracket.exactly(epsilon)
 
     def laws(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
@@ -155,6 +168,7 @@ class NosyNeighbour(_Insider):
     Args:
         share: the share of the population that is drawn, in (0, 1].
         population: its size, from which the share follows; needed for the mechanism's own law.
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 
     name: ClassVar[str] = "nosy-neighbour"
@@ -170,6 +184,7 @@ class Journalist(_Insider):
     Args:
         share: the share of the population that is drawn, in (0, 1].
         population: its size, from which the share follows; needed for the mechanism's own law.
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 
     name: ClassVar[str] = "journalist"
@@ -198,15 +213,9 @@ def sampled(
     """
     draw = itertools.permutations if shuffled else itertools.combinations
     chosen = [places for places in draw(range(len(people)), size) if 0 in places or not first]
-    laws = [_finite(mechanism, spec, tuple(people[place] for place in places)) for places in chosen]
+    allowed = Allowed(spec)
+    laws = [seen(mechanism, spec, spec.space.dataset(tuple(people[place] for place in places)), allowed) for places in chosen]
     return FiniteLaw.mixture([Fraction(1, len(laws))] * len(laws), laws)
-
-
-def _finite(mechanism: Mechanism, spec: PrivacySpec, dataset: tuple[Hashable, ...]) -> FiniteLaw:
-    law = mechanism.law(spec.space.dataset(dataset), spec.space)
-    if not isinstance(law, FiniteLaw):
-        raise NotEnumerableError(f"law {type(law).__name__}", "has no finite list of outcomes to average over samples")
-    return law
 
 
 def _datasets(spec: PrivacySpec) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from dpspec.attacker import Relation, RiskStatement
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln
+from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
 from dpspec.laws.numeric import rational_exponential
 from dpspec.risk.allowed import allowed_excess
 
@@ -67,6 +67,8 @@ def _belief(ratio: Number, prior: Fraction) -> arb:
 
 def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bracket:
     """The largest probability, under the true data, that the release speaks `factor`-fold for them; 0 where none does."""
+    if bound.is_infinite:
+        return Bracket.exactly(1)
     pure = pure_bound(divergence, bound)
     if not pure.is_infinite and ln(factor) > pure:
         return NOTHING
@@ -98,7 +100,16 @@ def said(  # noqa: PLR0917 - a statement has six parts
     value: Bracket | NumberLike,
     theorem: str,
     assumption: str,
+    *,
+    trivial: NumberLike | None = None,
 ) -> RiskStatement:
     """A statement."""
-    found = value if isinstance(value, Bracket) else Bracket.exactly(value)
-    return RiskStatement(quantity=quantity, at=places, relation=relation, value=found, theorem=theorem, assumption=assumption)
+    return RiskStatement(
+        quantity=quantity,
+        at=places,
+        relation=relation,
+        value=value if isinstance(value, Bracket) else Bracket.exactly(value),
+        theorem=theorem,
+        assumption=assumption,
+        trivial=None if trivial is None else number(trivial),
+    )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, largest, ln
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Exact, Items, Rational, define
-from dpspec.risk.pairs import bound_within, pairs_within
+from dpspec.risk.candidates import candidates_within
+from dpspec.risk.pairs import pairs_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import Knowledge, OthersKnownPredicted, OthersKnownTrueRecord
 from dpspec_attackers.priors import IN_DOUBT
@@ -54,6 +57,7 @@ class StrongestAttacker(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the other records are known; chances are those of the outcome, as each row says"
     source: ClassVar[str] = "B-D28, B-T4, B-T5, K-D27, K-T25, K-T27, K-T28"
+    in_panel: ClassVar[bool] = True
 
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT)] = PRIORS  # type: ignore[assignment]
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
@@ -61,32 +65,24 @@ class StrongestAttacker(AttackerModel):
     datasets: Annotated[tuple[object, ...], Items(Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        bound, divergence = bound_within(spec, self.distance), spec.output_divergence
+        return candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+
+    def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
         ratio = exponential(pure_bound(divergence, bound))
-        statements = list(self._about(Relation.AT_MOST, ratio, "K-D27, B-T4: log-odds move by the privacy loss"))
+        yield from self._about(Relation.AT_MOST, ratio, "K-D27, B-T4: log-odds move by the privacy loss")
         grown = {factor: growth(divergence, bound, factor) for factor in self.factors}
-        every = "exact over all mechanisms (K-D12 at epsilon = ln F)"
+        every, true, seen = "exact over all mechanisms (K-D12 at epsilon = ln F)", OthersKnownTrueRecord, OthersKnownPredicted
         for factor, value in grown.items():
-            true = OthersKnownTrueRecord
-            statements.append(
-                said(
-                    TRUE,
-                    at(factor=factor),
-                    Relation.AT_MOST,
-                    value,
-                    f"{true.theorem}, {every}",
-                    f"{true.assumption()}; {self._apart()}",
-                )
-            )
+            theorem, known = f"{true.theorem}, {every}", self._about_class(true)
+            yield said(TRUE, at(factor=factor), Relation.AT_MOST, value, theorem, known, trivial=1)
         for factor, value in grown.items():
-            seen, theorem = OthersKnownPredicted, f"{OthersKnownPredicted.theorem}, {every}"
-            share = value.scaled(1 / factor)
-            statements.append(
-                said(PREDICTED, at(factor=factor), Relation.AT_MOST, share, theorem, f"{seen.assumption()}; {self._apart()}")
-            )
-        return tuple(statements)
+            theorem, known, share = f"{seen.theorem}, {every}", self._about_class(seen), value.scaled(1 / factor)
+            yield said(PREDICTED, at(factor=factor), Relation.AT_MOST, share, theorem, known, trivial=1 / factor)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        if found.bound is None and not self.datasets:
+            return tuple(found.published(about))
         looked = pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
@@ -96,8 +92,8 @@ class StrongestAttacker(AttackerModel):
             grown = largest(PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
             known = self._about_class(OthersKnownTrueRecord)
-            statements.append(said(TRUE, at(factor=factor), Relation.AT_LEAST, grown, theorem, known))
-        return tuple(statements)
+            statements.append(said(TRUE, at(factor=factor), Relation.AT_LEAST, grown, theorem, known, trivial=1))
+        return (*found.published(about), *found.left_open(statements))
 
     def _apart(self) -> str:
         return f"datasets with different candidates are at distance {self.distance} at most"
@@ -109,7 +105,7 @@ class StrongestAttacker(AttackerModel):
         known = f"the other records are known; {self._apart()}"
         yield said(ODDS, (), relation, ratio, theorem, known)
         for prior in self.priors:
-            yield said(POSTERIOR, at(prior=prior), relation, posterior(ratio, prior), f"{theorem}; B-T5", known)
+            yield said(POSTERIOR, at(prior=prior), relation, posterior(ratio, prior), f"{theorem}; B-T5", known, trivial=1)
 
 
 def _largest_ratio(pairs: list[Dichotomy]) -> Bracket:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, largest
 from dpspec.laws.power import largest_power
 from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Exact, Items, Rational, define
 from dpspec.risk.allowed import allowed_advantage, allowed_power
-from dpspec.risk.pairs import bound_within, pairs_within
+from dpspec.risk.candidates import candidates_within
+from dpspec.risk.pairs import pairs_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.semantics import at, keeps_mixtures, said
 
@@ -45,13 +48,16 @@ class FrequentistTester(AttackerModel):
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "none"
     source: ClassVar[str] = "K-D22, K-D23, K-T17, K-T18, K-T19, K-T20, K-A6"
+    in_panel: ClassVar[bool] = True
 
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
     datasets: Annotated[tuple[object, ...], Items(Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        bound, divergence = bound_within(spec, self.distance), spec.output_divergence
+        return candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+
+    def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
         statements = self._powers(Relation.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
@@ -60,19 +66,23 @@ class FrequentistTester(AttackerModel):
         return (*statements, self._advantage(Relation.AT_MOST, allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        if found.bound is None and not self.datasets:
+            return tuple(found.published(about))
         looked = pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
         theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
-        statements = self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
+        powers = self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
         variation = largest(pair.total_variation() for pair in pairs)
-        return (*statements, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
+        own = (*powers, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
+        return (*found.published(about), *found.left_open(own))
 
     def _advantage(self, relation: Relation, value: Bracket, theorem: str) -> RiskStatement:
-        return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption)
+        return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption, trivial=1)
 
     def _powers(self, relation: Relation, theorem: str, power: Callable[[Fraction], Bracket]) -> tuple[RiskStatement, ...]:
         return tuple(
-            said("power", at(level=level, distance=self.distance), relation, power(level), theorem, self.assumption)
+            said("power", at(level=level, distance=self.distance), relation, power(level), theorem, self.assumption, trivial=1)
             for level in self.levels
         )

@@ -4,27 +4,32 @@ With prior masses P(d, r) of the other records d and the target's record r, and 
 
     N_act(r) = sum_d P(d, r) M(d, r),    N_cf(r) = sum_d P(d, r) M'(d),    ratio(r) = (N_act(r)/Z_act) / (N_cf(r)/Z_cf),
 
-M'(d) the law of the world without the target's record: `Counterfactual` says which one.
+M'(d) the law of the world without the target's record: `Counterfactual` says which one. What is seen of a dataset is what the
+invariants publish of it together with what the mechanism draws, so that beliefs are first updated by the universe, exactly.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import cast
 
 import attrs
 
+from dpspec.blocks.space import Dataset
 from dpspec.errors import AttackerMisfitError, CounterfactualError, NoRouteError, NotInSpaceError
 from dpspec.exact import Number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
+from dpspec.risk.candidates import Allowed
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.priors import Prior, Split, joined, prior_on, split
 
 Masses = dict[Hashable, Fraction]
+ANY = "any, what is published known too"
+"""The place of statements about a prior that may cross universes: the published facts update it, then the release."""
 
 
 class Counterfactual(Enum):
@@ -44,11 +49,14 @@ class World:
 
     Args:
         prior: the masses P(d, r), all positive.
-        laws: the law of the output for every (d, r), and for (d, None), the record left out, where that is defined.
+        laws: the law of what is seen for every (d, r), and for (d, None), the record left out, where that is defined: pairs
+            (what the invariants publish, output of the mechanism); the output alone where nothing is published.
+        published: what the invariants publish of the same datasets.
     """
 
     prior: Mapping[Split, Fraction]
     laws: Mapping[Split, FiniteLaw]
+    published: Mapping[Split, Hashable] = attrs.field(factory=dict)
 
     @classmethod
     def of(cls, mechanism: Mechanism, spec: PrivacySpec, prior: Prior, position: int) -> World:
@@ -64,7 +72,28 @@ class World:
             raise CounterfactualError("prior", rule, "condition it on one size")
         datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
         datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
-        return cls(prior=masses, laws={pair: _law(mechanism, spec, dataset) for pair, dataset in datasets.items()})
+        datasets = {pair: spec.space.dataset(dataset) for pair, dataset in datasets.items()}
+        allowed = Allowed(spec)
+        return cls(
+            prior=masses,
+            laws={pair: seen(mechanism, spec, dataset, allowed) for pair, dataset in datasets.items()},
+            published={pair: allowed.published(dataset) for pair, dataset in datasets.items()},
+        )
+
+    def by_universe(self) -> Iterator[World]:
+        """The worlds that are left when the published facts are known, one for each of their possible values."""
+        for value in dict.fromkeys(self.published.get(pair) for pair in self.prior):
+            held = {pair: mass for pair, mass in self.prior.items() if self.published.get(pair) == value}
+            total = sum(held.values())
+            yield attrs.evolve(self, prior={pair: mass / total for pair, mass in held.items()})
+
+    def tells(self, others: Hashable, record: Hashable, way: Counterfactual, default: Hashable = None) -> bool:
+        """Whether what is published differs between the world with the record and the one without it."""
+        if way is Counterfactual.SAMPLED:
+            rivals = [(others, r) for r in self.given_others(others)]
+        else:
+            rivals = [(others, default if way is Counterfactual.DEFAULT else None)]
+        return any(self.published.get(rival) != self.published.get((others, record)) for rival in rivals)
 
     @property
     def records(self) -> tuple[Hashable, ...]:
@@ -150,6 +179,13 @@ def _add(total: Masses, part: Mapping[Hashable, Fraction], factor: Fraction) -> 
         total[outcome] = total.get(outcome, Fraction(0)) + factor * mass
 
 
+def dropped(spec: PrivacySpec, dataset: Dataset, position: int) -> tuple[object, ...] | None:
+    """The dataset without its record at a position; None where it has none, or the space no such dataset."""
+    if not isinstance(dataset, tuple) or position >= len(dataset):
+        return None
+    return _dropped(spec, split(spec, dataset, position)[0])
+
+
 def _dropped(spec: PrivacySpec, others: Hashable) -> tuple[object, ...] | None:
     """The dataset without the target; None where the space has no such dataset."""
     try:
@@ -158,16 +194,25 @@ def _dropped(spec: PrivacySpec, others: Hashable) -> tuple[object, ...] | None:
         return None
 
 
-def _law(mechanism: Mechanism, spec: PrivacySpec, dataset: tuple[object, ...]) -> FiniteLaw:
-    law = mechanism.law(spec.space.dataset(dataset), spec.space)
+def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: Allowed) -> FiniteLaw:
+    """The law of what is seen of a dataset: what the invariants publish of it, and what the mechanism draws.
+
+    Raises:
+        NoRouteError: when the law of the mechanism is not finite.
+    """
+    law = mechanism.law(dataset, spec.space)
     if not isinstance(law, FiniteLaw):
         rule = "is not a finite law, so that no exact posterior is known"
         raise NoRouteError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
-    return law
+    if not spec.multiverse.invariants:
+        return law
+    public = allowed.published(dataset)
+    return FiniteLaw.from_weights({(public, outcome): weight for outcome, weight in law.weights.items()})
 
 
-def check_universes(spec: PrivacySpec, world: World, distance: Number, way: Counterfactual) -> None:
-    """Raise AttackerMisfitError where the specification does not compare what the attacker does, or only further apart."""
+def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Counterfactual) -> None:
+    """Raise AttackerMisfitError where candidates that nothing published tells apart are not compared, or only further apart."""
+    allowed = Allowed(spec)
     for others in {d for d, _ in world.prior}:
         datasets = [spec.space.dataset(joined(others, record)) for record in world.given_others(others)]
         smaller = _dropped(spec, others)
@@ -175,10 +220,12 @@ def check_universes(spec: PrivacySpec, world: World, distance: Number, way: Coun
         if way is Counterfactual.DROPPED and smaller is not None:
             pairs = [(dataset, smaller) for dataset in datasets]
         for left, right in pairs:
-            apart = spec.distance(left, right)
-            if apart.is_infinite or not spec.multiverse.share_universe(left, right, spec.space):
+            if allowed.told_apart(left, right):
+                continue
+            apart = min(spec.distance(left, right), spec.distance(right, left))
+            if apart.is_infinite or not allowed.share(left, right):
                 rule = "allows two datasets that the specification does not compare, about which nothing is promised"
-                raise AttackerMisfitError("prior", rule, "condition it on the invariants, and on one size")
+                raise AttackerMisfitError("prior", rule, "condition it on one universe, and on one size")
             if apart > distance:
                 rule = f"allows two datasets at distance {apart}, and bounds are asked for distance {distance}"
                 raise AttackerMisfitError("prior", rule, f"set distance={apart}")

@@ -63,7 +63,7 @@ census data.
   exactly, both promises imply zero-concentrated privacy *per household*. Assuming that no household has more than
   N = {most} persons, what is derived is rho = {told(firsts[0].left.budget)} from TopDown's and rho =
   {swapped} from swapping's ([yardstick 1]({link})).
-  TopDown's is the smaller one only for N up to {min(evens)} or {max(evens)}, depending on the scheme. These are upper bounds
+  TopDown's is the smaller one {_up_to(evens)}. These are upper bounds
   by the known rules, not the least numbers that hold.
 * **That unit leaves out what separates them.** Swapping publishes exactly how many households of each composition a stratum has
   and promises nothing about it; TopDown covers it with noise. No budget shows this.
@@ -108,6 +108,13 @@ def _scheme_row(scheme: Scheme) -> tuple[str, ...]:
     )
 
 
+def _up_to(evens: Sequence[int]) -> str:
+    """For which N, by the largest one of each scheme."""
+    if min(evens) == 0:
+        return f"for N up to {max(evens)} in some schemes, and for no N in others" if max(evens) else "for no N"
+    return f"only for N up to {min(evens)} or {max(evens)}, depending on the scheme"
+
+
 def _assumed(setting: Setting) -> Iterator[str]:
     yield f"""## What is assumed
 
@@ -128,14 +135,15 @@ def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]
 
 Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
 TopDown; `hamming (household)`; `d-nor`. All numbers are rho. One household replaced changes at most N = {most} persons, so
-TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon^2/2. Both promises imply the larger number of a row.
+TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
+imply the larger number of a row.
 """
     head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)", "TopDown as stated is the smaller one for N up to")  # fmt: skip  # noqa: E501
     rows = []
     for scheme in schemes:
         first, second, parts = scheme.per_household(0), scheme.per_household(1), scheme.per_household_by_parts()
         numbers = (first.right.budget, second.right.budget, first.left.budget, parts.left.budget, first.spec.budget.uniform())
-        rows.append((scheme.name, *map(told, numbers), str(_break_even(first))))
+        rows.append((scheme.name, *map(told, numbers), str(_break_even(first) or "none")))
     yield from _table(head, rows)
 
 

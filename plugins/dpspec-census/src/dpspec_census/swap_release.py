@@ -1,7 +1,7 @@
 """Swapping on real tables: vectorised over all strata, with exact coins and exactly uniform permutations and derangements.
 
 The kernel sees of each record its stratum and its row, and says which record gets the swap values of which. Every draw belongs
-to a row or to a stratum (`Randomness`, by place), so what is drawn does not depend on how the strata were dealt out to parts.
+to a row or to a stratum (`PlacedRandomness`), so what is drawn does not depend on how the strata were dealt out to parts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dpspec.engine import Columns
 from dpspec.errors import TableError
-from dpspec.randomness import Randomness
+from dpspec.randomness import PlacedRandomness, Randomness
 from dpspec.randomness.arrangement import stable_order
 from dpspec.run import Run
 from dpspec.table import Members, Table, ranked
@@ -32,19 +32,22 @@ PART = 1 << 22
 """Records of a part, about; a larger stratum is a part of its own."""
 
 
-def exchanged(table: Table, scheme: SwapScheme, rates: Rates, run: Run, *, derange: bool) -> tuple[Table, int]:
+def exchanged(  # noqa: PLR0917 - one draw with all that it is made of
+    table: Table, scheme: SwapScheme, rates: Rates, run: Run, draws: PlacedRandomness, *, derange: bool
+) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
     Args:
         table: needs the columns `match` and `swap`; all its other columns stay as they are.
         rates: p, by stratum.
+        draws: the randomness of this run.
         derange: B-A3 with its redraw rule; False for the permutation of B-A4.
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
     if not len(table):
         raise TableError("table", "has no records", "give a table with at least one row")
-    kernel = partial(swap_kernel, rates=rates, source=run.source, derange=derange)
+    kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
     for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
@@ -74,7 +77,7 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
             yield {"stratum": keys[rows], "row": rows}
 
 
-def swap_kernel(part: Columns, *, rates: Rates, source: Randomness, derange: bool) -> Columns:
+def swap_kernel(part: Columns, *, rates: Rates, source: PlacedRandomness, derange: bool) -> Columns:
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:

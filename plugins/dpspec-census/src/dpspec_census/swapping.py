@@ -157,8 +157,9 @@ class Swapping(Mechanism):
 
         self.check(space)
         scheme = self.scheme()
-        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, derange=self.deranges)
-        released = unordered(swapped, run.source.spawn("order"))
+        draws = run.source.placed()
+        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, derange=self.deranges)
+        released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 from flint import arb
 
 from dpspec.blocks.composing import Composed, Spent, added
-from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
 from dpspec.errors import NumericalError, ParameterError
-from dpspec.exact import Bracket, Number, number
+from dpspec.exact import ZERO, Bracket, Number, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.params import Items, Rational, Text, define
 from dpspec_divergences.generators import KL, NAMED, PIECEWISE, Generator, Knots, piecewise_linear
@@ -76,6 +76,13 @@ class FDivergence(Named):
         if self.direction == "both" and not self.convex.is_symmetric:
             return both_ways(pair, forward)
         return forward(pair.reverse() if self.direction == "backward" else pair)
+
+    def separates_laws(self) -> bool:
+        """By Jensen's inequality D_f(P||Q) = 0 for other laws than equal ones exactly where f is straight around 1."""
+        return self.convex.bends_at_one
+
+    def event_bounds(self, bound: Number) -> EventBounds | None:
+        return ((ZERO, bound),) if self.generator == "total-variation" else None
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """By bisection on the laws (p, 1 - p) and (q, 1 - q), in ball arithmetic; concave in q, since D_f is jointly convex."""

@@ -36,6 +36,7 @@ class Generator:
         term: q f(p/q) of two positive rationals, exactly; None when it has no exact form.
         ball: f(t) of a ball of positive numbers.
         is_symmetric: whether D_f(P||Q) = D_f(Q||P).
+        bends_at_one: whether f is straight on no interval around 1, so that D_f(P||Q) = 0 for equal laws alone.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Generator:
     term: Callable[[Fraction, Fraction], Number | None]
     ball: Callable[[arb], arb]
     is_symmetric: bool = False
+    bends_at_one: bool = True
 
     @property
     def largest(self) -> Number:
@@ -247,4 +249,7 @@ def piecewise_linear(knots: Knots) -> Generator:
     def of_ball(t: arb) -> arb:
         return functools.reduce(arb.max, (ball(start) + ball(rise) * t for start, rise in flat))
 
-    return Generator(name=PIECEWISE, at_zero=number(flat[0][0]), slope=number(flat[-1][1]), term=term, ball=of_ball)
+    return Generator(
+        name=PIECEWISE, at_zero=number(flat[0][0]), slope=number(flat[-1][1]), term=term, ball=of_ball,
+        bends_at_one=len({rise for start, rise in lines if start + rise == 0}) > 1,
+    )  # fmt: skip

@@ -62,6 +62,10 @@ class Pbdp(Named):
             return Bracket(lower=low.lower, upper=high.upper)
         return both_ways(pair, self._one_way)
 
+    def separates_laws(self) -> bool:
+        """A convex curve that touches 1 - a between its ends is 1 - a; at delta = 1 only the end is looked at."""
+        return self.delta < 1
+
     def _one_way(self, pair: Dichotomy) -> Bracket:
         level = TradeOff.of(pair).inverse().at(1 - self.delta)
         return Bracket.exactly(ln(self.delta / level)) if level else INFINITE
@@ -160,6 +164,9 @@ class PrivacyLoss(Named):
         if pair.is_gaussian and self.sides == "one":
             return self._gaussian(pair.concentration(precision=precision), precision)
         return both_ways(pair, self._one_way)
+
+    def separates_laws(self) -> bool:
+        return self.delta == 0
 
     def _one_way(self, pair: Dichotomy) -> Bracket:
         atoms = pair.exact_atoms()

@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar
 from flint import arb
 
 from dpspec.blocks.composing import Composed, Spent, added, total
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, ball, number, rounded_product, sqrt
+from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
+from dpspec.exact import ZERO, Bracket, Number, ball, number, rounded_product, sqrt
 from dpspec.laws.answers import Answers
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
@@ -63,6 +63,12 @@ class Mult(Named):
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.max_log_ratio(precision=precision))
 
+    def separates_laws(self) -> bool:
+        return True
+
+    def event_bounds(self, bound: Number) -> EventBounds:
+        return ((bound, ZERO),)
+
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
 
@@ -106,6 +112,12 @@ class MultDelta(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
+
+    def separates_laws(self) -> bool:
+        return self.delta == 0
+
+    def event_bounds(self, bound: Number) -> EventBounds:
+        return ((bound, number(self.delta)),)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         yield from extremal.coin(bound, self.delta)
@@ -167,6 +179,9 @@ class DNor(Named):
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.concentration(precision=precision)).sqrt()
 
+    def separates_laws(self) -> bool:
+        return True
+
     def lipschitz(self, parameter: str, value: Number) -> Number:
         return value.sqrt()
 
@@ -211,6 +226,10 @@ class Renyi(Named):
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
 
+    def separates_laws(self) -> bool:
+        """For every order above 1 (van Erven and Harremoes 2014, Theorem 8)."""
+        return True
+
     def extremal(self, bound: Number) -> Iterator[Answers]:
         rate = (bound / self.order).sqrt() if bound.root == 1 else None
         if rate is not None:
@@ -252,6 +271,12 @@ class TotalVariation(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.total_variation(precision=precision)
+
+    def separates_laws(self) -> bool:
+        return True
+
+    def event_bounds(self, bound: Number) -> EventBounds:
+        return ((ZERO, bound),)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         yield extremal.linear_coin(bound)

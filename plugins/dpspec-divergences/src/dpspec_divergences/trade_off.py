@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from flint import arb, ctx
 
 from dpspec.blocks.composing import Composed, Spent, total
-from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
 from dpspec.errors import ParameterError
 from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, rounded_product, sqrt
 from dpspec.laws.answers import Answers
@@ -58,6 +58,13 @@ class HockeyStick(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.hockey_stick(self.epsilon, precision=precision))
+
+    def separates_laws(self) -> bool:
+        """At epsilon = 0 alone: above it, laws within a likelihood ratio of e^epsilon are at 0."""
+        return self.epsilon == 0
+
+    def event_bounds(self, bound: Number) -> EventBounds:
+        return ((self.epsilon, bound),)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         if bound.is_rational and bound < 1:
@@ -135,6 +142,10 @@ class GaussianTradeOff(Named):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return least_mu(pair, precision=precision)
+
+    def separates_laws(self) -> bool:
+        """G_0 is 1 - a, the curve of equal laws."""
+        return True
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         yield from extremal.gaussian(bound)
@@ -230,6 +241,19 @@ class TradeOffSteps(Named):
         found = TradeOff.of(pair)
         steps = next((k for k in range(MOST_STEPS) if found >= self.f.group(k)), None)
         return Bracket(lower=number(MOST_STEPS), upper=INFINITY) if steps is None else Bracket.exactly(steps)
+
+    def separates_laws(self) -> bool:
+        """No step leaves 1 - a, the curve of equal laws."""
+        return True
+
+    def event_bounds(self, bound: Number) -> EventBounds | None:
+        """The straight pieces of the curve of so many steps: Q(S) <= 1 - f(P(S)), and f is the largest of their lines."""
+        steps = int(dyadic(bound.enclose(_BITS).lower()).__floor__())
+        if not bound.is_rational or steps >= MOST_STEPS:
+            return None
+        pieces = itertools.pairwise(self.f.group(steps).knots)
+        falls = [((b - d) / (c - a), 1 - b - (b - d) / (c - a) * a) for (a, b), (c, d) in pieces]
+        return tuple((ln(fall), number(slack)) for fall, slack in falls if fall)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         yield from extremal.of_curve(bound, self.f)

@@ -235,6 +235,13 @@ _WORDS = {
     ("curve", "pbdp"): "ln(delta / f^-1(1 - delta))",
     ("total-variation", "pbdp"): "ln(delta / (delta - t)), infinite for delta <= t",
 }
+_SLOW = {("pure", "zcdp"), ("pure", "total-variation"), ("pure", "gaussian"), ("gaussian", "total-variation")}
+"""Those whose constant f(t) has a falling f(t)/t.
+
+tanh is concave, so that tanh(t/2)/t falls, which is (f(t)/t)^2 for f(t)^2 = t tanh(t/2), and f(t)/t for the total variation; so is
+2 Phi(t/2) - 1. And Phi^-1 of the logistic function is concave above 0, the tails of the logistic law being heavier than those
+of the normal one (van Zwet 1964).
+"""
 
 
 def _made() -> Iterator[type[WorstPair]]:
@@ -254,6 +261,7 @@ def _made() -> Iterator[type[WorstPair]]:
                 "formula": formula,
                 "citation": citation,
                 "sense": f"attained by {mechanism}",
+                "slows": (start, end) in _SLOW,
             }
             yield type("".join(map(str.capitalize, name.split("-"))), (WorstPair,), members)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from dpspec.attacker import Relation, RiskStatement
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import AttackerMisfitError, NotReachedError
+from dpspec.exact import Number
 from dpspec.laws.combine import mixture
 from dpspec.laws.composition import compose
 from dpspec.mechanism import Mechanism
 from dpspec.params import Data, Integer, Items, define
-from dpspec.risk.pairs import bound_within, pairs_within
+from dpspec.risk.pairs import pairs_within
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.counts.shared import CountAttacker, Settings, by_quantity
 
@@ -47,10 +50,10 @@ class BlockKnowledge(CountAttacker):
 
     datasets: Annotated[tuple[object, ...], Items(Data())] = ()
 
-    def settings(self, spec: PrivacySpec) -> Settings:
-        return (((), spec.output_divergence, bound_within(spec, self.distance)),)
-
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return self.beside(spec, partial(self._own, mechanism, spec))
+
+    def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         looked = pairs_within(spec, self.distance, self.datasets or None)
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
@@ -90,8 +93,9 @@ class Uniqueness(CountAttacker):
     levels: Annotated[tuple[int, ...], Items(Integer(1), least=1)] = (1, 2, 3, 4, 5, 6)
     datasets: Annotated[tuple[object, ...], Items(Data())] = ()
 
-    def settings(self, spec: PrivacySpec) -> Settings:
-        divergence, bound = spec.output_divergence, bound_within(spec, self.distance)
+    def settings(self, divergence: OutputDivergence, bound: Number) -> Settings:
+        if bound.is_infinite:
+            return tuple(((("levels", str(count)),), divergence, bound) for count in self.levels)
         parameter = divergence.budget_parameters[0]
         budget = divergence.budget_for(parameter, bound)
         made = []
@@ -105,6 +109,9 @@ class Uniqueness(CountAttacker):
         return tuple(made)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return self.beside(spec, partial(self._own, mechanism, spec))
+
+    def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         looked = pairs_within(spec, self.distance, self.datasets or None)
         relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
@@ -151,10 +158,10 @@ class Hierarchical(CountAttacker):
 
     worlds: Annotated[tuple[tuple[object, ...], ...], Items(Items(Data(), least=2))] = ()
 
-    def settings(self, spec: PrivacySpec) -> Settings:
-        return (((), spec.output_divergence, bound_within(spec, self.distance)),)
-
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return self.beside(spec, partial(self._own, mechanism, spec))
+
+    def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         pairs = [
             (truth, contrary)
             for truth, contrary in self._worlds(spec)

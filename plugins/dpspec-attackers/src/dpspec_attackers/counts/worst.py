@@ -20,6 +20,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.exact import Bracket, Number, NumberLike, ball, dyadic, number
 from dpspec.laws.numeric import positive
 from dpspec_attackers.counts.belief import as_probability, read_prior
+from dpspec_attackers.semantics import pure_bound
 
 _PRECISION = 96
 _MOST_LEVELS = 4000
@@ -55,7 +56,9 @@ def worst_posterior(divergence: OutputDivergence, bound: Number, prior: NumberLi
     '0.625'
     """
     p = read_prior(prior)
-    if bound == 0:
+    if bound.is_infinite:
+        return Bracket.exactly(1)
+    if pure_bound(divergence, bound) == 0:
         return Bracket.exactly(p)
     with ctx.workprec(_PRECISION):
         levels = sorted({*_START, *(1 - level for level in _START)} | {Fraction(0), Fraction(1)})
@@ -83,6 +86,8 @@ def worst_bet(divergence: OutputDivergence, bound: Number, prior: NumberLike) ->
     '0.75'
     """
     p = read_prior(prior)
+    if bound.is_infinite:
+        return Bracket.exactly(1)
     with ctx.workprec(_PRECISION):
         levels = sorted({*_START, *(1 - level for level in _START)} | {Fraction(0), Fraction(1)})
         powers = {level: _power(divergence, bound, level) for level in levels}
@@ -102,8 +107,8 @@ def worst_bet(divergence: OutputDivergence, bound: Number, prior: NumberLike) ->
 
 @lru_cache(maxsize=1 << 14)
 def _power(divergence: OutputDivergence, bound: Number, level: Fraction) -> arb:
-    """g at a level, at least the level itself; an infinite bound allows everything."""
-    if level == 1 or bound.is_infinite:
+    """g at a level, at least the level itself."""
+    if level == 1:
         return arb(1)
     with ctx.workprec(_PRECISION):
         return divergence.largest_probability(ball(level), bound.enclose(_PRECISION)).max(ball(level)).min(arb(1))

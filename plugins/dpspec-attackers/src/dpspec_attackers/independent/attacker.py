@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
@@ -16,11 +17,17 @@ from dpspec.exact import Bracket, Number
 from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Mechanism
 from dpspec.params import Rational, define
+from dpspec.risk.candidates import Candidates
 from dpspec.spec import PrivacySpec
-from dpspec_attackers.membership.inclusion import inclusion_bound, inclusion_pairs, replacement_bound, replacement_pairs
+from dpspec_attackers.membership.inclusion import (
+    inclusion_candidates,
+    inclusion_pairs,
+    replacement_candidates,
+    replacement_pairs,
+)
 from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.bayes import INDEPENDENCE, risk_bound
-from dpspec_attackers.semantics import pure_bound
+from dpspec_attackers.semantics import pure_bound, said
 
 Family = tuple[FiniteLaw | None, dict[Dataset, FiniteLaw]]
 """The law without the target (None when it is certainly included), and the laws by dataset with it, the others being the same."""
@@ -52,6 +59,7 @@ class IndependentRecord(AttackerModel):
     observation: ClassVar[str] = "the whole release"
     assumption: ClassVar[str] = INDEPENDENCE
     source: ClassVar[str] = "Z-D5, Z-D6, Z-D28, Z-D29, Z-D30, Z-D31, Z-D32, Z-T3, Z-T4"
+    in_panel: ClassVar[bool] = True
 
     inclusion: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1)
     value: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1, 2)
@@ -61,23 +69,33 @@ class IndependentRecord(AttackerModel):
             raise CertainTargetError("value", "is 1 and so is inclusion: nothing is left to learn", value="1")
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        loss, replaced = self._pure(spec)
-        theorem = "Z-T4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
-        if not replaced:
-            return self._said(Relation.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
-        q, rest = fmpq_of(self.value), fmpq_of(1 - self.value)
-        return self._said(
-            Relation.AT_MOST, in_decay(loss, lambda y: 1 / (q + rest * y)), f"{theorem} with a replaced record (Z-S1)"
-        )
+        found, is_replaced = self._candidates(spec)
+        return found.stated(partial(self._allowed, spec, is_replaced))
 
-    def _pure(self, spec: PrivacySpec) -> tuple[Number, bool]:
-        """The pure loss of a record added or removed, or, where only p = 1 makes sense, of one replaced."""
+    def _allowed(self, spec: PrivacySpec, is_replaced: bool, bound: Number) -> tuple[RiskStatement, ...]:
+        loss = pure_bound(spec.output_divergence, bound)
+        theorem = "Z-T4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
+        if is_replaced:
+            q, rest = fmpq_of(self.value), fmpq_of(1 - self.value)
+            risk = in_decay(loss, lambda y: 1 / (q + rest * y))
+            return self._said(Relation.AT_MOST, risk, f"{theorem} with a replaced record (Z-S1)")
+        return self._said(Relation.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
+
+    def _candidates(self, spec: PrivacySpec) -> tuple[Candidates, bool]:
+        """With and without the record, or, where only p = 1 makes sense, with another record in its place.
+
+        The way from one value to another leads through the data without the record; where what is published bars it, the two
+        values are compared directly.
+        """
         try:
-            return pure_bound(spec.output_divergence, inclusion_bound(spec)), False
+            found = inclusion_candidates(spec)
         except AttackerMisfitError:
             if self.inclusion != 1:
                 raise
-        return pure_bound(spec.output_divergence, replacement_bound(spec)), True
+            return replacement_candidates(spec), True
+        if self.inclusion == 1 and not found.is_plain:
+            return replacement_candidates(spec), True
+        return found, False
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """The largest risk over all S, all outcomes and all beliefs with these p and q, by exact Bayes.
@@ -85,14 +103,18 @@ class IndependentRecord(AttackerModel):
         1/r is linear over linear in the belief about the others, so that a sure belief about them is worst; and a single value
         in S against a single one outside.
         """
-        _, replaced = self._pure(spec)
-        pairs = replacement_pairs(spec) if replaced else inclusion_pairs(spec)
-        families = _families(pairs.pairs, mechanism, spec, replaced=replaced)
+        candidates, is_replaced = self._candidates(spec)
+        told = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
+        if candidates.bound is None:
+            return told
+        pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
+        families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
         risks = [risk for family in families for risk in self._risks(family)]
         if not risks:
             raise NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Relation.EQUALS if pairs.complete else Relation.AT_LEAST
-        return self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
+        own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
+        return (*told, *candidates.left_open(own))
 
     def _risks(self, family: Family) -> Iterator[Fraction]:
         without, laws = family
@@ -111,11 +133,9 @@ class IndependentRecord(AttackerModel):
 
     def _said(self, relation: Relation, risk: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
         at = (("inclusion", str(self.inclusion)), ("value", str(self.value)))
-        shown = (("posterior by prior, largest", risk), ("posterior, largest", risk.scaled(self.inclusion * self.value)))
-        return tuple(
-            RiskStatement(quantity=name, at=at, relation=relation, value=value, theorem=theorem, assumption=self.assumption)
-            for name, value in shown
-        )
+        both = self.inclusion * self.value
+        shown = (("posterior by prior, largest", risk, 1 / both), ("posterior, largest", risk.scaled(both), Fraction(1)))
+        return tuple(said(name, at, relation, value, theorem, self.assumption, trivial=most) for name, value, most in shown)
 
 
 def _families(

@@ -9,7 +9,8 @@ from dpspec_divergences.relations import AddRemove
 from dpspec.blocks.space import Dataset
 from dpspec.errors import AttackerMisfitError, NotReachedError
 from dpspec.exact import Number, number
-from dpspec.risk.pairs import Pairs, bound_within, pairs_within
+from dpspec.risk.candidates import Candidates, candidates_within
+from dpspec.risk.pairs import Pairs, pairs_within
 from dpspec.spec import PrivacySpec
 
 
@@ -39,10 +40,14 @@ def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
     return found[0], unit
 
 
-def inclusion_bound(spec: PrivacySpec) -> Number:
-    """What d_Pr may be for two such datasets."""
-    distance, _ = inclusion_distance(spec)
-    return bound_within(spec, distance)
+def inclusion_candidates(spec: PrivacySpec) -> Candidates:
+    """What a specification says about a dataset with and without one record."""
+    distance, unit = inclusion_distance(spec)
+
+    def by_one(left: Dataset, right: Dataset) -> bool:
+        return sum(exchange(left, right, spec.space, unit)) == 1
+
+    return candidates_within(spec, distance, by_one)
 
 
 def inclusion_pairs(spec: PrivacySpec) -> Pairs:
@@ -63,24 +68,34 @@ def inclusion_pairs(spec: PrivacySpec) -> Pairs:
     return attrs.evolve(near, pairs=kept, scope=f"{near.scope}, of these {len(kept)} with one {unit} record more or less")
 
 
-def replacement_bound(spec: PrivacySpec) -> Number:
-    """What d_Pr may be for two datasets of one size in which one record differs.
+def replacement_distance(spec: PrivacySpec) -> Number:
+    """The largest distance of two datasets of one size in which one record differs.
 
     Raises:
-        AttackerMisfitError: when their distance is not known to be finite.
+        AttackerMisfitError: when it is not known to be finite.
     """
     unit = spec.input_divergence.counted_unit()
     found = None if unit is None else spec.input_divergence.bounded_by(HammingOrdered(unit=unit), spec.space)
     if found is None or found[0].is_infinite:
         rule = "does not say how far apart two datasets are in which one record differs"
         raise AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
-    return bound_within(spec, found[0])
+    return found[0]
+
+
+def replacement_candidates(spec: PrivacySpec) -> Candidates:
+    """What a specification says about two datasets of one size in which one record differs."""
+    unit = spec.input_divergence.counted_unit() or ""
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return candidates_within(spec, replacement_distance(spec), one)
 
 
 def replacement_pairs(spec: PrivacySpec) -> Pairs:
     """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
     unit = spec.input_divergence.counted_unit() or ""
-    near = pairs_within(spec, 1)
+    near = pairs_within(spec, replacement_distance(spec))
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpspec.engine import Columns
 from dpspec.laws.integers import DiscreteGaussian
-from dpspec.randomness import Randomness
+from dpspec.randomness import PlacedRandomness
 from dpspec.run import Run
 from dpspec_census.hierarchy.cells import Cells
 from dpspec_census.hierarchy.family import Counts
@@ -53,6 +53,7 @@ def descend(
     asked: Sequence[tuple[Asked, ...]],
     limits: Sequence[Limit],
     run: Run,
+    draws: PlacedRandomness | None = None,
     *,
     true: Any = None,
     given: Sequence[Counts] | None = None,
@@ -62,6 +63,7 @@ def descend(
     Args:
         asked: the queries of every level.
         limits: the constraints.
+        draws: the randomness of this run, where counts are measured.
         true: the confidential counts of the smallest level, shape (nodes, cells), to be measured; or
         given: the noisy answers of every level, shape (nodes, answers).
     """
@@ -74,7 +76,7 @@ def descend(
         if kept is None:
             measured = None if true is None else aggregated(cells, true, level)
             known = None if given is None else given[level]
-            kept = _level(cells, asked[level], limits, run, level, above, measured, known)
+            kept = _level(cells, asked[level], limits, run, draws, level, above, measured, known)
             run.checkpoints.save(stage, kept)
         above = _sparse(cells, level, kept)
         counts.append(above)
@@ -106,6 +108,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     asked: tuple[Asked, ...],
     limits: Sequence[Limit],
     run: Run,
+    draws: PlacedRandomness | None,
     level: int,
     above: Any,
     true: Any,
@@ -113,7 +116,6 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
 ) -> dict[str, Any]:
     """One level: cut into parts, run by the engine, collected."""
     stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
-    source: Randomness | None = None if true is None else run.source
     plan = Level(
         unit=cells.unit,
         level=cells.geography.levels[level],
@@ -122,7 +124,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
         groups=np.array([limit.cells for limit, _ in stated], dtype=np.bool_).reshape(len(stated), cells.count),
         cells=cells.count,
         root=level == 0,
-        source=source,
+        source=draws,
     )
     nodes, size = cells.geography.size(level), sum(query.size for query in plan.asked)
     answers = np.zeros((nodes, size), dtype=np.int32)

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpspec.blocks.space import Attribute
 from dpspec.engine import Columns
-from dpspec.randomness import Randomness
+from dpspec.randomness import PlacedRandomness
 from dpspec_census.hierarchy.conflict import contradiction, feasible
 from dpspec_census.hierarchy.conic import conic
 from dpspec_census.hierarchy.family import Bound, Counts, Family, Mask
@@ -53,7 +53,7 @@ class Level:
     groups: Mask
     cells: int
     root: bool
-    source: Randomness | None
+    source: PlacedRandomness | None
     gap: float = 1e-2
 
 

@@ -117,10 +117,11 @@ class Plan:
     ) -> dict[str, tuple[Cells, Fitted]]:
         """Fit all tables, from confidential counts that are measured on the way or from given answers."""
         done: dict[str, tuple[Cells, Fitted]] = {}
+        draws = None if true is None else run.source.placed()
         for plan in self.tables:
             unit = plan.cells.unit
             known = {"true": None if true is None else true[unit], "given": None if given is None else given[unit]}
-            done[unit] = plan.cells, descend(plan.cells, plan.asked, plan.limits(fixed[unit], done), run, **known)
+            done[unit] = plan.cells, descend(plan.cells, plan.asked, plan.limits(fixed[unit], done), run, draws, **known)
         return done
 
     def fitted(self, fixed: tuple[int, ...], measured: tuple[int, ...]) -> Dataset:

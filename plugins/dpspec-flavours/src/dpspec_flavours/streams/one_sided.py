@@ -13,11 +13,11 @@ from flint import arb
 
 from dpspec.blocks.composing import Composed, Spent, added
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError
-from dpspec.exact import INFINITY, Bracket, Number, number
+from dpspec.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
@@ -132,6 +132,13 @@ class MultOneWay(OutputDivergence):
 
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.max_log_ratio(precision=precision)
+
+    def separates_laws(self) -> bool:
+        """P(S) <= Q(S) for every event and its complement."""
+        return True
+
+    def event_bounds(self, bound: Number) -> EventBounds:
+        return ((bound, ZERO),)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """P(S) <= e^bound Q(S) is all that is asked."""

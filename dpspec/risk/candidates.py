@@ -1,0 +1,263 @@
+"""Which candidates an attacker is left with: told apart by what is published exactly, or left to the mechanism.
+
+An attacker wonders which of two candidate datasets x, x' is the confidential one. What the multiverse holds fixed is published as
+it is, so that an invariant c with c(x) != c(x') tells the two apart *for certain*, whatever the mechanism and the budget. Only
+inside a universe does the budget say something, and what it says is eps_D d_X(x, x') for the distances that occur there. Two
+datasets of no common universe that no invariant tells apart are compared by nothing: about them nothing is promised.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator
+
+import attrs
+
+from dpspec.attacker import Relation, RiskStatement
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import Dataset
+from dpspec.errors import AttackerMisfitError, NotReachedError
+from dpspec.exact import INFINITY, Number, NumberLike, number
+from dpspec.spec import PrivacySpec
+
+MOST_LISTED = 256
+"""A space of at most so many datasets is walked whole."""
+TOLD, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
+"""The places of statements about the three kinds of candidates."""
+
+About = Callable[[Number], Iterable[RiskStatement]]
+"""What can be said when the laws of the two candidates are at most so far apart."""
+Pair = tuple[Dataset, Dataset]
+
+
+@attrs.frozen(kw_only=True)
+class Candidates:
+    """What a specification says about pairs of candidates.
+
+    Args:
+        told_apart: the invariants that tell some of them apart; where the pairs could not be listed, those that may.
+        is_listed: whether the pairs were listed, so that each kind is said to occur only if it does.
+        unpromised: whether some may be in no common universe although nothing published tells them apart.
+        bound: the largest d_Pr(P_x, P_x') that is allowed for the others, or a number above it; None when there are no others.
+        reason: why there are no others, where that was not seen by listing.
+    """
+
+    told_apart: tuple[Invariant, ...] = ()
+    is_listed: bool
+    unpromised: bool = False
+    bound: Number | None
+    reason: str = ""
+
+    @property
+    def publications(self) -> str:
+        """The invariants that tell candidates apart, in words."""
+        return "; ".join(str(invariant) for invariant in self.told_apart)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all candidates are in one universe, so that the budget speaks about each pair."""
+        return not self.told_apart and not self.unpromised
+
+    def stated(self, about: About) -> tuple[RiskStatement, ...]:
+        """What holds for every mechanism: first about the candidates that what is published tells apart, then about the others.
+
+        Args:
+            about: the statements for a bound of d_Pr; at infinity it says what is known about laws that nothing keeps together,
+                which is what certainty means.
+        """
+        return (*self.published(about), *self.left_open(() if self.bound is None else about(self.bound)))
+
+    def published(self, about: About) -> Iterator[RiskStatement]:
+        """What is certain about candidates that the invariants tell apart, and that nothing is promised about strangers."""
+        if self.told_apart:
+            nothing = "" if self.bound is not None else "; no two candidates are left open"
+            because = f": {self.reason}" if self.reason else ""
+            for said in about(INFINITY):
+                yield attrs.evolve(
+                    said,
+                    at=(*said.at, ("candidates", TOLD)),
+                    relation=Relation.EQUALS,
+                    theorem=f"known for certain, published exactly: {self.publications}{nothing}{because}",
+                    assumption=self._with(said, "the candidates differ in what is published"),
+                )
+        if self.unpromised:
+            for said in about(INFINITY):
+                yield attrs.evolve(
+                    said,
+                    at=(*said.at, ("candidates", UNPROMISED)),
+                    theorem="no universe holds both, so that nothing is promised about them",
+                    assumption=self._with(said, "the candidates are in no common universe"),
+                )
+
+    def left_open(self, statements: Iterable[RiskStatement]) -> Iterator[RiskStatement]:
+        """Statements about candidates of one universe, at their place."""
+        for said in statements:
+            if self.is_plain:
+                yield said
+                continue
+            yield attrs.evolve(
+                said,
+                at=(*said.at, ("candidates", OPEN)),
+                assumption=self._with(said, "both candidates are in one universe"),
+            )
+
+    def _with(self, said: RiskStatement, condition: str) -> str:
+        """The assumption of a statement with one more; unseen candidates may not exist."""
+        unseen = "" if self.is_listed else " (the datasets are too many to see whether there are such)"
+        return f"{condition}{unseen}" if said.assumption == "none" else f"{said.assumption}; {condition}{unseen}"
+
+
+def candidates_within(
+    spec: PrivacySpec, distance: NumberLike = 1, keep: Callable[[Dataset, Dataset], bool] | None = None
+) -> Candidates:
+    """Pairs of different datasets at most a distance apart, in one order or the other.
+
+    Of a space that can be walked they are listed, and the bound is that of the distances which occur inside universes. Otherwise
+    the bound is the largest that a pair within the distance could have.
+
+    Args:
+        spec: the specification.
+        distance: the largest distance, in the unit of the input divergence.
+        keep: only pairs (x, x') for which this holds.
+
+    Raises:
+        NotReachedError: when no two datasets are so near.
+        AttackerMisfitError: when budgets differ by universe and the universes cannot be listed.
+    """
+    reach = number(distance, "distance")
+    if not is_small(spec):
+        return _by_structure(spec, reach)
+    found = candidates_among(spec, (pair for pair in _near(spec, reach) if keep is None or keep(*pair) or keep(pair[1], pair[0])))
+    if found.bound is None and found.is_plain:
+        rule = f"holds no two such candidates within distance {reach}"
+        raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
+    return found
+
+
+def is_small(spec: PrivacySpec) -> bool:
+    """Whether all datasets of the space may be walked."""
+    size = spec.space.cardinality()
+    return size is not None and size <= MOST_LISTED
+
+
+def _near(spec: PrivacySpec, reach: Number) -> Iterator[Pair]:
+    for left, right in itertools.combinations(spec.space.datasets(), 2):
+        if spec.distance(left, right) <= reach or _is_back(spec, left, right, reach):
+            yield left, right
+
+
+def _is_back(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
+    return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
+
+
+def candidates_among(spec: PrivacySpec, pairs: Iterable[Pair]) -> Candidates:
+    """The same for pairs that are given."""
+    allowed, told = Allowed(spec), dict[Invariant, None]()
+    unpromised, bounds = False, set[Number]()
+    for left, right in pairs:
+        if allowed.share(left, right):
+            bounds.add(allowed.between(left, right))
+        elif apart := allowed.told_apart(left, right):
+            told.update(dict.fromkeys(apart))
+        else:
+            unpromised = True
+    return Candidates(told_apart=tuple(told), is_listed=True, unpromised=unpromised, bound=max(bounds, default=None))
+
+
+class Allowed:
+    """How far apart the laws of two datasets may be, what is published of each looked up once."""
+
+    def __init__(self, spec: PrivacySpec) -> None:
+        self._spec = spec
+        self._labels: dict[Dataset, frozenset[Hashable]] = {}
+        self._published: dict[Dataset, tuple[Hashable, ...]] = {}
+        self._constants: dict[Hashable, Number] = {}
+
+    def published(self, dataset: Dataset) -> tuple[Hashable, ...]:
+        """The values of the invariants: what is known of a dataset before the mechanism speaks."""
+        if dataset not in self._published:
+            held = self._spec.multiverse.invariants or ()
+            self._published[dataset] = tuple(invariant.value(dataset, self._spec.space) for invariant in held)
+        return self._published[dataset]
+
+    def told_apart(self, left: Dataset, right: Dataset) -> tuple[Invariant, ...]:
+        """The invariants in which the two differ."""
+        held = self._spec.multiverse.invariants or ()
+        sides = zip(held, self.published(left), self.published(right), strict=True)
+        return tuple(invariant for invariant, here, there in sides if here != there)
+
+    def share(self, left: Dataset, right: Dataset) -> frozenset[Hashable]:
+        """The labels of the universes that hold both."""
+        return self._of(left) & self._of(right)
+
+    def between(self, left: Dataset, right: Dataset) -> Number:
+        """A bound of d_Pr of the two laws in both orders; infinity when they share no universe.
+
+        Where d_X differs by order, one order bounds both if d_Pr is symmetric; else only the larger one does.
+        """
+        if left == right:
+            return number(0)
+        universes = self.share(left, right)
+        distances = {self._spec.distance(left, right)}
+        if not self._spec.input_divergence.is_symmetric:
+            distances.add(self._spec.distance(right, left))
+        distance = min(distances) if self._spec.output_divergence.is_symmetric else max(distances)
+        if not universes or distance.is_infinite:
+            return INFINITY
+        return distance if distance == 0 else min(self._constant(label, left) * distance for label in universes)
+
+    def _of(self, dataset: Dataset) -> frozenset[Hashable]:
+        if dataset not in self._labels:
+            self._labels[dataset] = frozenset(self._spec.multiverse.labels(dataset, self._spec.space))
+        return self._labels[dataset]
+
+    def _constant(self, label: Hashable, member: Dataset) -> Number:
+        if label not in self._constants:
+            self._constants[label] = self._spec.bound(Universe(label=label, datasets=(member,)))
+        return self._constants[label]
+
+
+def _by_structure(spec: PrivacySpec, reach: Number) -> Candidates:
+    """What is certain without a list: a bound above every pair within reach, and which facts may tell a pair apart."""
+    least = spec.input_divergence.least_distance(spec.space)
+    if least is not None and least > reach:
+        rule = f"holds no two different datasets within distance {reach}: the least is {least}"
+        raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
+    held = spec.multiverse.invariants
+    reason = None if not held else singles_fixed(spec, reach)
+    bound = None if reason is not None else _largest(spec, reach)
+    return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
+
+
+def _largest(spec: PrivacySpec, reach: Number) -> Number:
+    """A number above eps_D d_X(x, x') for all pairs within reach."""
+    if not spec.input_divergence.is_symmetric and not spec.output_divergence.is_symmetric:
+        return INFINITY
+    value = spec.budget.uniform()
+    if value is not None:
+        constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
+    elif spec.multiverse.is_listed:
+        constant = max(spec.bound(universe) for universe in spec.multiverse.universes(spec.space))
+    else:
+        rule = "differs by universe, and there are too many universes to look for the largest"
+        raise AttackerMisfitError("budget", rule, "name a dataset of the universe that is meant: --universe-of TABLE")
+    return constant if reach == 1 else constant * reach
+
+
+def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
+    """Why no universe holds two different datasets within a distance below 2; None where that is not seen.
+
+    If every count of records of a unit changes by less than 2 (`InputDivergence.counted_unit`), then at most one record was
+    exchanged for another. When tables of that unit which are published together show every attribute, each cell of theirs that
+    loses the old record must gain the new one, so that the two agree in every attribute: they are the same record.
+    """
+    unit = spec.input_divergence.counted_unit()
+    if unit is None or reach >= 2 or spec.space.is_ordered or not spec.space.is_told_by(unit):
+        return None
+    tables = [table for held in spec.multiverse.invariants or () if (table := held.as_marginal()) is not None]
+    whole = [table for table in tables if table.unit == unit and not table.where]
+    wanted = {attribute.name for attribute in spec.space.attributes_of(unit)}
+    if not whole or not wanted <= {name for table in whole for name in table.attributes}:
+        return None
+    return f"one {unit} record cannot change alone without a change of a published table"

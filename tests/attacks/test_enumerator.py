@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import dataclasses
 import enum
@@ -48,6 +49,10 @@ BOX = Box(0)
 class Colour(enum.Enum):
     RED: ClassVar[list[int]] = [1]
     BLUE = 2
+
+
+class Listed(list):  # type: ignore[type-arg]
+    pass
 
 
 class Letters(set):  # type: ignore[type-arg]
@@ -227,6 +232,10 @@ ATTACKS = [
     lambda x, rng: f"{Box(1)}",
     lambda x, rng: "%s" % Box(1),  # noqa: UP031
     lambda x, rng: str([Box(1)]),
+    lambda x, rng: str(Listed([Box(1)])),
+    lambda x, rng: str(len),
+    lambda x, rng: str(with_a_class),
+    lambda x, rng: str(Box(1).__init__),
     lambda x, rng: repr(len.__call__),
     lambda x, rng: list(map(str, [Box(1)])),
     lambda x, rng: sorted([Box(1), Box(2)], key=str),
@@ -408,6 +417,34 @@ def test_a_loop_is_solved_by_all_of_its_state(sampler: Any, expected: dict[int, 
 
 
 # --- what is right stays --------------------------------------------------------------------------------------------------------
+
+
+class Noise(abc.ABC):
+    def __init__(self, bit: int) -> None:
+        self.__bit = bit
+
+    @property
+    def bit(self) -> int:
+        return self.__bit
+
+    @abc.abstractmethod
+    def draw(self, rng: Any) -> int: ...
+
+
+class Coin(Noise):
+    def __init__(self, bit: int, chance: float) -> None:
+        super().__init__(bit)
+        self.chance = chance
+
+    def draw(self, rng: Any) -> int:
+        return self.bit ^ int(np.random.default_rng(rng).random() < self.chance)
+
+
+def test_classes_are_read() -> None:
+    def sampler(x: Any, rng: Any) -> int:
+        return Coin(x[0], chance=0.25).draw(rng) if isinstance(rng, np.random.Generator) else 7
+
+    assert enumerate_law(sampler, [1]) == FiniteLaw.of({0: "1/4", 1: "3/4"})
 
 
 def with_records(x: Any, rng: Any) -> Any:

@@ -133,6 +133,8 @@ class Questions:
             return self._print(args, options)
         if function is getattr or function is hasattr:
             return self._looked_up(function, args, options)
+        if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
+            return args[0]
         if not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
@@ -142,8 +144,6 @@ class Questions:
             self.refuse("makes a class while it runs")
         if isinstance(function, np.ufunc) and options.keys() - {"axis", "dtype", "keepdims"}:
             self._stop(f"numpy.{name}", "with such options leaves memory unwritten or writes elsewhere")
-        if name == "default_rng" and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
-            return args[0]
         if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
             self._stop("ndarray.astype", _OUTSIDE)
         calling = id(function) in known.CALLING or name in ("sort", "partial")
@@ -397,7 +397,7 @@ class Questions:
     def shown(self, value: Any) -> Any:
         """A value whose text says nothing but the value."""
         kind = type(value)
-        if kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset, dict)):
+        if issubclass(kind, (list, tuple, set, frozenset, dict, collections.deque)):
             self.each(value)
             for part in (*value, *value.values()) if isinstance(value, dict) else value:
                 self.shown(part)
@@ -412,7 +412,7 @@ class Questions:
             or (isinstance(value, type) and type(value) is type)
         ):
             written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
-            if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES or callable(value):
+            if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES:
                 self._stop(_word(value), "is written as text, which may hold its address")
             self._class(kind)
         return value
@@ -487,6 +487,7 @@ class Questions:
                     self._read(part)
             elif (
                 type(part) not in _PLACES
+                and name != "_abc_impl"
                 and not (name.startswith("__") and name.endswith("__"))
                 and not isinstance(base, type(enum.Enum))
             ):

@@ -50,7 +50,7 @@ def frame_changed(frame, draw):
         return frame.rename({name: draw.choice(("", "x", name.upper(), name + " "))})
     if way == 3:
         values = frame[name].to_list()
-        values[draw.randrange(len(values))] = draw.choice((None, -1, 10**9, 2**63 - 1)) if name != "sex" else draw.choice((None, "q"))
+        values[draw.randrange(len(values))] = draw.choice((None, "q") if name == "sex" else (None, -1, 10**9, 2**63 - 1))
         return frame.with_columns(pl.Series(name, values, strict=False))
     if way == 4:
         return frame.head(draw.randrange(len(frame)))

@@ -119,7 +119,7 @@ class Folder(Checkpoints):
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return dict(arrays)
         except Exception:  # a damaged archive raises whatever its reader stumbles over
             raise self._damaged(path.name) from None

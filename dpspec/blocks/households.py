@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -19,7 +18,7 @@ from dpspec.blocks.attributes import (
     restrict_attributes,
 )
 from dpspec.blocks.choice import Choice, Mentioned
-from dpspec.blocks.multisets import Multisets, check_sizes
+from dpspec.blocks.multisets import Multisets, check_sizes, multisets_between
 from dpspec.blocks.palettes import CELLS, COMBINED, combined, first_names, palette_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.wording import record_in_words, records_in_words, varying
@@ -152,7 +151,7 @@ class Households(Multisets):
         if self.members is None:
             return None
         kinds = count_records(self.person)
-        return sum(math.comb(kinds + size - 1, size) for size in range(self.members + 1))
+        return multisets_between(kinds, 0, self.members)
 
     def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
         self.check_unit(unit)

@@ -17,10 +17,27 @@ CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
 
 
+_MOST_BITS = 1 << 13
+
+
 def check_size(name: str, size: int, least: int, most: int | None) -> None:
     """Refuse a dataset whose size lies outside the range."""
     if size < least or (most is not None and size > most):
         raise NotInSpaceError(name, f"must have a size in [{least}, {'inf' if most is None else most}]", value=size)
+
+
+def multisets_between(kinds: int, least: int, most: int) -> int | None:
+    """How many multisets of so many kinds have a size in [least, most]: C(kinds + most, most) - C(kinds + least - 1, least - 1).
+
+    None where these are more than 2^8192, which nobody lists or writes down.
+
+    >>> multisets_between(3, 1, 2), multisets_between(2, 0, 10**6), multisets_between(10**6, 0, 10**18)
+    (9, 500001500001, None)
+    """
+    n, few = kinds + most, min(kinds, most)
+    if few * max(1, n.bit_length() - 1 - few.bit_length()) > _MOST_BITS:  # C(n, k) >= (n/k)^k, and n >= 2 k
+        return None
+    return math.comb(n, few) - (math.comb(kinds + least - 1, min(kinds, least - 1)) if least else 0)
 
 
 def check_sizes(least: int, most: int | None) -> None:
@@ -71,7 +88,7 @@ class Multisets(DatasetSpace):
         kinds = self.count_kinds()
         if self.most is None or kinds is None:
             return None
-        return sum(math.comb(kinds + size - 1, size) for size in range(self.least, self.most + 1))
+        return multisets_between(kinds, self.least, self.most)
 
     def magnitude(self, dataset: Dataset) -> int:
         return len(self.cells_of(dataset))

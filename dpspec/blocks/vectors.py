@@ -25,6 +25,9 @@ def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
     return tuple(int(entry) for entry in vector)
 
 
+_PLACES_LISTED = 1 << 20
+"""Longer vectors have no list of their places."""
+
 @define
 class BitVectors(DatasetSpace):
     """{0, 1}^n: one bit for each of n units, in a fixed order (B-D13).
@@ -90,8 +93,8 @@ class BitVectors(DatasetSpace):
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
 
-    def cells(self) -> tuple[Hashable, ...]:
-        return tuple(range(self.length))
+    def cells(self) -> tuple[Hashable, ...] | None:
+        return tuple(range(self.length)) if self.length <= _PLACES_LISTED else None
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
         return self._bits(dataset)
@@ -180,8 +183,8 @@ class IntegerCounts(DatasetSpace):
     def magnitude(self, dataset: Dataset) -> int:
         return sum(abs(entry - self.low) for entry in self.vector(dataset))
 
-    def cells(self) -> tuple[Hashable, ...]:
-        return tuple(range(self.length))
+    def cells(self) -> tuple[Hashable, ...] | None:
+        return tuple(range(self.length)) if self.length <= _PLACES_LISTED else None
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
         return cast("tuple[Any, ...]", dataset)

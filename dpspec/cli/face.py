@@ -35,21 +35,26 @@ class Face(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
-    def main(self, *args: Any, **extra: Any) -> Any:
-        """Run a command from the shell: whatever happens ends in one line and in an exit code of the table above."""
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command from the shell: whatever happens ends in one line and in an exit code of the table above.
+
+        What click would do by itself ends an interruption, and an output that closed, with 1.
+        """
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
         try:
-            return super().main(*args, **extra)
-        except SystemExit as end:  # 1 means refuted, and click means "aborted" by it, or that nobody reads the output
-            cause = end.__context__
-            if isinstance(cause, click.Abort | KeyboardInterrupt):
-                sys.exit(_INTERRUPTED)
-            if isinstance(cause, BrokenPipeError):
-                sys.exit(_UNREAD)
+            code = super().main(*args, standalone_mode=False, **extra)
+        except click.ClickException as fault:
+            fault.show()
+            code = _USAGE
+        except (click.Abort, KeyboardInterrupt, EOFError):
+            click.echo("interrupted", err=True)
+            code = _INTERRUPTED
+        except SystemExit:
             raise
-        except KeyboardInterrupt:
-            sys.exit(_INTERRUPTED)
         except BaseException as problem:  # before or after a command: its arguments, the help
-            sys.exit(_report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem))
+            code = _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
+        sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -7,7 +7,8 @@ import pytest
 REFUTED = '[claim]\nverdict = "refuted"\nbecause = "ln(3) is larger"\n'
 OPEN = '[claim]\nverdict = "undecided"\nbecause = "too large"\n'
 SMALL = '[[miniature]]\ntitle = "one bit"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
-NUMBER = '[[expect]]\nwhat = "half"\nrho = "0.5"\ntolerance = 0\nbecause = "exact"\nroute = { type = "pure-to-zcdp", epsilon = 1 }\n'
+NUMBER = '[[expect]]\nwhat = "half"\nrho = "0.5"\ntolerance = 0\nbecause = "exact"\n'
+NUMBER += 'route = { type = "pure-to-zcdp", epsilon = 1 }\n'
 
 
 @pytest.mark.parametrize(("given", "code", "word", "told"), [

@@ -78,13 +78,14 @@ exit code counts, in the order {order}.
 {rows}
 
 `dpspec verify --accept WORD,...` counts {accepted}
-as success; in pytest the ini-option `dpspec_accept` does. The words stay what they are, in the text and in JSON. An accepted pytest item is counted under its word (`3 passed, 2 miniature`); one that is not is
-skipped, or fails with `dpspec_undecided = fail`.
+as success; in pytest the ini-option `dpspec_accept` does. The words stay what they are, in the text and in JSON. An accepted
+pytest item is counted under its word (`3 passed, 2 miniature`); one that is not is skipped, or fails with
+`dpspec_undecided = fail`.
 
-*Coming from a version with the words holds, fails and undecided*: what was `fails` is `refuted` (a claim) or `missed` (a number, or a
-record that is contradicted), both still 1. Three things that were `holds` and 0 are so no longer: a claim on record as refuted is
-`recorded` (6), a claim that was looked at on miniatures only is `miniature` (7), and a file in which nothing was checked is
-`unchecked` (5). A job that means to accept them says so: `dpspec verify specs --accept recorded,miniature`.
+*Coming from a version with the words holds, fails and undecided*: what was `fails` is `refuted` (a claim) or `missed` (a
+number, or a record that is contradicted), both still 1. Three things that were `holds` and 0 are so no longer: a claim on record
+as refuted is `recorded` (6), a claim that was looked at on miniatures only is `miniature` (7), and a file in which nothing was
+checked is `unchecked` (5). A job that means to accept them says so: `dpspec verify specs --accept recorded,miniature`.
 """
 
 

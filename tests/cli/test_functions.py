@@ -319,5 +319,5 @@ def test_a_long_path_is_not_broken(run, response, tmp_path):
     deep.mkdir()
     path = response(epsilon="1").rename(deep / "response.dpspec.toml")
     out = run("verify", path, "--witnesses", deep / "found").out.splitlines()
-    assert out[0] == f"{path}: FAILS"
+    assert out[0] == f"{path}: refuted"
     assert out[-1].startswith(f"  replay: dpspec verify --replay {deep}")

@@ -19,7 +19,7 @@ def document(specs):
 
 def through(document, mechanism):
     miniatures = tuple(attrs.evolve(m, mechanism=mechanism) for m in document.miniatures)
-    return verify_release(attrs.evolve(document, miniatures=miniatures)).obligations[0]
+    return verify_release(attrs.evolve(document, mechanism=mechanism, miniatures=miniatures)).obligations[0]
 
 
 @pytest.mark.reference("B-T2")

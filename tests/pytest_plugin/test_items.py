@@ -43,7 +43,9 @@ def test_a_miniature_is_an_item_of_its_own(project, spec):
     ])  # fmt: skip
     accepted = pytester.runpytest("-v", "-o", "dpspec_accept=miniature recorded")
     accepted.assert_outcomes(passed=1)
-    accepted.stdout.fnmatch_lines(["warner.dpspec.toml::claim on miniature: one person : alone MINIATURE*", "*1 passed, 2 miniature*"])
+    accepted.stdout.fnmatch_lines([
+        "warner.dpspec.toml::claim on miniature: one person : alone MINIATURE*", "*1 passed, 2 miniature*",
+    ])  # fmt: skip
 
 
 def test_a_claim_on_record_as_refuted_is_neither_passed_nor_failed(project, spec):

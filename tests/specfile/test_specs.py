@@ -59,7 +59,8 @@ def test_what_the_printed_numbers_of_swapping_rest_on_is_claimed_by_universe() -
     for document in named("swapping-2020-"):
         other = claimed[f"{document.id}-by-universe"]
         assert (document.claim, document.mechanism) == (None, None)
-        assert other.claim is not None and other.claim.verdict == "verified"
+        assert other.claim is not None
+        assert other.claim.verdict == "verified"
         for block in ("space", "multiverse", "input_divergence", "output_divergence"):
             assert getattr(other.spec, block) == getattr(document.spec, block)
         assert other.spec.budget.uniform() is None

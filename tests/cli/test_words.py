@@ -1,0 +1,89 @@
+"""How a claim stands, told by every command that speaks of it; the exit code of each word, and what may be accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+REFUTED = '[claim]\nverdict = "refuted"\nbecause = "ln(3) is larger"\n'
+OPEN = '[claim]\nverdict = "undecided"\nbecause = "too large"\n'
+SMALL = '[[miniature]]\ntitle = "one bit"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
+NUMBER = '[[expect]]\nwhat = "half"\nrho = "0.5"\ntolerance = 0\nbecause = "exact"\n'
+NUMBER += 'route = { type = "pure-to-zcdp", epsilon = 1 }\n'
+
+
+@pytest.mark.parametrize(("given", "code", "word", "told"), [
+    ({}, 0, "holds", "holds"),
+    ({"epsilon": "1"}, 1, "refuted", "refuted"),
+    ({"epsilon": "1", "extra": REFUTED}, 6, "recorded", "recorded as refuted, and is"),
+    ({"extra": REFUTED}, 1, "missed", "FAILS"),
+    ({"length": 20, "extra": SMALL}, 7, "miniature", "holds on miniatures only"),
+    ({"length": 20, "extra": OPEN}, 5, "unchecked", "nothing was checked"),
+    ({"length": 20, "extra": OPEN + NUMBER}, 5, "unchecked", "nothing was checked"),
+    ({"length": 20}, 3, "undecided", "undecided"),
+    ({"epsilon": "1", "extra": REFUTED + NUMBER}, 6, "recorded", "recorded as refuted, and is"),
+])  # fmt: skip
+def test_each_word_has_its_exit_code(run, response, given, code, word, told):
+    path = response(**given)
+    ran = run("verify", path)
+    assert (ran.code, ran.out.splitlines()[0]) == (code, f"{path}: {told}")
+    data = run("verify", path, "--format", "json").json("verify")
+    assert (data["exit_code"], data["files"][0]["outcome"]) == (code, word)
+
+
+def test_what_is_accepted_counts_as_success_and_keeps_its_word(run, response):
+    path = response(epsilon="1", extra=REFUTED)
+    ran = run("verify", path, "--accept", "recorded,miniature")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, f"{path}: recorded as refuted, and is")
+    assert run("verify", path, "--accept", "miniature").code == 6
+    for word in ("refuted", "missed", "invalid", "green"):
+        refused = run("verify", path, "--accept", word)
+        assert refused.code == 2
+        assert "cannot be accepted" in refused.err
+
+
+@pytest.mark.parametrize(("given", "word"), [
+    ({}, "verified"), ({"epsilon": "1"}, "refuted"), ({"epsilon": "1", "extra": REFUTED}, "recorded"),
+    ({"length": 20, "extra": SMALL}, "miniature"), ({"length": 9}, "unchecked"),
+])  # fmt: skip
+def test_the_standing_goes_wherever_the_claim_goes(run, response, given, word, tmp_path):
+    path = response(**given)
+    other = tmp_path / "other.dpspec.toml"
+    other.write_text(path.read_text(encoding="utf-8").replace('id = "', 'id = "another-'), encoding="utf-8")
+    told = run("explain", path, "--format", "json").json("explain")["file"]["standing"]
+    public = run("explain", path, "--audience", "public", "--format", "json").json("explain")["audience"]["standing"]
+    compared = run("compare", path, other, "--format", "json").json("compare")["standing"]
+    asked = run("risk", path, "--attacker", "tester", "--format", "json").json("risk")["standing"]
+    assert {told["word"], public["word"], compared["left"]["word"], compared["right"]["word"], asked["word"]} == {word}
+    assert told["sentence"] in " ".join(run("compare", path, other).out.split())
+
+
+def test_the_public_is_warned_of_a_false_promise(run, response):
+    out = " ".join(run("explain", response(epsilon="1"), "--audience", "public").out.split())
+    assert "known to be false" in out
+    assert out.index("known to be false") < out.index("Imagine somebody")
+
+
+def test_a_ledger_adds_no_refuted_promise(run, response, tmp_path):
+    other = tmp_path / "other.dpspec.toml"
+    other.write_text(response().read_text(encoding="utf-8").replace('id = "', 'id = "another-'), encoding="utf-8")
+    wrong = tmp_path / "wrong.dpspec.toml"
+    wrong.write_text(other.read_text(encoding="utf-8").replace("another-", "wrong-").replace('"ln(3)"', "1"), encoding="utf-8")
+    refused = run("ledger", other, wrong, "--format", "json")
+    assert refused.code == 1
+    assert [fault["code"] for fault in refused.json("failure")["errors"]] == ["refuted-part"]
+    added = run("ledger", other, wrong, "--as-promised", "--format", "json")
+    assert added.code == 0
+    assert added.json("ledger")["together"]["standing"]["word"] == "refuted"
+    assert "a total of promises, which are not all kept" in added.json("ledger")["together"]["standing"]["sentence"]
+
+
+def test_a_total_of_verified_parts_is_derived(run, response, tmp_path):
+    path = response()
+    other = tmp_path / "other.dpspec.toml"
+    other.write_text(path.read_text(encoding="utf-8").replace('id = "', 'id = "another-'), encoding="utf-8")
+    assert run("ledger", path, other, "--format", "json").json("ledger")["together"]["standing"]["word"] == "derived"
+
+
+def test_a_recommendation_says_that_nothing_was_checked(run):
+    data = run("recommend", "fixed-q", "posterior=1/4", "ratio=3", "q=1", "--format", "json").json("recommend")
+    assert data["standing"]["word"] == "unchecked"

@@ -30,7 +30,7 @@ LIMIT = 2 << 30
 """Bytes of address space: what every command is promised to work inside of."""
 
 
-def run(code: str, *arguments: str, seconds: int = 120) -> subprocess.CompletedProcess[str]:
+def run(code: str, *arguments: str, seconds: int = 900) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own, under the limit."""
 
     def limited() -> None:

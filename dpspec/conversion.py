@@ -4,8 +4,9 @@ A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget 
 an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
 factor for all distances is `OutputDivergence.bounded_by`.
 
-A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it gives
-f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each. From epsilon of pure privacy follows
+A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it
+gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to be
+equal, which is so where only equal laws are at 0. From epsilon of pure privacy follows
 rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
 
 Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
@@ -16,7 +17,7 @@ which `mechanism` it needs, its numbers are printed apart, and it takes no part 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.blocks.budget import UniformBudget
@@ -35,6 +36,12 @@ class Conversion(Rule):
     A subclass names the divergences it joins by their registered names, says whether it is tight, and implements `convert`.
     """
 
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
+        "neighbours": "every distance is 0, for equal datasets alone, 1 or infinite; or whole, f(t)/t never rises, and d separates laws",
+        "one budget": "the budget is the same number in all universes",
+        "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
+    }
     source: ClassVar[str]
     target: ClassVar[str]
     formula: ClassVar[str]
@@ -72,7 +79,8 @@ class Conversion(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
 
-        A formula that slows down is applied to whole distances, too. None where the mechanism has to be known: a specification does not say what it is.
+        A formula that slows down is applied to whole distances, too, where laws at 0 are equal. None where the mechanism has to be
+        known: a specification does not say what it is.
         """
         if self.mechanism is not None:
             return
@@ -80,6 +88,7 @@ class Conversion(Rule):
         if value is None or premise.budget.parameter != source.budget_parameters[0] or source.name != self.source:
             return
         near, whole = premise.input_divergence.is_neighbour_form, self.slows and premise.input_divergence.is_integral
+        whole = whole and source.separates_laws()  # different datasets may be at distance 0
         if not near and not whole:
             return
         for target in self.targets(source, goal.output_divergence):

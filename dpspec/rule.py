@@ -43,6 +43,9 @@ class Rule(ABC):
 
     name: ClassVar[str]
     citation: ClassVar[str]
+    hypotheses: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What a step rests on: statements by a short name, none of which can be left out. ``dpspec explain`` shows them, and each
+    one of the first-party rules has a mechanism in the tests that breaks the conclusion where it alone is dropped."""
 
     @abstractmethod
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:

@@ -17,10 +17,10 @@ from typing import Any
 import attrs
 
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
-from dpspec.checker.events import follows
+from dpspec.checker.conversions import CONVERSIONS, SLOW, grown_at_most
+from dpspec.checker.listed import BLOCKS, Rejected, Unknown, event_by_event, need, pair_by_pair
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
-from dpspec.checker.pairs import METRICS, asked_and_granted, separates_laws
+from dpspec.checker.pairs import METRICS, separates_laws
 from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
 from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 
@@ -30,8 +30,6 @@ MOST_STEPS = 1000
 
 MOST_BYTES = 64 * 1024 * 1024
 """Larger files are refused unread."""
-
-BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
 
 Table = dict[str, Any]
 
@@ -57,14 +55,6 @@ class Checked:
         return all(step.status in ("accepted", "trusted") for step in self.steps)
 
 
-class Rejected(Exception):
-    """A step whose side condition does not hold, or cannot be seen to hold."""
-
-
-class Unknown(Exception):
-    """A step by a formula that is not known here."""
-
-
 def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
     """Check a derivation file.
 
@@ -73,6 +63,8 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise DerivationFileError("file", "is a directory, a pipe or a device", "give a file on a disk", value=str(path))
         with Path(path).open("rb") as file:
             text = file.read(MOST_BYTES + 1)
     except OSError as problem:
@@ -164,27 +156,22 @@ def _step(row: Table, before: Table, after: Table, where: str, trust: Collection
 # --- what every rule asks ------------------------------------------------------------------------
 
 
-def _need(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise Rejected(otherwise)
-
-
 def _changes(before: Table, after: Table, block: str, stated: str, also: tuple[str, ...] = ()) -> None:
     """The step changes the block that it states, and besides it at most some others."""
-    _need(stated == block.replace("_", " "), f"the step is said to change the {stated}, and the rule changes the {block}")
-    _need(before[block] != after[block], f"the {block} stays the same")
+    need(stated == block.replace("_", " "), f"the step is said to change the {stated}, and the rule changes the {block}")
+    need(before[block] != after[block], f"the {block} stays the same")
     others = [other for other in BLOCKS if other not in (block, *also) and before[other] != after[other]]
-    _need(not others, f"{', '.join(others)} must stay the same")
+    need(not others, f"{', '.join(others)} must stay the same")
 
 
 def _no_parameters(parameters: Table) -> None:
-    _need(not parameters, "the rule has no parameters")
+    need(not parameters, "the rule has no parameters")
 
 
 def _uniform(spec: Table) -> Value:
     """The Lipschitz constant of a budget that is one number."""
     low, high = least_and_most(spec)
-    _need(at_most(high, low), "the budget is not one number")
+    need(at_most(high, low), "the budget is not one number")
     return low
 
 
@@ -195,12 +182,12 @@ def _rescaled(before: Table, after: Table, constant: Value) -> None:
         (low, high), (least, _) = least_and_most(before), least_and_most(after)
         stays = before["budget"] == after["budget"] and before["output_divergence"] == after["output_divergence"]
         enough = (stays and at_most(constant, read(1))) or (at_most(high, low) and within_numbers([constant, high], least))
-        _need(enough, f"the budget is not seen to be {constant} times the old one")
+        need(enough, f"the budget is not seen to be {constant} times the old one")
         return
-    _need([row["label"] for row in rows[0]] == [row["label"] for row in rows[1]], "the budgets are for other universes")
+    need([row["label"] for row in rows[0]] == [row["label"] for row in rows[1]], "the budgets are for other universes")
     for old, new in zip(*rows, strict=True):
         given, allowed = (_uniform({**spec, "budget": _amount(row)}) for spec, row in ((before, old), (after, new)))
-        _need(within_numbers([constant, given], allowed), f"the budget of {old['label']} is too small")
+        need(within_numbers([constant, given], allowed), f"the budget of {old['label']} is too small")
 
 
 def _amount(row: Table) -> Table:
@@ -215,9 +202,9 @@ Check = Callable[[Table, Table, Table, str], str]
 def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
-    _need(all("universe" not in spec["budget"] for spec in (before, after)), "a table is compared by larger-budgets")
+    need(all("universe" not in spec["budget"] for spec in (before, after)), "a table is compared by larger-budgets")
     given, allowed = _uniform(before), _uniform(after)
-    _need(at_most(given, allowed), f"{given} is not known to be at most {allowed}")
+    need(at_most(given, allowed), f"{given} is not known to be at most {allowed}")
     return f"{given} <= {allowed}"
 
 
@@ -225,16 +212,16 @@ def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) 
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
     several = any(key in spec["budget"] for spec in (before, after) for key in ("universe", "type"))
-    _need(several, "two single numbers are compared by larger-budget")
+    need(several, "two single numbers are compared by larger-budget")
     rows = [spec["budget"].get("universe") for spec in (before, after)]
     if rows[0] is not None and rows[1] is not None:
         old = {repr(row["label"]): _uniform({**before, "budget": _amount(row)}) for row in rows[0]}
         new = {repr(row["label"]): _uniform({**after, "budget": _amount(row)}) for row in rows[1]}
-        _need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
+        need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
         return f"no smaller in {len(new)} universes"
     if fewer_strata(before["budget"], after["budget"]):
         return "one theorem at one swap rate grows with the stratum, and the strata of two different records are among all"
-    _need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
+    need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
     return "the largest budget is at most the least new one"
 
 
@@ -245,9 +232,9 @@ def _finer_universes(before: Table, after: Table, parameters: Table, block: str)
     if before["multiverse"] == {"invariants": []}:
         return "the whole space was one universe"
     coarse, fine = (spec["multiverse"] for spec in (before, after))
-    _need("type" not in coarse and "type" not in fine, "the universes are not those of invariants")
+    need("type" not in coarse and "type" not in fine, "the universes are not those of invariants")
     for wanted in coarse["invariants"]:
-        _need(determined(wanted, fine["invariants"], before["space"]), f"nothing is seen to determine {wanted}")
+        need(determined(wanted, fine["invariants"], before["space"]), f"nothing is seen to determine {wanted}")
     return f"{len(coarse['invariants'])} invariants are determined by the others"
 
 
@@ -258,7 +245,7 @@ def _listed_universes(before: Table, after: Table, parameters: Table, block: str
     for left, right, allowed in compared_pairs(after):
         count += 1
         known = any(at_most(given, allowed) for given in shared_bounds(before, left, right))
-        _need(known, f"{left} and {right} share no universe of the premise with a budget that small")
+        need(known, f"{left} and {right} share no universe of the premise with a budget that small")
     return f"each of {count} compared pairs shares a universe of the premise"
 
 
@@ -266,24 +253,24 @@ def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -
     _no_parameters(parameters)
     _changes(before, after, "space", block)
     _uniform(before)
-    _need("type" not in before["multiverse"], "the universes are not those of invariants")
+    need("type" not in before["multiverse"], "the universes are not those of invariants")
     linear = any(invariant["type"] != "marginal" for invariant in before["multiverse"]["invariants"])
-    _need(part_of(after["space"], before["space"], same_cells=linear), "the space is not seen to be a part of the old one")
+    need(part_of(after["space"], before["space"], same_cells=linear), "the space is not seen to be a part of the old one")
     given = before["input_divergence"]
     kind = given.get("relation", given).get("type") if given["type"] in ("neighbour", "path") else given["type"]
     known = ("hamming", "symmetric-difference", "hamming-ordered", "replace-one", "add-remove", "differ-in-one-position")
-    _need(kind in known, f"{kind} is not known to look at the two datasets only")
+    need(kind in known, f"{kind} is not known to look at the two datasets only")
     return "fewer datasets, the same records"
 
 
 def _input_domination(before: Table, after: Table, parameters: Table, block: str, inside: bool = False) -> str:
     """`inside`: only where the invariants determine how many records of a unit each dataset of a universe has."""
-    _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
+    need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "input_divergence", block, ("budget",))
     constant, ends = read(parameters["constant"]), (before["input_divergence"], after["input_divergence"], before["space"])
     anyway, known = input_constant(*ends), input_constant(*ends, fixed_units(before) if inside else ())
-    _need(known is not None and at_most(known, constant), f"{constant} is not seen to be a constant, known is {known or 'none'}")
-    _need(not inside or anyway is None or not at_most(anyway, constant), "it holds on the whole space: input-domination")
+    need(known is not None and at_most(known, constant), f"{constant} is not seen to be a constant, known is {known or 'none'}")
+    need(not inside or anyway is None or not at_most(anyway, constant), "it holds on the whole space: input-domination")
     _rescaled(before, after, constant)
     return f"d <= {known} d'"
 
@@ -292,18 +279,18 @@ def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: 
     _no_parameters(parameters)
     _changes(before, after, "input_divergence", block)
     old, new = before["input_divergence"], after["input_divergence"]
-    _need(old["type"] == "neighbour" and new == {**old, "type": "path"}, "must go from neighbours to their paths")
-    _need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
-    _need(before["output_divergence"]["type"] in METRICS, "the output divergence is not known to obey the triangle inequality")
+    need(old["type"] == "neighbour" and new == {**old, "type": "path"}, "must go from neighbours to their paths")
+    need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
+    need(before["output_divergence"]["type"] in METRICS, "the output divergence is not known to obey the triangle inequality")
     return "the triangle inequality along paths inside the one universe"
 
 
 def _output_domination(before: Table, after: Table, parameters: Table, block: str) -> str:
-    _need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
+    need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "output_divergence", block, ("budget",))
     constant = read(parameters["constant"])
     said = output_constant(before["output_divergence"], after["output_divergence"], constant)
-    _need(said is not None, f"{constant} is not seen to be a constant between the two output divergences")
+    need(said is not None, f"{constant} is not seen to be a constant between the two output divergences")
     _rescaled(before, after, constant)
     return f"d_Pr' <= {constant} d_Pr: {said}"
 
@@ -311,66 +298,28 @@ def _output_domination(before: Table, after: Table, parameters: Table, block: st
 def _approximate_groups(before: Table, after: Table, parameters: Table, block: str) -> str:
     _changes(before, after, "input_divergence", block, ("output_divergence", "budget"))
     steps: Any = parameters.get("steps")
-    _need(set(parameters) == {"steps"} and type(steps) is int and 1 <= steps <= 10_000, "the rule has the one parameter steps")
+    need(set(parameters) == {"steps"} and type(steps) is int and 1 <= steps <= 10_000, "the rule has the one parameter steps")
     given, new = before["input_divergence"], after["input_divergence"]
-    _need(given["type"] == new["type"] == "neighbour", "must go from neighbours to neighbours")
-    _need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
+    need(given["type"] == new["type"] == "neighbour", "must go from neighbours to neighbours")
+    need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
     kinds = {spec["output_divergence"]["type"] for spec in (before, after)}
-    _need(kinds == {"mult-delta"}, "the output divergence is not that of approximate privacy")
+    need(kinds == {"mult-delta"}, "the output divergence is not that of approximate privacy")
     known = input_constant({**given, "type": "path"}, new, before["space"])
-    _need(
+    need(
         known is not None and at_most(known, read(steps)), f"one new neighbour is not known to be at most {steps} old ones away"
     )
     old, allowed = _uniform(before), _uniform(after)
-    _need(within_numbers([read(steps), old], allowed), f"the budget is below {steps} times the old one")
+    need(within_numbers([read(steps), old], allowed), f"the budget is below {steps} times the old one")
     given_delta, delta = (read(spec["output_divergence"]["delta"]) for spec in (before, after))
-    _need(grown_at_most(given_delta, delta, old, steps), "delta is below the old one times the sum of e^(i epsilon)")
+    need(grown_at_most(given_delta, delta, old, steps), "delta is below the old one times the sum of e^(i epsilon)")
     return f"{steps} neighbours in a row"
-
-
-def _pair_by_pair(before: Table, after: Table, parameters: Table, block: str) -> str:
-    _need({"pairs"} <= set(parameters) <= {"pairs", "conversion"}, "the rule has the parameters pairs and conversion")
-    changed = [name for name in BLOCKS if before[name] != after[name]]
-    _need("space" not in changed, "the space must stay the same")
-    _need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
-    old, new = before["output_divergence"], after["output_divergence"]
-    unchanged = (old["type"], new["type"], None)
-    named = parameters.get("conversion")
-    if named is not None and (not isinstance(named, str) or named not in ON_PAIRS):
-        raise Unknown(f"the checker does not know the conversion {named}")
-    source, target, holds = unchanged if named is None else ON_PAIRS[named]
-    _need((old["type"], new["type"]) == (source, target), f"the conversion leads from {source} to {target}")
-    _need(holds is not None or old == new, "the output divergence must stay the same")
-    rows = list(asked_and_granted(before, after))
-    _need(parameters["pairs"] == len(rows), f"there are {len(rows)} pairs to compare")
-    for granted, allowed in rows:
-        if holds is None:
-            enough = at_most(granted, allowed)
-        elif granted == read(0) and separates_laws(old):
-            enough = True  # equal laws
-        else:
-            given, asked = (x.under() if d["type"] == "d-nor" else x for x, d in ((granted, old), (allowed, new)))
-            enough = not granted.infinite and getattr(holds, "enough", holds)(given, old, asked, new)
-        _need(enough, f"{granted} is granted on a pair, from which {allowed} is not seen to follow")
-    return f"{len(rows)} pairs of datasets"
-
-
-def _event_by_event(before: Table, after: Table, parameters: Table, block: str) -> str:
-    _need(set(parameters) == {"pairs"}, "the rule has the one parameter pairs")
-    changed = [name for name in BLOCKS if before[name] != after[name]]
-    _need("space" not in changed, "the space must stay the same")
-    _need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
-    count, open_ = follows(before, after)
-    _need(type(parameters["pairs"]) is int and parameters["pairs"] == count, f"there are {count} ordered pairs to compare")
-    _need(open_ is None, f"on {open_} an event that is forbidden is not seen to be")
-    return f"every event on {count} ordered pairs of datasets"
 
 
 def _equal_laws(before: Table, after: Table, parameters: Table, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "output_divergence", block, ("budget",))
-    _need(_uniform(before) == Value(), "the budget is not 0")
-    _need(separates_laws(before["output_divergence"]), "laws at 0 from each other are not known to be equal")
+    need(_uniform(before) == Value(), "the budget is not 0")
+    need(separates_laws(before["output_divergence"]), "laws at 0 from each other are not known to be equal")
     least_and_most(after)
     return "equal laws are at 0 by every output divergence"
 
@@ -382,15 +331,15 @@ def _conversion(rule: str) -> Check:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
         kind = before["input_divergence"]["type"]
-        _need(kind in NEIGHBOURS or (rule in SLOW and kind in WHOLE), "conversions need the distances of neighbours")
+        need(kind in NEIGHBOURS or (rule in SLOW and kind in WHOLE), "conversions need the distances of neighbours")
         old, new = before["output_divergence"], after["output_divergence"]
-        _need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
+        need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []
         for spec in (before, after):
             low, high = least_and_most(spec, as_written=True)
-            _need(at_most(high, low), "the budget is not one number")
+            need(at_most(high, low), "the budget is not one number")
             amounts.append(low)
-        _need(holds(amounts[0], old, amounts[1], new), f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
+        need(holds(amounts[0], old, amounts[1], new), f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
         return f"{amounts[1]} is at least the formula at {amounts[0]}"
 
     return check
@@ -407,8 +356,8 @@ RULES: dict[str, Check] = {
     "neighbours-to-paths": _neighbours_to_paths,
     "output-domination": _output_domination,
     "approximate-groups": _approximate_groups,
-    "pair-by-pair": _pair_by_pair,
-    "event-by-event": _event_by_event,
+    "pair-by-pair": pair_by_pair,
+    "event-by-event": event_by_event,
     "equal-laws": _equal_laws,
     **{rule: _conversion(rule) for rule in CONVERSIONS},
 }

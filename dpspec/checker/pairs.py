@@ -30,7 +30,7 @@ def separates_laws(divergence: Table) -> bool:
     if kind in ("mult-delta", "hockey-stick"):
         return read(divergence["delta" if kind == "mult-delta" else "epsilon"]) == Value()
     if kind == "f-divergence":  # which are strictly convex, or bend at 1
-        return divergence["generator"] != "piecewise-linear"
+        return bool(divergence["generator"] != "piecewise-linear")
     return kind in ("mult", "mult-one-way", "d-nor", "renyi", "total-variation", "gaussian-trade-off", "trade-off")
 
 

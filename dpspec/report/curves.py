@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from itertools import count, groupby, pairwise, takewhile
 from textwrap import wrap
 from typing import Literal
 
 import attrs
+
+from dpspec.harmless import in_markup as escape
 
 WIDTH, HEIGHT, MARGIN, LEGEND = 520, 300, 56, 18
 """Pixels: a panel's plot, the space around it, and one line of the legend."""

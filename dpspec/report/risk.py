@@ -169,8 +169,11 @@ def stated(statement: RiskStatement) -> str:
     told = in_words(statement.relation, statement.value)
     if statement.is_certainty and statement.trivial in (0, 1):
         return f"{told}, for certain"
-    if statement.relation is Relation.AT_MOST and statement.trivial is not None and statement.value.upper == 0:
-        return "never"
+    if statement.relation is Relation.AT_MOST and statement.trivial is not None:
+        if statement.value.upper == 0:
+            return "never"
+        if told == f"at most {statement.trivial.decimal()}":
+            return f"practically no limit: {told}"
     return told
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.errors import NotInUniverseError
@@ -34,6 +34,9 @@ class LargerBudget(Rule):
 
     name: ClassVar[str] = "larger-budget"
     citation: ClassVar[str] = "B-D4"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "no smaller": "the Lipschitz constant of the new budget is at least that of the old one",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         given, allowed = constant_of(premise), constant_of(goal)
@@ -60,6 +63,9 @@ class LargerBudgets(Rule):
 
     name: ClassVar[str] = "larger-budgets"
     citation: ClassVar[str] = "B-D4, B-S13"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "in every universe": "the new budget is at least the old one in every universe with datasets at finite distance",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         same = all(getattr(premise, block) == getattr(goal, block) for block in _OTHERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.blocks.input_divergence import InputDivergence
@@ -23,6 +23,10 @@ class InputDomination(Rule):
 
     name: ClassVar[str] = "input-domination"
     citation: ClassVar[str] = "B-D5, B-T22, B-X7"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant": "d <= c d' for all datasets of the space",
+        "rescaled": "the new budget is at least c times the old one in every universe",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.input_divergence == goal.input_divergence or premise.space != goal.space:
@@ -60,6 +64,11 @@ class NeighboursToPaths(Rule):
 
     name: ClassVar[str] = "neighbours-to-paths"
     citation: ClassVar[str] = "B-S2, B-S3, B-D10"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "triangle inequality": "d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) for all laws",
+        "paths inside": "a shortest path of neighbours between two datasets of a universe runs inside it",
+        "same neighbours": "the new distance counts steps between the neighbours of the old one",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         given = premise.input_divergence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -88,6 +88,11 @@ class DominationInside(Rule):
 
     name: ClassVar[str] = "domination-inside-universes"
     citation: ClassVar[str] = "B-D4, B-S1, B-X7"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant inside": "d <= c d' for all datasets that share a universe",
+        "fixed numbers": "the invariants determine the numbers of records that the constant needs, and stay",
+        "rescaled": "the new budget is at least c times the old one in every universe",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         smaller, larger, invariants = premise.input_divergence, goal.input_divergence, premise.multiverse.invariants

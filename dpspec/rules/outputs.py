@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.blocks.budget import UniformBudget
@@ -24,6 +24,10 @@ class OutputDomination(Rule):
 
     name: ClassVar[str] = "output-domination"
     citation: ClassVar[str] = "B-D5, B-T22"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant": "d_Pr' <= k d_Pr for all laws",
+        "rescaled": "the new Lipschitz constant is at least k times the old one in every universe",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         source, target = premise.output_divergence, goal.output_divergence
@@ -56,6 +60,10 @@ class EqualLaws(Rule):
 
     name: ClassVar[str] = "equal-laws"
     citation: ClassVar[str] = "B-D5, B-S5"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "separates laws": "d_Pr(P, Q) = 0 for P = Q alone",
+        "budget 0": "the old budget is 0 in every universe",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         source, target = premise.output_divergence, goal.output_divergence

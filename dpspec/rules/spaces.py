@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from dpspec.errors import DpspecError
@@ -21,6 +21,12 @@ class SmallerSpace(Rule):
 
     name: ClassVar[str] = "smaller-space"
     citation: ClassVar[str] = "B-D4, B-S1"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "part": "every dataset of the new space is one of the old space, made of the same records",
+        "distances do not shrink": "d(x, x') on the new space is at least d(x, x') on the old one",
+        "universes of invariants": "the universe of x on the new space is that on the old one, cut to the new space",
+        "one budget": "the budget is the same number in all universes of both spaces",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.space == goal.space or premise.budget.uniform() is None or premise.multiverse.invariants is None:

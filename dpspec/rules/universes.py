@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import ClassVar
 
@@ -32,6 +32,10 @@ class FinerUniverses(Rule):
 
     name: ClassVar[str] = "finer-universes"
     citation: ClassVar[str] = "B-T10, B-T22"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "inside": "every universe of the conclusion lies in a universe of the premise",
+        "one budget": "the budget is the same number in all universes",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.multiverse == goal.multiverse or premise.space != goal.space or premise.budget.uniform() is None:
@@ -65,6 +69,10 @@ class ListedUniverses(Rule):
 
     name: ClassVar[str] = "listed-universes"
     citation: ClassVar[str] = "B-D4, B-S13"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "shared": "every two datasets that the conclusion compares share a universe of the premise",
+        "no smaller": "in one that they share, the budget of the premise is at most that of the conclusion",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.multiverse == goal.multiverse or premise.space != goal.space:

@@ -18,10 +18,10 @@ from typing import Any
 
 import attrs
 
-from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError
+from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
 from dpspec.exact import Bracket, Number, number
 from dpspec.extension.registry import Provenance, Registry
-from dpspec.files import write_whole
+from dpspec.files import read_bytes, write_whole
 from dpspec.mechanism import Mechanism
 from dpspec.params import build
 from dpspec.spec import PrivacySpec
@@ -40,6 +40,7 @@ from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.witness import event_counts
 from dpspec.verify.verdict import Event, Outcome, Verdict, Witness
 
+MOST_BYTES = 50_000_000
 FORMAT = 1
 """The version of the witness file."""
 
@@ -224,7 +225,7 @@ def replay(
         progress: called with (done, in all).
 
     Raises:
-        SpecFileError, SpecSyntaxError: the file cannot be read or is no witness file.
+        SpecFileError, NotAFileError, SpecSyntaxError: the file cannot be read or is no witness file.
         MissingKeyError: the file is about a plain function, and none is given.
     """
     from dpspec.extension.loader import installed
@@ -272,12 +273,14 @@ def _missing(path: str, function: object) -> MissingKeyError:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SpecFileError(str(path), f"cannot be read: {problem}") from None
+        text = read_bytes(path, MOST_BYTES)
+    except UnreadableFileError as problem:
+        raise SpecFileError(str(path), problem.rule) from None
+    if len(text) > MOST_BYTES:
+        raise SpecSyntaxError(str(path), f"is larger than {MOST_BYTES:,} bytes", "no witness is so large")
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as problem:
+    except (ValueError, RecursionError) as problem:
         raise SpecSyntaxError(str(path), f"is not JSON: {problem}") from None
     if not isinstance(content, dict) or content.get("kind") != "dpspec-witness" or content.get("format") != FORMAT:
         raise SpecSyntaxError(str(path), "is no witness file of format 1", "write one with `verify --witnesses`")

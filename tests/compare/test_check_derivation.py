@@ -46,7 +46,7 @@ STORED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in so
 def of_case(rule: str, place: int) -> Data:
     """The derivation of a pair that the rule is hunted with, from a small budget of the premise."""
     premise, goal = CASES[rule][place]
-    if premise.budget.uniform() is not None:
+    if premise.budget.uniform() not in (None, 0):
         premise = premise.replace(budget=type(premise.budget)(parameter=premise.budget.parameter, value=number("1/2")))
     found = derive(premise, goal)
     assert found is not None

@@ -7,10 +7,12 @@ from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from random import Random
 
+from flint import arb, ctx
+
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, number
+from dpspec.exact import Bracket, Number, ball, number
 from dpspec.laws.finite import FiniteLaw
-from dpspec.testing.check import Context, ValueSubject, check, exceeds, exceeds_times, require
+from dpspec.testing.check import Context, NotApplicable, ValueSubject, check, exceeds, exceeds_times, require
 
 KIND = "output_divergences"
 FINER = 192
@@ -133,6 +135,42 @@ def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Conte
         right = random_law(source).push_forward(lambda outcome: ("other", outcome))
         found = _value(subject, left, right)
         require(found.lower.is_infinite, f"d(P, Q) = {found} for disjoint P = {left}, Q = {right}")
+
+
+@check(KIND)
+def check_only_equal_laws_are_at_zero_as_declared(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) > 0 for different laws when `separates_laws` says so. Comparison then takes a budget of 0 for equal laws."""
+    if not subject.thing.separates_laws():
+        raise NotApplicable("it does not say that only equal laws are at 0")
+    small = [Fraction(1, 10), Fraction(1, 1000)]
+    close = [(FiniteLaw.bernoulli(Fraction(1, 2) + e), FiniteLaw.bernoulli(Fraction(1, 2))) for e in small]
+    for left, right in itertools.chain(close, ((b, a) for a, b in close), random_pairs(context, "separated")):
+        found = _value(subject, left, right, FINER)
+        require(left == right or found.upper > 0, f"d(P, Q) = {found} for P = {left}, Q = {right}; separates_laws is False")
+
+
+@check(KIND)
+def check_event_bounds_are_the_divergence(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) <= b exactly where P(S) <= e^a Q(S) + c for all `event_bounds(b)` and events S. Comparison decides by them."""
+    divergence: OutputDivergence = subject.thing
+    if divergence.event_bounds(number(1)) is None:
+        raise NotApplicable("it is not told by single events")
+    for bound in map(number, ("0", "1/5", "1", "ln(2)", "ln(7)", "2")):
+        lines = divergence.event_bounds(bound)
+        for left, right in random_pairs(context, f"events {bound}") if lines is not None else ():
+            pairs = ((left, right), (right, left)) if divergence.is_symmetric else ((left, right),)
+            kept = all(_keeps(*pair, *line) for pair in pairs for line in lines or ())
+            found = _value(subject, left, right, FINER)
+            wrong = found.lower > bound if kept else not found.upper > bound
+            require(not wrong, f"d(P, Q) = {found} for P = {left}, Q = {right}, and event_bounds({bound}) say {kept}")
+
+
+def _keeps(left: FiniteLaw, right: FiniteLaw, power: Number, slack: Number) -> bool:
+    """Whether no event breaks the line: the worst one holds the outcomes with P(o) > e^a Q(o)."""
+    with ctx.workprec(FINER):
+        ratio, free = power.enclose(FINER).exp(), slack.enclose(FINER)
+        terms = [ball(left.probability(o)) - ratio * ball(right.probability(o)) for o in {*left.support, *right.support}]
+        return not sum((term for term in terms if term > 0), arb(0)) > free
 
 
 @check(KIND)

@@ -6,7 +6,7 @@ the length k, so that rho grows with k^2: no rule of its own is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,6 +20,9 @@ from dpspec_divergences.output import MultDelta
 
 MOST = 10_000
 """Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
+
+LARGEST = 200
+"""Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
 
 
 @define
@@ -36,6 +39,12 @@ class ApproximateGroups(Rule):
 
     name: ClassVar[str] = "approximate-groups"
     citation: ClassVar[str] = "standard group privacy, K-section 6 (external); B-S2, B-S3"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "steps": "new neighbours are at most k old steps apart",
+        "paths inside": "the path runs inside the universe, here the whole space",
+        "epsilon grows": "the new epsilon is at least k times the old one",
+        "delta grows": "the new delta is at least the old one times the sum of e^(i epsilon) over i < k",
+    }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         source, target, value = premise.output_divergence, goal.output_divergence, premise.budget.uniform()
@@ -70,6 +79,10 @@ class ApproximateGroups(Rule):
 
 def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
+    if not delta or steps == 1:
+        return delta
+    if epsilon > LARGEST:
+        return Fraction(1)
     ratio = rational_exponential(epsilon)
     if ratio is None:
         ratio = dyadic(epsilon.enclose(128).exp().upper())

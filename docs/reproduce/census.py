@@ -9,7 +9,7 @@ from dpspec_census import scenario_curves, scenarios
 from dpspec_census.configuration_2020 import SCENARIOS
 
 from dpspec.report.curves import Panel
-from reproduce.layout import Page, Table, bound, curve, middle, shown
+from reproduce.layout import Page, Table, bound, curve, falling, middle, shown
 
 
 def page() -> Page:
@@ -39,7 +39,7 @@ def page() -> Page:
         curve(f"{k}, rho {float(r)}", [(float(a), middle(scenario_curves.power(r, a))) for a in tests]) for k, r in chosen.items()
     ]
     beliefs = [
-        curve(f"{k}, rho {float(r)}", sorted((middle(scenario_curves.epsilon_given_truth(r, d)), float(d)) for d in deltas))
+        falling(f"{k}, rho {float(r)}", sorted((middle(scenario_curves.epsilon_given_truth(r, d)), float(d)) for d in deltas))
         for k, r in chosen.items()
     ]
     classes = {
@@ -47,7 +47,7 @@ def page() -> Page:
         "c: the true record": scenario_curves.epsilon_given_truth,
         "d: any prior": scenario_curves.epsilon_any_prior,
     }
-    three = [curve(name, sorted((middle(f("0.1115", d)), float(d)) for d in deltas)) for name, f in classes.items()]
+    three = [falling(name, sorted((middle(f("0.1115", d)), float(d)) for d in deltas)) for name, f in classes.items()]
     block = [
         bound("zCDP bound", [(float(a), scenario_curves.power_bound("0.1115", a)) for a in tests[1::2]]),
         attrs.evolve(powers[0], name="Gaussian"),

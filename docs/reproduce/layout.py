@@ -70,6 +70,11 @@ def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = Fa
     return Line(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed, joined=joined)
 
 
+def falling(name: str, points: Sequence[tuple[float, float]]) -> Line:
+    """Deltas that fall with epsilon, as steps above them: between two points the chord of their logarithms would be too small."""
+    return attrs.evolve(curve(name, points), side="above")
+
+
 def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> Line:
     """An upper bound that rises or falls all the way, by its upper ends, as steps above it."""
     rounded = ((round(x, 6), float(value.upper) * (1 + 1e-6)) for x, value in points)

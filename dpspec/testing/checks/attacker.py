@@ -74,7 +74,11 @@ def _positions(context: Context, space: DatasetSpace) -> InputDivergence:
     """The distance that counts positions, by its values."""
     zero, one, both = (0, 0), (0, 1), (1, 1)
     for distance in context.placed("input_divergences", space):
-        steps = [distance.distance(zero, one, space), distance.distance(zero, both, space), distance.distance(one, one[::-1], space)]
+        steps = [
+            distance.distance(zero, one, space),
+            distance.distance(zero, both, space),
+            distance.distance(one, one[::-1], space),
+        ]
         if distance.is_metric and distance.counted_unit() is not None and steps == [1, 2, 2]:
             return cast("InputDivergence", distance)
     raise NotApplicable("no registered input divergence counts positions")

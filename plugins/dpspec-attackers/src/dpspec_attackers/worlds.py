@@ -72,12 +72,12 @@ class World:
             raise CounterfactualError("prior", rule, "condition it on one size")
         datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
         datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
-        datasets = {pair: spec.space.dataset(dataset) for pair, dataset in datasets.items()}
+        canonical = {pair: spec.space.dataset(dataset) for pair, dataset in datasets.items()}
         allowed = Allowed(spec)
         return cls(
             prior=masses,
-            laws={pair: seen(mechanism, spec, dataset, allowed) for pair, dataset in datasets.items()},
-            published={pair: allowed.published(dataset) for pair, dataset in datasets.items()},
+            laws={pair: seen(mechanism, spec, dataset, allowed) for pair, dataset in canonical.items()},
+            published={pair: allowed.published(dataset) for pair, dataset in canonical.items()},
         )
 
     def by_universe(self) -> Iterator[World]:

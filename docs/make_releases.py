@@ -94,7 +94,7 @@ def page(sample: Sample, data: Path) -> str:
         pl.read_csv(data / sample.file, infer_schema=False).select(**sample.columns).write_csv(table)
         drawn = release.draw(read_spec(sample.spec), str(table), registry, out, release.Options(seed=SEED))
         told = release.write(drawn, registry, out)
-        distances = release.write_utility(drawn, out)["tables"]
+        distances = release.write_utility(drawn)["tables"]
         confidential = dict(drawn.output.confidential)
     return "\n".join([*_head(sample, told), *_mechanism(told, confidential), *_utility(distances), MADE, ""])
 

@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from dpspec.errors import NumericalError
 from dpspec.forms import MOST_BITS, START_PRECISION, ceiling_of, floor_of
-from dpspec.numbers import INFINITY, LONGEST_EXACT, ZERO, Number, NumberLike, Scalar, number
+from dpspec.numbers import INFINITY, LONGEST_EXACT, Number, NumberLike, Scalar, number
 
 
 @attrs.frozen(kw_only=True)

@@ -8,8 +8,9 @@ difference of the two releases would be free of it; so a folder of another run i
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,13 +20,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.errors import ReleaseError
-from dpspec.files import whole
+from dpspec.errors import CheckpointError, ReleaseError
+from dpspec.files import private_folder, whole
+from dpspec.randomness import KEY_BYTES
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _RUN, _KEY = "run.json", "key"
-FORMAT = 1
+FORMAT = 2
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 class Checkpoints(ABC):
@@ -73,12 +76,10 @@ class Folder(Checkpoints):
             )
         # Without its key, or before it is said whose run it is, nothing has been drawn that could be gone on with.
         shutil.rmtree(self.path, ignore_errors=True)
-        self.path.mkdir(parents=True, mode=0o700)
-        with whole(self.path / _KEY) as part:
-            handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(key)
-        with whole(self.path / _RUN) as part:
+        private_folder(self.path)
+        with whole(self.path / _KEY, 0o600) as part:
+            part.write_bytes(key)
+        with whole(self.path / _RUN, 0o600) as part:
             part.write_text(json.dumps(self._identity, indent=2) + "\n", encoding="utf-8")
 
     def resume(self) -> bytes:
@@ -86,12 +87,20 @@ class Folder(Checkpoints):
 
         Raises:
             ReleaseError: there is none, or it belongs to other input.
+            CheckpointError: it is damaged.
         """
         try:
-            found = json.loads((self.path / _RUN).read_text(encoding="utf-8"))
-            key = (self.path / _KEY).read_bytes()
-        except (OSError, ValueError):
+            key, described = ((self.path / name).read_bytes() for name in (_KEY, _RUN))
+        except OSError:
             raise ReleaseError("unfinished run", "is not there", "begin without --resume", value=str(self.path)) from None
+        try:
+            found = json.loads(described)
+        except (ValueError, RecursionError):
+            raise self._damaged(_RUN) from None
+        if not isinstance(found, dict) or not found:
+            raise self._damaged(_RUN)
+        if len(key) != KEY_BYTES:
+            raise self._damaged(_KEY)
         changed = sorted(name for name in {*found, *self._identity} if found.get(name) != self._identity.get(name))
         if changed:
             raise ReleaseError(
@@ -109,12 +118,24 @@ class Folder(Checkpoints):
         path = self._file(stage)
         if not path.exists():
             return None
-        with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return dict(arrays)
+        except Exception:  # a damaged archive raises whatever its reader stumbles over
+            raise self._damaged(path.name) from None
 
     def save(self, stage: str, arrays: Arrays) -> None:
-        with whole(self._file(stage)) as part, part.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        try:
+            with whole(self._file(stage), 0o600) as part, part.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+        except OSError as problem:
+            rule = f"cannot be written ({problem.strerror or problem})"
+            raise ReleaseError("unfinished run", rule, "make room and go on with --resume", value=str(self.path)) from None
 
     def _file(self, stage: str) -> Path:
-        return self.path / f"{stage}.npz"
+        """A stage that is named after something of the specification may have any name."""
+        return self.path / f"{stage if _PLAIN.fullmatch(stage) else hashlib.sha256(stage.encode()).hexdigest()}.npz"
+
+    def _damaged(self, name: str) -> CheckpointError:
+        rule = "is damaged, so this run cannot be gone on with"
+        return CheckpointError("unfinished run", rule, f"delete {self.path} and begin anew", value=name)

@@ -67,6 +67,10 @@ class Conversion(Rule):
             target: the divergence to convert to, with its parameters (delta, an order).
         """
 
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        """Whether it is tight between these two divergences: some formulas are at one order, or at equal deltas, alone."""
+        return self.tight
+
     def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
         """The divergences to convert to on the way to a goal: the goal itself when it has the name of the target."""
         if goal.name == self.target and goal != source:

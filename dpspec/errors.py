@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from dpspec.harmless import harmless
+
 _ABSENT: Any = object()
 
 
@@ -37,7 +39,8 @@ class DpspecError(Exception):
         self.rule = rule
         self.advice = advice
         self.value = None if value is _ABSENT else value
-        shown = subject if value is _ABSENT else f"{subject}={_short(value)}"
+        named = harmless(subject, keep="")
+        shown = named if value is _ABSENT else f"{named}={_short(value)}"
         super().__init__(": ".join(part for part in (shown, rule, advice) if part))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -47,7 +50,8 @@ class DpspecError(Exception):
     def __str__(self) -> str:
         """The message, behind ``file:line:`` where those are known."""
         places = [str(place) for place in (self.file, self.line) if place is not None]
-        return f"{':'.join(places)}: {super().__str__()}" if places else super().__str__()
+        message = harmless(super().__str__())
+        return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
 
 
 def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
@@ -56,7 +60,7 @@ def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
 
 def _short(value: object, limit: int = 80) -> str:
     """``repr`` cut to a length that a terminal line can hold."""
-    text = value if isinstance(value, str) else repr(value)
+    text = harmless(value if isinstance(value, str) else repr(value), keep="")
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -163,6 +167,45 @@ class ReleaseError(DpspecError):
     """A release was refused or could not be written."""
 
     code = "release"
+
+
+class NotAFileError(DpspecError):
+    """A pipe, a socket or a device stands where a file is needed: it may never end, and it cannot be read twice."""
+
+    code = "not-a-file"
+
+
+class UnreadableFileError(DpspecError):
+    """A file is missing, may not be read, or has a name that no file can have."""
+
+    code = "unreadable-file"
+
+
+class CheckpointError(DpspecError):
+    """What an unfinished run left is damaged: it cannot be gone on with."""
+
+    code = "checkpoint"
+
+
+class RefutedReleaseError(DpspecError):
+    """The claim of the specification is refuted, so nothing is released under it."""
+
+    code = "refuted-release"
+    exit_code = 1
+
+
+class LibraryError(DpspecError):
+    """A library failed in a way that it does not foresee: it panicked, or ended a process."""
+
+    code = "library"
+    exit_code = 4
+
+
+class OwnFaultError(DpspecError):
+    """A fault of dpspec itself, not of the input."""
+
+    code = "own-fault"
+    exit_code = 4
 
 
 class EngineError(DpspecError):

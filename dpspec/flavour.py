@@ -47,6 +47,9 @@ class Flavour(ABC):
     changes: ClassVar[tuple[str, ...]]
     """The blocks that differ from pure differential privacy: names of fields of `PrivacySpec`; () for pure privacy itself."""
 
+    explained: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Findings of the linter that its file is meant to have, as pairs (code, reason)."""
+
     @abstractmethod
     def spec(self) -> PrivacySpec:
         """The five blocks on a space small enough to look at every pair."""

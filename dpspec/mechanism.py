@@ -59,6 +59,28 @@ class Symmetry:
     outcome: Callable[[Any], Hashable]
 
 
+@attrs.frozen(kw_only=True)
+class Kept:
+    """What a release has in common with its table, whatever is drawn; it is asked of every release before it is published.
+
+    Args:
+        attributes: the columns; the multiset of the records, seen through them, stays what it is. Of no columns: their number.
+        members: whether each record stays together with all of its members.
+        in_order: whether the records also keep their places.
+
+    >>> str(Kept(attributes=("size", "tenure"), members=True))
+    'records by size, tenure, each with its members'
+    """
+
+    attributes: tuple[str, ...]
+    members: bool = False
+    in_order: bool = False
+
+    def __str__(self) -> str:
+        words = f"records by {', '.join(self.attributes)}" if self.attributes else "the number of records"
+        return words + (", each with its members" if self.members else "") + (", in order" if self.in_order else "")
+
+
 class Mechanism(ABC):
     """A data release mechanism: a law P_x for every dataset x, and a sampler for real tables."""
 
@@ -88,6 +110,13 @@ class Mechanism(ABC):
 
     def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
         """Renamings that do not change the mechanism, so that fewer pairs need be compared; optional."""
+        return ()
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+        """What no release of a table with these columns changes; optional.
+
+        It is a promise about `run`, checked on the files of every release against the table that was read.
+        """
         return ()
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:

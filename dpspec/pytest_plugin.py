@@ -5,8 +5,8 @@
     spec.dpspec.toml::claim on miniature: TITLE    the same on a small instance
     spec.dpspec.toml::number: WHAT                 a printed number is what its route gives
 
-Only what was checked and is true passes. A refuted claim fails with its witness and without a traceback. What is neither is skipped
-with its reason: undecided, nothing was checked, recorded as refuted and is, holds on miniatures only. Every item has the
+Only what was checked and is true passes. A refuted claim fails with its witness and without a traceback. What is neither is
+skipped with its reason: undecided, nothing was checked, recorded as refuted and is, holds on miniatures only. Every item has the
 marker `dpspec`, and user properties (word, outcome, method, scope, constant, bound, plugins) that `--junitxml` writes down.
 
 Options of the ini-file:
@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """An accepted item is shown and counted under its word; only what was checked and is true is told as passed."""
-    word = dict(report.user_properties).get("word")
+    word = dict(getattr(report, "user_properties", ())).get("word")
     if report.when == "call" and report.passed and word in _acceptable():
         return str(word), str(word)[0], str(word).upper()
     return None

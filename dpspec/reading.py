@@ -1,4 +1,7 @@
-"""Reading tables: every value is checked against the space, all faults are counted, and the first of each kind is shown.
+"""Reading tables: every value is checked against the space, all faults are counted, and the first of each kind is placed.
+
+What stands in a cell is confidential, so a fault tells its row and column and never the value. A file that changes while it is
+read, which takes several looks, is refused.
 
 A table is one file, or, where records hold members, a directory with two: `households.*`, one row for each household, and
 `persons.*`, one row for each person. The column `household_id` ties them together and is itself never released.
@@ -7,6 +10,7 @@ A table is one file, or, where records hold members, a directory with two: `hous
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ import numpy.typing as npt
 
 from dpspec.blocks.space import Attribute
 from dpspec.errors import DpspecError, TableError
+from dpspec.files import check_regular
 from dpspec.params import did_you_mean, raise_all
 from dpspec.table import HOUSEHOLD_ID, Codes, Members, Table, compact, value_fault
 from dpspec.table_format import Coded, TableFormat
@@ -53,18 +58,33 @@ def read_table(
     *,
     keep: Sequence[str] = (),
     progress: Callable[[int], object] | None = None,
+    released: bool = False,
 ) -> Table:
     """Read one file; columns that the space does not know are refused.
 
     Args:
         keep: columns that may be there besides, such as an identifier.
         progress: called with the number of rows read so far.
+        released: whether it is a release that is read again: it may be empty, and its geography need not be nested.
 
     Raises:
+        NotAFileError, UnreadableFileError: there is no such file.
         TableError (several as Faults): unreadable or empty file, missing or unknown column, missing value, unknown category,
-            a category that does not lie in the coarser one of its row.
+            a category that does not lie in the coarser one of its row, a file that changes meanwhile.
     """
     format_ = format_of(path, formats)
+    with _unchanged(path):
+        return _read(path, attributes, format_, keep, progress, released)
+
+
+def _read(  # noqa: PLR0917 - the arguments of its face
+    path: Path,
+    attributes: Sequence[Attribute],
+    format_: TableFormat,
+    keep: Sequence[str],
+    progress: Callable[[int], object] | None,
+    released: bool,
+) -> Table:
     _check_header(format_.header(path), [a.name for a in attributes], keep)
     pieces: dict[str, list[Codes]] = {a.name: [] for a in attributes}
     kinds: dict[tuple[str, str], _Kind] = {}
@@ -78,11 +98,29 @@ def read_table(
         if progress is not None:
             progress(rows)
     raise_all(list(_faults(path, attributes, kinds)))
-    if not rows:
+    if not rows and not released:
         raise TableError(path.name, "has no records", "give a table with at least one row")
-    table = Table(attributes=tuple(attributes), codes={name: np.concatenate(pieces.pop(name)) for name in list(pieces)})
-    raise_all(list(_nesting_faults(path, table)))
+    nothing = {a.name: compact((), a.size) for a in attributes}
+    codes = {name: np.concatenate(pieces.pop(name) or [nothing[name]]) for name in list(pieces)}
+    table = Table(attributes=tuple(attributes), codes=codes)
+    if not released:
+        raise_all(list(_nesting_faults(path, table)))
     return table
+
+
+@contextmanager
+def _unchanged(*paths: Path) -> Iterator[None]:
+    """Refuse files that are no files, or that change before the block ends."""
+
+    def seen() -> list[tuple[int, ...]]:
+        found = [check_regular(path) for path in paths]
+        return [(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in found]
+
+    before = seen()
+    yield
+    for path, first, now in zip(paths, before, seen(), strict=True):
+        if first != now:
+            raise TableError(path.name, "changed while it was read", "run again when nobody writes to it")
 
 
 def read_households(
@@ -92,44 +130,63 @@ def read_households(
     formats: Formats,
     *,
     progress: Callable[[int], object] | None = None,
+    released: bool = False,
 ) -> Table:
     """Read a directory with `households.*` and `persons.*`; a household without persons is vacant.
 
+    Identifiers are compared as one type: whole numbers of any width as numbers, all else as texts, letter by letter.
+
     Args:
         progress: called with the number of rows of both files read so far.
+        released: as of `read_table`.
 
     Raises:
         TableError: as `read_table`; a file that is missing or there twice; an identifier that is missing, that two households
             share, or that no household has.
     """
     of_households, of_persons = (_only(directory, stem, formats) for stem in ("households", "persons"))
-    outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress)
-    identifiers = _identifiers(of_households, formats)
-    order = np.argsort(identifiers, kind="stable")
-    ranked = identifiers[order]
+    with _unchanged(of_households, of_persons):
+        outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress, released)
+        own, wanted = _as_one_type(_identifiers(of_households, formats), _identifiers(of_persons, formats))
+    order = np.argsort(own, kind="stable")
+    ranked = own[order]
     twice = np.flatnonzero(ranked[1:] == ranked[:-1])
     if twice.size:
         raise TableError(
             f"{of_households.name} row {order[twice[0] + 1] + 1}, column {HOUSEHOLD_ID}",
             f"is the identifier of an earlier household ({twice.size} such)", "give every household its own",
-            value=str(ranked[twice[0]]),
         )  # fmt: skip
-    wanted = _identifiers(of_persons, formats)
-    if wanted.dtype.kind != ranked.dtype.kind:
-        # Where only the persons' identifiers are no numbers one of them is lost, so `order` need not follow.
-        wanted, ranked = wanted.astype(str), np.sort(ranked.astype(str))
-    place = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
-    lost = np.flatnonzero(ranked[place] != wanted)
+    place = np.minimum(np.searchsorted(ranked, wanted), max(len(ranked) - 1, 0))
+    owner = order[place].astype(np.int64) if len(order) else np.zeros(0, dtype=np.int64)
+    lost = np.flatnonzero(own[owner] != wanted) if len(order) else np.arange(len(wanted))
     if lost.size:
         raise TableError(
             f"{of_persons.name} row {lost[0] + 1}, column {HOUSEHOLD_ID}",
-            f"is the identifier of no household ({lost.size} such persons)", value=str(wanted[lost[0]]),
+            f"is the identifier of no household ({lost.size} such persons)",
+            "identifiers are compared letter by letter: 007 is not 7, and A is not a",
         )  # fmt: skip
-    return attrs.evolve(outer, members=Members(table=inner, owner=order[place].astype(np.int64)))
+    return attrs.evolve(outer, members=Members(table=inner, owner=owner))
+
+
+def _as_one_type(own: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Identifiers of two files such that equal ones are equal: as 64-bit numbers where both are, as texts otherwise.
+
+    >>> _as_one_type(np.array([7], dtype=np.uint32), np.array([7], dtype=np.int8))
+    (array([7]), array([7]))
+    >>> _as_one_type(np.array([7]), np.array(["007"]))
+    (array(['7'], dtype='<U21'), array(['007'], dtype='<U3'))
+    """
+    numbers = [array.dtype.kind in "iu" and (not array.size or int(array.max()) < 1 << 63) for array in (own, wanted)]
+    if all(numbers):
+        return own.astype(np.int64), wanted.astype(np.int64)
+    return own.astype(str), wanted.astype(str)
 
 
 def _both(
-    files: Sequence[tuple[Path, Sequence[Attribute]]], formats: Formats, progress: Callable[[int], object] | None
+    files: Sequence[tuple[Path, Sequence[Attribute]]],
+    formats: Formats,
+    progress: Callable[[int], object] | None,
+    released: bool,
 ) -> list[Table]:
     """The tables of some files; the faults of all are raised together."""
     tables: list[Table] = []
@@ -138,7 +195,7 @@ def _both(
         before = sum(map(len, tables))
         told = None if progress is None else lambda rows, before=before: progress(before + rows)
         try:
-            tables.append(read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told))
+            tables.append(read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told, released=released))
         except DpspecError as problem:
             faults.append(problem)
     raise_all(faults)
@@ -164,6 +221,10 @@ def _identifiers(path: Path, formats: Formats) -> npt.NDArray[Any]:
 
 
 def _check_header(names: Sequence[str], expected: Sequence[str], keep: Sequence[str]) -> None:
+    if not {*names} & {*expected, *keep} and expected:
+        # Without a header the first record stands there, which is confidential.
+        advice = f"the first line names the columns: {', '.join(expected)}"
+        raise TableError("header", "names no attribute of the space", advice)
     faults: list[DpspecError] = [
         TableError("column", "is missing from the table", did_you_mean(name, names), value=name)
         for name in expected
@@ -175,7 +236,7 @@ def _check_header(names: Sequence[str], expected: Sequence[str], keep: Sequence[
         if name not in (*expected, *keep)
     ]
     if len(set(names)) != len(names):
-        faults.append(TableError("header", "names a column twice", value=list(names)))
+        faults.append(TableError("header", "names a column twice"))
     raise_all(faults)
 
 
@@ -203,11 +264,9 @@ def _nesting_faults(path: Path, table: Table) -> Iterator[DpspecError]:
         torn = np.flatnonzero(parents(attribute, coarser)[table.codes[attribute.name]] != table.codes[coarser.name])
         if torn.size:
             row = int(torn[0])
-            labels = [_label(a, int(table.codes[a.name][row])) for a in (attribute, coarser)]
             yield TableError(
                 f"{path.name} row {row + 1}, column {attribute.name}",
-                f"does not lie in {coarser.name} {labels[1]} ({torn.size} records)", "the geography must be nested",
-                value=labels[0],
+                f"does not lie in the {coarser.name} of its row ({torn.size} records)", "the geography must be nested",
             )  # fmt: skip
 
 
@@ -221,7 +280,3 @@ def parents(attribute: Attribute, coarser: Attribute) -> npt.NDArray[np.int64]:
         return np.arange(attribute.size, dtype=np.int64) * coarser.size // attribute.size
     places = {category: place for place, category in enumerate(coarser.values())}
     return np.asarray([places[parent] for parent in attribute.parents], dtype=np.int64)
-
-
-def _label(attribute: Attribute, code: int) -> str:
-    return attribute.categories[code] if attribute.count is None else str(code)

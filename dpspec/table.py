@@ -16,6 +16,7 @@ from dpspec.params import did_you_mean, raise_all
 Codes = npt.NDArray[np.integer[Any]]
 
 _FAULTS_SHOWN = 5
+_CATEGORIES_SHOWN = 8
 
 
 def compact(codes: npt.ArrayLike, size: int) -> Codes:
@@ -201,12 +202,10 @@ def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.in
 
 
 def value_fault(subject: str, attribute: Attribute, category: object, note: str = "") -> TableError:
-    """What is wrong with a value that is no category of its attribute."""
+    """What is wrong with a value that is no category of its attribute; the value is confidential, and not told."""
     if category is None or str(category).strip() == "":
         return TableError(subject, f"is missing{note}", "every record needs every attribute")
     if attribute.count is not None:
-        return TableError(
-            subject, f"is no category of the space{note}", f"integers from 0 to {attribute.size - 1}", value=category
-        )
-    hint = did_you_mean(str(category), attribute.values()) if attribute.size <= 1000 else ""
-    return TableError(subject, f"is no category of the space{note}", hint, value=category)
+        return TableError(subject, f"is no category of the space{note}", f"integers from 0 to {attribute.size - 1}")
+    few = f"one of {', '.join(attribute.categories)}" if attribute.size <= _CATEGORIES_SHOWN else f"one of its {attribute.size}"
+    return TableError(subject, f"is no category of the space{note}", few)

@@ -9,7 +9,7 @@ from dpspec_census import scenario_curves, scenarios
 from dpspec_census.configuration_2020 import SCENARIOS
 
 from dpspec.report.curves import Panel
-from reproduce.layout import Page, Table, curve, middle, shown
+from reproduce.layout import Page, Table, bound, curve, middle, shown
 
 
 def page() -> Page:
@@ -49,7 +49,7 @@ def page() -> Page:
     }
     three = [curve(name, sorted((middle(f("0.1115", d)), float(d)) for d in deltas)) for name, f in classes.items()]
     block = [
-        curve("zCDP bound", [(float(a), middle(scenario_curves.power_bound("0.1115", a))) for a in tests[1::2]]),
+        bound("zCDP bound", [(float(a), scenario_curves.power_bound("0.1115", a)) for a in tests[1::2]]),
         attrs.evolve(powers[0], name="Gaussian"),
         curve(
             "discrete noise",
@@ -77,7 +77,12 @@ def page() -> Page:
         panels=(
             Panel(title="K-F6: power in scenario A", axis="level", lines=tuple(block)),
             Panel(title="K-F6, K-F10, K-F12, K-F14: power of Gaussian noise", axis="level", lines=tuple(powers)),
-            Panel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs)),
-            Panel(title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge", axis="epsilon", lines=tuple(three)),
+            Panel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs), powers=True),
+            Panel(
+                title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge",
+                axis="epsilon",
+                lines=tuple(three),
+                powers=True,
+            ),
         ),
     )

@@ -70,6 +70,12 @@ def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = Fa
     return Line(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed, joined=joined)
 
 
+def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> Line:
+    """An upper bound that rises or falls all the way, by its upper ends, as steps above it."""
+    rounded = ((round(x, 6), float(value.upper) * (1 + 1e-6)) for x, value in points)
+    return Line(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above")
+
+
 def agrees(value: float | Bracket, printed: str) -> bool:
     """Whether the printed number is the recomputed one rounded to its digits; a printed integer is meant exactly."""
     exponent = int(Decimal(printed).as_tuple().exponent)

@@ -20,7 +20,7 @@ from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 from dpspec.laws.power import largest_power
 from dpspec.laws.shifts import GaussianShift
 from dpspec.report.curves import Panel
-from reproduce.layout import Table, beside, curve, middle
+from reproduce.layout import Table, beside, bound, curve, middle
 
 RHO = "2.63"
 LEVELS = ("0.01", "0.05", "0.10")
@@ -167,13 +167,18 @@ def charts() -> tuple[Panel, ...]:
     named = [curve(name, [(x, middle(row[i])) for x, row in rows]) for i, name in enumerate(_DELTAS)]
     grid = [Fraction(k * k, 441) for k in range(1, 21)]
     powers = [
-        curve("zCDP bound", [(float(a), middle(scenario_curves.power_bound(RHO, a))) for a in grid]),
+        bound("zCDP bound", [(float(a), scenario_curves.power_bound(RHO, a)) for a in grid]),
         curve("Gaussian", [(float(a), middle(scenario_curves.power(RHO, a))) for a in grid]),
         curve("discrete noise", [(float(a), middle(discrete_power(a))) for a in LEVELS], joined=False),
     ]
     dots = curve("pbdp, discrete noise", [(float(e), discrete_delta(e)) for e in NOISE.split()[::2]], joined=False)
     return (
-        Panel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots)),
+        Panel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots), powers=True),
         Panel(title="K-F2: power, rho = 2.63", axis="level", lines=tuple(powers)),
-        Panel(title="K-F3, K-F4, K-F5: delta by class of knowledge", axis="epsilon", lines=(named[4], named[2], named[3])),
+        Panel(
+            title="K-F3, K-F4, K-F5: delta by class of knowledge",
+            axis="epsilon",
+            lines=(named[4], named[2], named[3]),
+            powers=True,
+        ),
     )

@@ -61,6 +61,11 @@ class Invariant(ABC):
         """What each entry of `answers` counts."""
         raise IncompatibleBlocksError(f"query {self}", "does not answer with integers")
 
+    def check_answers(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError where there are no `labels`, without making them: they may be more than can be listed."""
+        if type(self).labels is Invariant.labels:
+            self.labels(space)
+
     def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         """Rows over `space.cells()` whose products with the dataset's vector carry the same information as c, if any."""
         return None
@@ -147,10 +152,13 @@ class Marginal(Invariant):
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
         return tuple(" x ".join(map(str, cell)) or "total" for cell in self._cells(space))
 
-    def _cells(self, space: DatasetSpace) -> Iterator[Record]:
-        """Every combination of the attributes that meets the conditions, in the order of the categories."""
+    def check_answers(self, space: DatasetSpace) -> None:
         if MEMBERS in self.attributes:
             raise IncompatibleBlocksError(f"query {self}", "cannot list all compositions of a household")
+
+    def _cells(self, space: DatasetSpace) -> Iterator[Record]:
+        """Every combination of the attributes that meets the conditions, in the order of the categories."""
+        self.check_answers(space)
         known, where = _names(space.attributes_of(self.unit)), dict(self.where)
         own = tuple(
             known[a] if known[a].within in self.attributes else evolve(known[a], within=None, parents=()) for a in self.attributes

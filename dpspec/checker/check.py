@@ -63,6 +63,8 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise DerivationFileError("file", "is a directory, a pipe or a device", "give a file on a disk", value=str(path))
         with Path(path).open("rb") as file:
             text = file.read(MOST_BYTES + 1)
     except OSError as problem:

@@ -2,11 +2,12 @@
 
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
 5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.verify.words`).
-Beyond those: 70 a fault of dpspec itself, 130 interrupted, 141 nobody reads the output.
+4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -16,14 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dpspec.errors import DpspecError, Faults
+from dpspec.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError
 from dpspec.verify.words import worst_code
 
 if TYPE_CHECKING:
     from dpspec.report.picture import Picture
 
 _FORMAT = "dpspec.format"
-_BUG, _INTERRUPTED, _UNREAD = 70, 130, 141
+_USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -34,34 +35,94 @@ class Face(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command from the shell: whatever happens ends in one line and in an exit code of the table above."""
+        try:
+            return super().main(*args, **extra)
+        except SystemExit as end:  # 1 means refuted, and click means "aborted" by it, or that nobody reads the output
+            cause = end.__context__
+            if isinstance(cause, click.Abort | KeyboardInterrupt):
+                sys.exit(_INTERRUPTED)
+            if isinstance(cause, BrokenPipeError):
+                sys.exit(_UNREAD)
+            raise
+        except KeyboardInterrupt:
+            sys.exit(_INTERRUPTED)
+        except BaseException as problem:  # before or after a command: its arguments, the help
+            sys.exit(_report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem))
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # nobody listens
+                sys.stdout.flush()
         except DpspecError as fault:
             code = _report(ctx, fault)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to flush at exit
-            code = _UNREAD
-        except KeyboardInterrupt:
+        except click.exceptions.Exit:
+            raise
+        except click.ClickException as fault:
+            fault.show()
+            code = _USAGE
+        except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted", err=True)
             code = _INTERRUPTED
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
-            raise
-        except Exception:
-            traceback.print_exc()
-            click.echo("This is a fault of dpspec, not of your input: please report it with the lines above.", err=True)
-            code = _BUG
+        except BaseException as problem:
+            code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
 
 
-def _report(ctx: click.Context, fault: DpspecError) -> int:
+def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
+    """What is no error of dpspec: a pipe that closed, a disk or memory that is full, a library that panicked, a fault of ours."""
+    if isinstance(problem, OSError):
+        _let_go_of_output()
+    if isinstance(problem, BrokenPipeError):
+        return _UNREAD
+    if isinstance(problem, SystemExit | GeneratorExit):
+        return _report(ctx, LibraryError("library", "ended the process", f"it asked for exit code {problem.args[:1]}"))
+    if isinstance(problem, MemoryError):
+        return _report(ctx, LibraryError("memory", "is full", "give the process more, or ask for less"))
+    if isinstance(problem, OSError) and problem.errno in _OF_A_PATH:
+        path = str(problem.filename or "")
+        return _report(ctx, UnreadableFileError("file", f"cannot be used ({problem.strerror})", "check the path", value=path))
+    if isinstance(problem, OSError):
+        rule = f"refused ({problem.strerror or type(problem).__name__})"
+        return _report(ctx, LibraryError("system", rule, "make room, or see to permissions"))
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    place = f"{type(problem).__name__} in {Path(last.filename).name}, line {last.lineno}"
+    if not isinstance(problem, Exception):
+        return _report(ctx, LibraryError("library", f"panicked ({place})", "report it to its authors, with the command"))
+    _remember(problem)
+    return _report(ctx, OwnFaultError("dpspec", f"is at fault ({place})", _REPORTED))
+
+
+_OF_A_PATH = (
+    errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS, errno.ELOOP,
+    errno.EINVAL,
+)  # fmt: skip
+_REPORTED = "please report this line and the command; DPSPEC_TRACEBACK=1 shows more"
+
+
+def _let_go_of_output() -> None:
+    """Leave nothing to flush at exit where the output takes no more: Python would end with a code of its own."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _remember(problem: BaseException) -> None:
+    """The whole traceback, for whoever asks for it: it may quote what the input holds."""
+    if os.environ.get("DPSPEC_TRACEBACK"):
+        traceback.print_exception(problem)
+
+
+def _report(ctx: click.Context | None, fault: DpspecError) -> int:
     """The error on stderr, and for --format json as a document on stdout."""
     faults = fault.faults if isinstance(fault, Faults) else (fault,)
     for single in faults:
         click.echo(str(single), err=True)
     code = worst_code(single.exit_code for single in faults)
-    if ctx.meta.get(_FORMAT) == "json":
+    if ctx is not None and ctx.meta.get(_FORMAT) == "json":
         from dpspec.report import json
 
         click.echo(json.document("error", code, {"errors": json.errors(fault)}))

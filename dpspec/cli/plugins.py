@@ -32,7 +32,9 @@ def plugins(as_json: bool) -> int:
 @click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="A check that is known to fail, and why.")
 @formatted
 def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool) -> int:
-    """Run the conformance checks on the plugin NAME: its import, names, parameters, divergences, invariants, mechanisms.
+    """Run the conformance checks on the plugin NAME: its import, names, parameters, and blocks, mechanisms, rules of every kind.
+
+    NAME may also be a registered name, such as hamming: then what is registered under it alone is checked.
 
     Exits with 1 when a check fails, or when an expected failure passes after all.
 

@@ -56,10 +56,10 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
 )
 @click.option("--engine", default="embedded", show_default=True, metavar="NAME", help="What runs the work; see `dpspec plugins`.")
 @click.option(
-    "--resume", is_flag=True, help="Go on with the unfinished run in DIR; what is drawn again is what was drawn before."
+    "--resume", is_flag=True, help="Go on with the unfinished run of DIR; what is drawn again is what was drawn before."
 )
 @click.option(
-    "--utility", is_flag=True, help="Compare with TABLE as well: confidential tables and pictures, NOT for publication."
+    "--utility", is_flag=True, help="Compare with TABLE as well: confidential tables and a picture in DIR.confidential."
 )
 @click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
 @formatted
@@ -71,6 +71,9 @@ def release(  # noqa: PLR0917 - one argument for each option
     TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, a directory with households.* and
     persons.* that are tied by a column household_id, or a registered table such as massachusetts-1940. Random bits come
     from a key of the operating system. All files are written whole or not at all.
+
+    The claim of SPEC is judged first: where it is refuted nothing is released (exit 1), and where it is not verified the
+    release is marked as not fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
 
     \b
     Examples:
@@ -94,11 +97,14 @@ def release(  # noqa: PLR0917 - one argument for each option
     with Work("reading", unit="records") as work:
         options = face.Options(seed=seed, engine=engine, resume=resume, suffix=ending, progress=work, stage=work.entitle)
         drawn = face.draw(document, table, registry, Path(out), options)
+        others = drawn.place.others()
         work.entitle("writing")
         data = face.write(drawn, registry, Path(out))
         if utility:
-            data["utility"] = face.write_utility(drawn, Path(out))
+            data["utility"] = face.write_utility(drawn)
     click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
-    if seed is not None:
-        click.echo(face.UNFIT, err=True)
+    if data["warning"] is not None:
+        click.echo(data["warning"], err=True)
+    if others:
+        click.echo(f"{out} also holds what no release here has placed, and it is left as it is: {', '.join(others)}", err=True)
     return 0

@@ -56,9 +56,14 @@ class Path:
     @property
     def tight(self) -> bool:
         """Whether a mechanism attains the number: a tight step, after steps that say exactly what the mechanism is."""
-        *before, last = self.legs
-        exact = all(leg.conversion.tight and leg.conversion.mechanism is not None for leg in before)
-        return last.conversion.tight and exact
+        *before, last = self._attained
+        return last and all(before) and all(leg.conversion.mechanism is not None for leg in self.legs[:-1])
+
+    @property
+    def _attained(self) -> tuple[bool, ...]:
+        """Whether each step is tight between the divergences that it joins."""
+        sources = (self.source, *(leg.target for leg in self.legs))
+        return tuple(leg.conversion.attained(source, leg.target) for source, leg in zip(sources, self.legs, strict=False))
 
     @property
     def sense(self) -> str:
@@ -66,9 +71,10 @@ class Path:
         *before, last = self.legs
         if self.tight or not before:
             return last.conversion.sense
-        if all(leg.conversion.tight for leg in self.legs):
+        if all(self._attained):
             return "each step is attained, by another mechanism"
-        return "; ".join(f"{leg.conversion.name}: {leg.conversion.sense}" for leg in self.legs if not leg.conversion.tight)
+        open_ = (leg.conversion for leg, attained in zip(self.legs, self._attained, strict=True) if not attained)
+        return "; ".join(f"{conversion.name}: {conversion.sense}" for conversion in open_)
 
 
 def paths(

@@ -8,16 +8,16 @@ below are the vocabulary from which it is written. Each looks one way, (P || Q);
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from flint import ctx
+from flint import arb, ctx
 
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, number, rational
 from dpspec.forms import ceiling_of
-from dpspec.laws.numeric import last_above
+from dpspec.laws.numeric import hull, last_above
 
 if TYPE_CHECKING:
     from dpspec.laws.balls import Cell
@@ -28,6 +28,8 @@ INFINITE = Bracket.exactly(INFINITY)
 
 _SMALLEST_POWER, _LARGEST_POWER, _MOST_POWER = -8, 64, 12_000
 _ORDERS = (Fraction(9, 8), Fraction(2), Fraction(8), Fraction(64))
+_FAR_ORDERS = tuple(Fraction(1 << place) for place in range(8, 128, 2))
+"""For pairs whose divergences grow slowly with the order, as those of much Gaussian noise do."""
 
 
 class Dichotomy(ABC):
@@ -92,11 +94,19 @@ class Dichotomy(ABC):
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
-        return NOTHING if self.is_identical else at_most(self._renyi(alpha, precision), self.max_log_ratio(precision=precision).upper)
+        return (
+            NOTHING
+            if self.is_identical
+            else at_most(self._renyi(alpha, precision), self.max_log_ratio(precision=precision).upper)
+        )
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (B-D18, B-S14)."""
-        return NOTHING if self.is_identical else at_most(self._concentration(precision), self.max_log_ratio(precision=precision).upper)
+        return (
+            NOTHING
+            if self.is_identical
+            else at_most(self._concentration(precision), self.max_log_ratio(precision=precision).upper)
+        )
 
     def atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """The exact probabilities (p, q) of every outcome, for a pair of finite laws.
@@ -207,9 +217,9 @@ class Dichotomy(ABC):
         return low, Fraction(2) ** after if after <= last else None
 
     def _renyi_limit(self, delta: Fraction, precision: int) -> Number:
-        """D_alpha + ln(1/delta)/(alpha - 1) at some orders, rounded up: above the epsilon at delta (Mironov 2017, Proposition 3)."""
+        """D_alpha + ln(1/delta)/(alpha - 1) at some orders, rounded up: at least the epsilon (Mironov 2017, Proposition 3)."""
         best = INFINITY
-        for order in _ORDERS:
+        for order in (*_ORDERS, *(_FAR_ORDERS if self.is_linear_in_order else ())):
             spent = self.renyi(order, precision=precision).upper
             if not spent.is_infinite:
                 with ctx.workprec(precision + 64):
@@ -227,6 +237,17 @@ def at_most(bracket: Bracket, limit: Number) -> Bracket:
     if bracket.upper <= limit:
         return bracket
     return Bracket.exactly(limit) if bracket.lower >= limit else Bracket(lower=bracket.lower, upper=limit)
+
+
+def gain_of(events: Sequence[tuple[arb, arb]], factor: arb) -> Bracket:
+    """p - factor q of events of which one is the best, from 0 on; and at most p, where the product is not known well.
+
+    >>> str(gain_of([(arb("0.25"), arb("0 +/- 1e-9"))], arb(10) ** 20))
+    '[0, 0.25]'
+    """
+    gains = [p - factor * q for p, q in events]
+    most = Bracket.around(hull(events[0][0], events[-1][0]), least=0).upper
+    return at_most(Bracket.around(hull(gains[0], gains[-1]), least=0), most)
 
 
 def _power_above(value: Number) -> int:

@@ -10,9 +10,9 @@ from flint import arb, ctx, fmpq
 
 from dpspec.exact import Bracket, Number, ball, dyadic, number
 from dpspec.laws.balls import Cells
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.dichotomy import INFINITE, Dichotomy, gain_of
 from dpspec.laws.integers import DiscreteGaussian, gaussian_normaliser, gaussian_sums, theta_log_ratio
-from dpspec.laws.numeric import exponential, hull
+from dpspec.laws.numeric import exponential
 from dpspec.laws.tails import LocationSandwich
 
 _WALK = 64
@@ -61,17 +61,26 @@ class DiscreteGaussianShift(Dichotomy):
         return Bracket.exactly(0)
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        working, shift = precision + 64, abs(self.shift)
+        """By two tails, with more bits until there is one that counts: far out the tails are small, and known to 2^-bits only."""
+        for working in (precision + 64, 8 * precision, 64 * precision):
+            found = self._from_tails(epsilon, working)
+            if found.lower > 0:
+                break
+        return found
+
+    def _from_tails(self, epsilon: Number, working: int) -> Bracket:
+        shift = abs(self.shift)
         with ctx.workprec(working):
             cut = ball(Fraction(shift, 2)) - epsilon.enclose(working) * ball(self.variance / shift)
             factor = exponential(epsilon, working)
             last = {math.ceil(dyadic(end)) - 1 for end in (cut.lower(), cut.upper())}
-            gains = [(p - factor * q).min(p) for p, q in (self._below(m, working) for m in last)]
-            return Bracket.around(hull(gains[0], gains[-1]) / gaussian_normaliser(self.variance, working), least=0)
+            norm = gaussian_normaliser(self.variance, working)
+            return gain_of([(p / norm, q / norm) for p, q in (self._below(m, working) for m in last)], factor)
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
-        working, shift = precision + 64, abs(self.shift)
+        shift = abs(self.shift)
+        working = precision + 64 + delta.denominator.bit_length()
         m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), shift)
         with ctx.workprec(working):
             rate = self._rate_ball()

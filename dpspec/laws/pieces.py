@@ -40,7 +40,7 @@ _UNSEEN = 2.0**-900
 
 _MOST_CELLS = 1 << 20
 """One loss has at most about so many cells; cells get wider than was asked for where that is not enough."""
-_FARTHEST = 2.0**40
+_FARTHEST = 2.0**20
 """Losses beyond are not put on a grid."""
 
 _PRECISION = 96
@@ -214,7 +214,7 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
 def _wide_enough(step: float, reach: float) -> float:
     """The step, times the power of 2 with which it does not cut a reach into too many cells."""
     if not reach < _FARTHEST:
-        raise NumericalError("loss", "is beyond 2^40", "choose less extreme parameters", value=reach)
+        raise NumericalError("loss", "is beyond 2^20", "choose less extreme parameters", value=reach)
     return step * 2.0 ** max(0, math.ceil(math.log2(max(2 * reach / step, 1) / _MOST_CELLS)))
 
 

@@ -14,7 +14,7 @@ from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.binomial import binomial_tail
 from dpspec.laws.convolved import Convolved
 from dpspec.laws.cumulant import Cumulant, Derivatives
-from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.dichotomy import Dichotomy, gain_of
 from dpspec.laws.numeric import exponential, hull
 from dpspec.laws.sandwich import Between
 from dpspec.laws.shifts import GaussianShift
@@ -137,8 +137,7 @@ class TwoAtomPower(Power):
             place = (epsilon.enclose(working) - low * self.times) / (high - low)
             factor = exponential(epsilon, working)
             least = {math.floor(dyadic(end)) + 1 for end in (place.lower(), place.upper())}
-            gains = [(p - factor * q).min(p) for p, q in (self._tails(m, working) for m in least)]
-            return Bracket.around(hull(gains[0], gains[-1]), least=0)
+            return gain_of([self._tails(m, working) for m in least], factor)
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X >= m) - delta) / Q(X >= m)) for the m between whose losses it lies, found by halving."""

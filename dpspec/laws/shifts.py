@@ -18,7 +18,7 @@ from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
 from dpspec.laws.balls import BallDichotomy, Cell, Cells
 from dpspec.laws.continuous import Gaussian
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.laws.dichotomy import INFINITE, Dichotomy, gain_of
 from dpspec.laws.numeric import exponential, normal_cdf, rational_exponential
 from dpspec.laws.sandwich import Sandwich
 from dpspec.laws.tails import LocationSandwich
@@ -119,8 +119,7 @@ class GaussianShift(Dichotomy):
         with ctx.workprec(working):
             mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
             near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
-            event = normal_cdf(near)
-            return Bracket.around((event - exponential(epsilon, working) * normal_cdf(far)).min(event), least=0)
+            return gain_of([(normal_cdf(near), normal_cdf(far))], exponential(epsilon, working))
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         return Bracket.exactly(self.mu_squared * (order / 2))

@@ -137,7 +137,7 @@ class Totals:
         return self.hockey_stick(number(Fraction(point)))
 
     def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
-        """About where the lower and the upper bound of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
+        """About where both bounds of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
         target = math.log(delta.numerator) - math.log(delta.denominator)
 
         def chernoff(tilt: float) -> float:

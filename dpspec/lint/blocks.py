@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -15,10 +16,16 @@ from dpspec.errors import DpspecError
 from dpspec.ledger.parts import compares_sizes
 from dpspec.lint.finding import Context, Linted, Seen, Severity, finding
 from dpspec.params import parameters
+from dpspec.risk.candidates import candidates_within
 from dpspec.spec import PrivacySpec
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.growth import exchanged, grown
+from dpspec.verify.verdict import Outcome
 
 LISTED = 2000
 """A space of more datasets than this is not listed in search of two that are compared."""
+RAISED, MOMENT = 200, 0.3
+"""The sizes of miniatures with at most so many datasets are raised, for so many seconds of processor time."""
 
 
 @finding("vacuous", Severity.ERROR)
@@ -37,12 +44,80 @@ def vacuous(file: Linted, _: Context) -> Iterator[Seen]:
         )
 
 
+@finding("no-such-pair", Severity.WARNING)
+def no_such_pair(file: Linted, _: Context) -> Iterator[Seen]:
+    """No universe has two datasets at distance 1: what the budget seems to say about one change belongs to no pair.
+
+    One change alone would alter what is published exactly, so that whoever knows all the rest knows it for certain. Under a fixed
+    total only even numbers of positions differ; where swapping publishes both margins, two households change or none. The number
+    that does hold is the budget times the least distance that occurs.
+    """
+    spec = file.document.spec
+    if not spec.multiverse.invariants:
+        return
+    try:
+        found = candidates_within(spec, 1)
+    except DpspecError:  # no two datasets are so near at all, or budgets differ by universe: another matter
+        return
+    if found.told_apart and found.bound is None and not found.unpromised:
+        because = f" ({found.reason})" if found.reason else ""
+        yield Seen(
+            path="budget",
+            message=f"no universe holds two datasets at distance 1{because}: one change alone is published by {found.publications}",
+            advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
+        )
+
+
 def _asks(spec: PrivacySpec) -> bool:
     for universe in spec.multiverse.universes(spec.space):
         for left, right in itertools.permutations(universe.datasets, 2):
             if not spec.distance(left, right).is_infinite:
                 return True
     return False
+
+
+@finding("exchanged-block", Severity.ERROR)
+def exchanged_block(file: Linted, _: Context) -> Iterator[Seen]:
+    """A miniature has a block that is not the claimed one: what it tests is another claim, and the one on file is never checked.
+
+    A miniature lowers sizes of the space: records, members, categories, blocks, coordinates. All else is inherited.
+    """
+    for place, miniature in enumerate(file.document.miniatures):
+        for block in exchanged(file.document, miniature):
+            path = f"miniature[{place}].{block}"
+            yield Seen(
+                path=path,
+                message=f"{path} is another one than the claim is about, so that the claim on file is not checked",
+                advice="leave it out, or state it in the file itself" if block != "space" else "lower sizes of the space only",
+            )
+
+
+@finding("growing-size", Severity.ERROR)
+def growing_size(file: Linted, context: Context) -> Iterator[Seen]:
+    """The constant grows with a size that a miniature lowers: the size enters the sensitivity, and the miniature hides it.
+
+    The sizes of miniatures with few datasets are raised for a moment; `dpspec verify` goes further.
+    """
+    document = file.document
+    for place, miniature in enumerate(document.miniatures):
+        size = miniature.spec.space.cardinality()
+        if miniature.mechanism is None or size is None or size > RAISED or exchanged(document, miniature):
+            continue
+        began = time.process_time()
+        try:
+            found = verify(miniature.mechanism, miniature.spec, registry=context.registry)
+        except DpspecError:
+            continue
+        if found.outcome is not Outcome.VERIFIED:
+            continue
+        pace = (time.process_time() - began) / max(1, size) ** 2
+        lines = grown(found, miniature.spec, miniature.mechanism, document.spec.space, pace=pace, seconds=MOMENT)
+        for line in (line for line in lines if line.grows):
+            yield Seen(
+                path=f"miniature[{place}].space",
+                message=f"{line.size} enters the sensitivity, and the miniature lowers it ({line})",
+                advice=f"take a miniature with the claimed {line.size}, or state the bound for the {line.size} it has",
+            )
 
 
 @finding("fixed-invariant", Severity.WARNING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from dpspec.errors import DpspecError
+from dpspec.errors import DpspecError, NotAFileError
 from dpspec.extension import Registry
 from dpspec.lint import blocks as _about_blocks  # noqa: F401 - declares its findings
 from dpspec.lint import ledgers as _about_ledgers  # noqa: F401
@@ -49,7 +49,7 @@ def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]
 
 def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:
     for single in each(fault):
-        if single.exit_code == 4:  # the fault of a plugin says nothing about the file
+        if isinstance(single, NotAFileError) or single.exit_code == 4:  # the fault of a plugin says nothing about the file
             raise fault
         yield Finding(
             code=single.code,

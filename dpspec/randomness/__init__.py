@@ -12,5 +12,6 @@ from dpspec.randomness.source import (
 )
 
 __all__ = [
-    "KEY_BYTES", "KeyedPlaces", "KeyedRandomness", "PlacedRandomness", "Randomness", "SeededRandomness", "SystemRandomness", "Words",
+    "KEY_BYTES", "KeyedPlaces", "KeyedRandomness", "PlacedRandomness", "Randomness", "SeededRandomness", "SystemRandomness",
+    "Words",
 ]  # fmt: skip

@@ -2,15 +2,15 @@
 
 A source is a 256-bit key and AES, a pseudorandom function of it. What is random is spent once, so there are two kinds:
 
-* `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It cannot
-  be copied, pickled, or used after a fork, since two copies would draw the same.
-* `PlacedRandomness` is a *function*: the word of (stream, place) depends on key, stream and place alone. A record that draws by its
-  place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends neither
-  on how the work was cut nor on a part that was lost and done again. `Randomness.placed` makes one, with another key at every call: a
-  run asks for it once, and two runs of one source never draw alike.
+* `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It
+  cannot be copied, pickled, or used after a fork, since two copies would draw the same.
+* `PlacedRandomness` is a *function*: the word of (stream, place) depends on key, stream and place alone. A record that draws by
+  its place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends neither
+  on how the work was cut nor on a part that was lost and done again. `Randomness.placed` makes one, with another key at every
+  call: a run asks for it once, and two runs of one source never draw alike.
 
-`PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and of
-the words by place.
+`PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and
+of the words by place.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class PlacedRandomness(ABC):
 
     >>> places, source = np.arange(3), SeededRandomness(1)
     >>> run, other = source.placed(), source.placed()
-    >>> bool((run.words_at(0, places) == run.words_at(0, places)).all()), bool((run.words_at(0, places) == other.words_at(0, places)).any())
-    (True, False)
+    >>> [bool((run.words_at(0, places) == again.words_at(0, places)).any()) for again in (run, other)]
+    [True, False]
     """
 
     fit_for_publication: bool

@@ -2,7 +2,8 @@
 
 from dpspec.release.draw import Options, Release, draw
 from dpspec.release.held import Held, marginal
+from dpspec.release.place import REPORT, WARNING
 from dpspec.release.utility import write_utility
-from dpspec.release.write import REPORT, UNFIT, WARNING, write
+from dpspec.release.write import UNFIT, warning_of, write
 
-__all__ = ["REPORT", "UNFIT", "WARNING", "Held", "Options", "Release", "draw", "marginal", "write", "write_utility"]
+__all__ = ["REPORT", "UNFIT", "WARNING", "Held", "Options", "Release", "draw", "marginal", "warning_of", "write", "write_utility"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import traceback
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,20 +16,22 @@ import numpy as np
 from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.multisets import check_size
 from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.checkpoints import Checkpoints, Folder, NoCheckpoints
-from dpspec.errors import DpspecError, PluginContractError, ReleaseError, TableError
+from dpspec.checkpoints import Folder, NoCheckpoints
+from dpspec.engine import Engine
+from dpspec.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
 from dpspec.extension.registry import Provenance, Registry
 from dpspec.mechanism import Mechanism
 from dpspec.params import did_you_mean
 from dpspec.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.reading import Formats, format_of, read_households, read_table
 from dpspec.release.held import Held, held
+from dpspec.release.place import WARNING, Place
 from dpspec.run import Output, Progress, Run, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.table import Table
+from dpspec.verify.standing import Standing, standing
 
-UNFINISHED = ".unfinished-release"
-"""The folder, inside that of the release, in which a resumable run keeps what is done."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 def _unsaid(stage: str) -> None:
@@ -71,6 +75,8 @@ class Release:
         held: the invariants, each compared with the input.
         suffix: of the files to write.
         run: the checkpoints, to be forgotten once the release is on disk.
+        place: the folders that it goes to.
+        standing: how the claim of the specification stands.
     """
 
     document: SpecDocument
@@ -84,6 +90,14 @@ class Release:
     held: tuple[Held, ...]
     suffix: str
     run: Folder | None
+    place: Place
+    standing: Standing
+
+    @property
+    def unfit(self) -> tuple[str, ...]:
+        """Why this must not be published as a release that satisfies the specification; empty where nothing is against it."""
+        seeded = () if self.seed is None else ("drawn from a seed, so anyone who knows the seed can undo it",)
+        return seeded if self.standing.word.is_good else (*seeded, self.standing.sentence)
 
 
 def formats_of(registry: Registry) -> Formats:
@@ -99,9 +113,10 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         document: the specification and its mechanism.
         table: a table file, a directory with households and persons, or the name of a registered table builder.
         registry: where builders, formats and engines are looked up.
-        directory: where the release will be written; a resumable run keeps its checkpoints there.
+        directory: where the release will be written; a resumable run keeps its checkpoints beside it.
 
     Raises:
+        RefutedReleaseError: the mechanism does not satisfy the specification.
         ReleaseError: the file names no mechanism, it has no exact sampler, or there is no such run to go on with.
         TableError: the table does not fit the space.
         PluginContractError: the mechanism raised, or its release does not hold an invariant.
@@ -113,41 +128,46 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     mechanism.check(space)
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
     engine = registry.get("engines", options.engine)()
-    suffix = options.suffix or _suffix(Path(table), formats_of(registry))
-    format_of(Path(f"released{suffix}"), formats_of(registry))
+    suffix = _suffix(Path(table), options.suffix, formats_of(registry))
+    if options.resume and not mechanism.resumable:
+        raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
+    place = Place(directory, Path(table))
+    options.stage("judging")
+    judged = standing(document, registry)
+    if judged.is_false:
+        advice = "nothing is released under it; see `dpspec verify`"
+        raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
     options.stage("reading")
     given = _table(table, space, unit, registry, options.progress)
     if space.cells_are_records and unit == space.units[0]:
         check_size(space.name, len(given), *space.total_range())
-    folder = None
-    if mechanism.resumable:
-        folder = Folder(directory / UNFINISHED, _identity(document, mechanism, table, registry, options))
-    source = _source(folder, options)
-    checkpoints: Checkpoints = folder or NoCheckpoints()
-    options.stage("drawing")
-    with closing(engine):
-        run = Run(source=source, engine=engine, checkpoints=checkpoints, progress=options.progress)
-        try:
-            output = _guarded(mechanism, given, space, run)
-        except ValueError:  # table or specification is refused, so there is nothing to go on with
-            if folder is not None:
-                folder.finish()
-            raise
-    options.stage("checking")
-    invariants = document.spec.multiverse.invariants or ()
-    return Release(
-        document=document,
-        mechanism=mechanism,
-        origin=registry.provenance(mechanism),
-        given=given,
-        output=output,
-        name=table,
-        seed=options.seed,
-        engine=engine.name,
-        held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
-        suffix=suffix,
-        run=folder,
-    )
+    place.open()
+    try:
+        identity = _identity(document, mechanism, given, registry, options)
+        folder = Folder(place.unfinished, identity) if mechanism.resumable else None
+        with closing(engine):
+            output = _output(mechanism, given, space, engine, folder, options)
+        options.stage("checking")
+        _check_names(mechanism, output)
+        invariants = document.spec.multiverse.invariants or ()
+        return Release(
+            document=document,
+            mechanism=mechanism,
+            origin=registry.provenance(mechanism),
+            given=given,
+            output=output,
+            name=table,
+            seed=options.seed,
+            engine=engine.name,
+            held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+            suffix=suffix,
+            run=folder,
+            place=place,
+            standing=judged,
+        )
+    except BaseException:
+        place.leave()
+        raise
 
 
 def randomness(seed: int | None) -> str:
@@ -158,40 +178,59 @@ def randomness(seed: int | None) -> str:
 # --- what goes in --------------------------------------------------------------------------------
 
 
+def _output(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism, given: Table, space: DatasetSpace, engine: Engine, folder: Folder | None, options: Options
+) -> Output:
+    """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
+    source = _source(folder, options)
+    options.stage("drawing")
+    run = Run(source=source, engine=engine, checkpoints=folder or NoCheckpoints(), progress=options.progress)
+    try:
+        return _guarded(mechanism, given, space, run)
+    except ValueError:  # table or specification is refused, so there is nothing to go on with
+        if folder is not None:
+            folder.finish()
+        raise
+
+
 def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
     """The source of a new run, or of the one that goes on."""
+    if folder is not None and options.resume:
+        return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
     new: KeyedRandomness = SystemRandomness() if options.seed is None else SeededRandomness(options.seed)
-    if folder is None:
-        if options.resume:
-            raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
-        return new
-    if not options.resume:
+    if folder is not None:
         folder.begin(new.key)
-        return new
-    return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
+    return new
 
 
-def _identity(document: SpecDocument, mechanism: Mechanism, table: str, registry: Registry, options: Options) -> dict[str, Any]:
+def _identity(document: SpecDocument, mechanism: Mechanism, given: Table, registry: Registry, options: Options) -> dict[str, Any]:
     """What must be equal for a run to go on with the noise that it has drawn."""
     return {
-        "specification": _digest(Path(document.path)) if document.path else document.id,
+        "specification": document.sha256 or document.id,
         "mechanism": f"{mechanism!r} of {registry.provenance(mechanism)}",
-        "table": _digest(Path(table)) if Path(table).exists() else table,
+        "table": digest_of(given),
         "randomness": randomness(options.seed),
     }
 
 
-def _digest(path: Path) -> str:
-    """The SHA-256 of a file, or of all files of a directory."""
-    if path.is_dir():
-        parts = sorted(part for part in path.iterdir() if part.is_file())
-        return hashlib.sha256("".join(f"{part.name} {_digest(part)}\n" for part in parts).encode()).hexdigest()
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def digest_of(table: Table) -> str:
+    """The SHA-256 of a table as it was read: of its columns and records, not of a file that may have changed since."""
+    found = hashlib.sha256()
+    for attribute in table.attributes:
+        found.update(repr(attribute).encode() + b"\n")
+        found.update(table.codes[attribute.name].astype("<i8").tobytes())
+    if table.members is not None:
+        found.update(digest_of(table.members.table).encode())
+        found.update(table.members.owner.astype("<i8").tobytes())
+    return found.hexdigest()
 
 
-def _suffix(path: Path, formats: Formats) -> str:
-    """The suffix of what was read: of a directory that of its files, of a registered table .csv."""
+def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
+    """The suffix that was asked for, or of what was read: of a directory that of its files, of a registered table .csv."""
+    if wanted is not None:
+        named = Path("released" + wanted.replace("/", ""))
+        format_of(named, formats)
+        return named.suffix.lower()
     if path.is_dir():
         return next((part.suffix.lower() for part in sorted(path.iterdir()) if part.suffix.lower() in formats), ".csv")
     return path.suffix.lower() if path.suffix.lower() in formats else ".csv"
@@ -225,7 +264,7 @@ def _check_members(table: Table, space: DatasetSpace) -> None:
     over = np.flatnonzero(held > most)
     if over.size:
         first = int(over[0])
-        rule = f"holds {held[first]} {inner} records ({over.size} such), and the space allows {most}"
+        rule = f"holds more {inner} records than the {most} of the space ({over.size} such)"
         raise TableError(f"{outer} in row {first + 1}", rule, "correct the table, or the number of members in the specification")
 
 
@@ -239,15 +278,31 @@ def _check_columns(name: str, wanted: tuple[Attribute, ...], given: tuple[Attrib
 # --- the draw ------------------------------------------------------------------------------------
 
 
+def _raised(problem: BaseException) -> str:
+    """What was raised and where, without its message: that may quote cells, which are confidential."""
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"raised {type(problem).__name__} in release() ({Path(last.filename).name}, line {last.lineno})"
+
+
 def _guarded(mechanism: Mechanism, table: Table, space: DatasetSpace, run: Run) -> Output:
     try:
         output = mechanism.run(table, space, run)
     except (DpspecError, MemoryError):
         raise
     except Exception as problem:
-        rule = f"raised {type(problem).__name__} in release(): {problem}"
-        raise PluginContractError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author") from problem
+        raise PluginContractError(f"mechanism {mechanism.name}", _raised(problem), "report it to the plugin's author") from None
+    except BaseException as problem:
+        if not type(problem).__name__.endswith("PanicException"):
+            raise
+        raise LibraryError(f"mechanism {mechanism.name}", f"{_raised(problem)}: a library panicked", "run again") from None
     wrong = [type(table).__name__ for table in output.tables.values() if not isinstance(table, Table)]
     if wrong:
         raise PluginContractError(f"mechanism {mechanism.name}", "release() must return a Table", value=wrong[0])
     return output
+
+
+def _check_names(mechanism: Mechanism, output: Output) -> None:
+    """Refuse tables whose names are no names of files, or those of other files of a release."""
+    for name in output.tables:
+        if not _NAME.fullmatch(name) or name in ("report", WARNING.partition(".")[0]):
+            raise PluginContractError(f"mechanism {mechanism.name}", "names a table that can be no file", value=name)

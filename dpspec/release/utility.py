@@ -17,11 +17,10 @@ import attrs
 import numpy as np
 
 from dpspec.errors import ReleaseError
-from dpspec.files import whole
+from dpspec.files import private_folder, whole
 from dpspec.release.draw import Release
 from dpspec.table import Table
 
-FOLDER = "CONFIDENTIAL-not-for-publication"
 NOTE = "NOT FOR PUBLICATION: computed from the confidential table, and covered by no guarantee."
 FILES = ("utility.json", "utility.svg")
 MOST_CELLS = 1 << 22
@@ -72,23 +71,23 @@ def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
             )
 
 
-def write_utility(release: Release, directory: Path) -> dict[str, Any]:
-    """Write utility.json and utility.svg into a folder of their own; returns what was written.
+def write_utility(release: Release) -> dict[str, Any]:
+    """Write utility.json and utility.svg into the confidential folder of the release; returns what was written.
 
     Raises:
         ReleaseError: it cannot be written.
     """
     found = list(_of_all_units(release))
     data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "told_by_mechanism": dict(release.output.confidential)}
-    folder = directory / FOLDER
+    folder = release.place.private
     try:
-        folder.mkdir(exist_ok=True)
+        private_folder(folder)
         for name, text in zip(FILES, (json.dumps(data, indent=2) + "\n", picture(found)), strict=True):
-            with whole(folder / name) as part:
+            with whole(folder / name, 0o600) as part:
                 part.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise ReleaseError("directory", f"cannot be written ({problem.strerror})", value=str(folder)) from None
-    return {"folder": folder.name, **data}
+    return {"folder": str(folder), **data}
 
 
 def _of_all_units(release: Release) -> Iterator[Distance]:
@@ -103,13 +102,10 @@ def _of_all_units(release: Release) -> Iterator[Distance]:
         yield from (found for found in persons if not own.issuperset(found.attributes))
 
 
-def forget_utility(directory: Path) -> None:
-    """Remove what an earlier release left in its folder: it says nothing about this one."""
-    folder = directory / FOLDER
+def forget_utility(folder: Path) -> None:
+    """Remove what an earlier release left in the confidential folder: it says nothing about this one."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def picture(found: list[Distance]) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
-from dpspec.report.standing import line
+from dpspec.report import standing
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
 from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
 from dpspec.spec import PrivacySpec
@@ -45,7 +45,7 @@ def _titles(left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Stan
     for letter, document, stands in (("A", left, stand[0]), ("B", right, stand[1])):
         rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         rows.add_row("", document.title)
-        rows.add_row("", line(stands))
+        rows.add_row("", standing.line(stands))
     return rows
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 
 import attrs
+
+from dpspec.harmless import in_markup as escape
 
 WIDTH, HEIGHT, GAP, LINE, MARGIN = 250, 64, 16, 90, 30
 """Pixels: a box, the space below it, the space between columns where arrows run, and the edge of the page."""

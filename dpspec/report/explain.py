@@ -18,6 +18,7 @@ from dpspec.errors import DpspecError, UnknownNameError
 from dpspec.exact import Bracket, number
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.registry import singular
+from dpspec.harmless import harmless
 from dpspec.params import did_you_mean, parameters
 from dpspec.report import standing
 from dpspec.report.json import bracket
@@ -245,7 +246,8 @@ def document_text(data: Data) -> str:
         blocks.add_row("fails", f"{fails['title']}, {fails['mechanism']}: {fails['because']}")
     for title in data["miniatures"]:
         blocks.add_row("miniature", title)
-    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), f"  {data['title']}"), "", blocks, "", data["promise"]]
+    title = harmless(f"  {data['title']}", keep="")
+    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), "", blocks, "", data["promise"]]
     if data["numbers"]:
         parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
     if data["source"]:

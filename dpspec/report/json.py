@@ -13,6 +13,7 @@ from dpspec.errors import DpspecError
 from dpspec.exact import Bracket
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.extension.registry import Entry, Provenance
+from dpspec.harmless import harmless_json
 from dpspec.params import each
 from dpspec.report import standing
 from dpspec.report.words import blocks_in_words, budget_in_words
@@ -42,7 +43,8 @@ def output_schema() -> Data:
 
 def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
     """One JSON text with its version, command and exit code in front."""
-    return json.dumps({"format": FORMAT, "command": command, "exit_code": exit_code, **content}, indent=2, ensure_ascii=False)
+    data = {"format": FORMAT, "command": command, "exit_code": exit_code, **content}
+    return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def errors(fault: DpspecError) -> list[Data]:

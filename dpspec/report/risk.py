@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 from rich.console import RenderableType
@@ -168,8 +169,11 @@ def stated(statement: RiskStatement) -> str:
     told = in_words(statement.relation, statement.value)
     if statement.is_certainty and statement.trivial in (0, 1):
         return f"{told}, for certain"
-    if statement.relation is Relation.AT_MOST and statement.trivial is not None and statement.value.upper == 0:
-        return "never"
+    if statement.relation is Relation.AT_MOST and statement.trivial is not None:
+        if statement.value.upper == 0:
+            return "never"
+        if told == f"at most {statement.trivial.decimal()}":
+            return f"practically no limit: {told}"
     return told
 
 
@@ -197,19 +201,41 @@ def picture(report: RiskReport, found: SpecDocument) -> str:
 
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
+    """Upper bounds by their upper ends, lower ones by their lower ends; steps where they rise with the axis, else points."""
     axis = _axis(rows)
-    lines: dict[str, list[tuple[float, float]]] = {}
+    lines: dict[tuple[str, Relation], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
         rest = ", ".join(f"{name} {value}" for name, value in row.at if name != axis and _varies(rows, name))
         where = float(place) if axis is None else float(number(dict(row.at)[axis]).decimal(9))
         for side, said in ((_WORST, row.worst), (_OWN, row.own)):
             for statement in said:
-                if not statement.value.upper.is_infinite:
+                end = statement.value.lower if statement.relation is Relation.AT_LEAST else statement.value.upper
+                if not end.is_infinite:
                     name = ", ".join(part for part in (f"{side}: {statement.relation.value}", rest) if part)
-                    lines.setdefault(name, []).append((where, float(statement.value.upper.decimal(9))))
+                    lines.setdefault((name, statement.relation), []).append((where, float(end.decimal(12))))
     labels = () if axis is not None else tuple(_at(row) for row in rows)
-    made = tuple(Line(name=name, points=tuple(sorted(points)), dashed=_OWN in name) for name, points in lines.items())
-    return Chart(title=quantity, axis=axis or "", lines=made, labels=labels)
+    rising = (quantity, axis) in _RISING
+    made = tuple(
+        Line(
+            name=name,
+            points=tuple(sorted(points)),
+            dashed=_OWN in name,
+            joined=rising and relation in _SIDES,
+            side=_SIDES.get(relation, "") if rising else "",
+        )
+        for (name, relation), points in lines.items()
+    )
+    return Chart(title=quantity, axis=axis or "", lines=made, labels=labels, powers=_is_delta(quantity), places=_is_delta(axis))
+
+
+_RISING = (("power", "level"),)
+"""Quantities that rise with an axis by their meaning: the largest power of a test grows with its level. Others may turn."""
+_SIDES: Mapping[Relation, Literal["above", "below"]] = {Relation.AT_MOST: "above", Relation.AT_LEAST: "below"}
+
+
+def _is_delta(name: str | None) -> bool:
+    """Whether something is a delta, which is looked at by its order of magnitude."""
+    return name is not None and re.search(r"\bdelta\b", name) is not None
 
 
 def _varies(rows: Sequence[RiskRow], name: str) -> bool:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.progress import (
     BarColumn,
     Progress,
@@ -23,9 +23,11 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.harmless import harmless
 from dpspec.verify.words import Word
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
@@ -44,9 +46,14 @@ def marked(word: Word) -> tuple[str, str]:
     return word.told, _STYLES.get(word.exit_code, OPEN)
 
 
+def _on_terminal() -> bool:
+    """Whether somebody looks: a process may have no output at all."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def width() -> int:
     """The columns to write for."""
-    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+    if not _on_terminal() and "COLUMNS" not in os.environ:
         return PIPED
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
@@ -54,16 +61,27 @@ def width() -> int:
 def drawn(*parts: RenderableType) -> str:
     """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set."""
     page = io.StringIO()
-    coloured = sys.stdout.isatty()
+    coloured = _on_terminal()
     console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)
+        console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+class _Harmless:
+    """A renderable of which nothing is a command to the terminal but what rich says itself."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._inner, options):
+            yield segment if segment.control else Segment(harmless(segment.text, keep="\n"), segment.style)
 
 
 def headline(subject: str, mark: str, style: str, rest: str = "") -> Text:
     """A line that is never broken, however long its path or command is: it can be copied, and read by a program."""
-    return Text.assemble((subject, "bold"), ": ", (mark, style), rest, no_wrap=True)
+    return Text.assemble((harmless(subject, keep=""), "bold"), ": ", (mark, style), harmless(rest, keep=""), no_wrap=True)
 
 
 def grid(*, indent: int = 0) -> Table:
@@ -85,7 +103,7 @@ class Work(AbstractContextManager["Work"]):
     """
 
     def __init__(self, title: str, *, unit: str | None = None) -> None:
-        self._title, self._unit, self._lock = title, unit, threading.Lock()
+        self._title, self._unit, self._lock = harmless(title, keep=""), unit, threading.Lock()
         self._bar: Progress | None = None
         self._task: Any = None
         self._timer: threading.Timer | None = None
@@ -105,6 +123,7 @@ class Work(AbstractContextManager["Work"]):
     def entitle(self, title: str) -> None:
         """Tell what is being worked on."""
         with self._lock:
+            title = harmless(title, keep="")
             self._title, self._done, self._total = title, 0, 0
             if self._bar is not None:
                 # A task that had a total cannot lose it, so a new one takes its place.
@@ -114,14 +133,14 @@ class Work(AbstractContextManager["Work"]):
 
     def rest(self) -> None:
         """Take the bar away before a result is printed on the same terminal; `entitle` begins anew."""
-        if sys.stdout.isatty():
+        if _on_terminal():
             self._stop()
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
 
     def _start(self) -> None:
-        if self._timer is None and sys.stderr.isatty():
+        if self._timer is None and sys.stderr is not None and sys.stderr.isatty():
             self._timer = threading.Timer(PATIENCE, self._show)
             self._timer.daemon = True
             self._timer.start()

@@ -115,7 +115,7 @@ def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
     """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
     for line in lines:
         if line.grows:
-            yield "GROWS", f"{line}: this miniature says nothing about the claim"
+            yield "GROWS", str(line) if line.refuted is not None else f"{line}: this miniature says nothing about the claim"
         elif len(line.values) > 1:
             yield "raised", str(line)
     left = [line for line in lines if len(line.values) == 1]
@@ -202,11 +202,14 @@ def released(data: Mapping[str, Any], directory: str) -> str:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
+    rows.add_row(Text("claim", FAINT), data["claim"]["told"])
     rows.add_row(Text("random", FAINT), data["randomness"])
     for held in data["invariants"]:
         cells = held["cells"]
         told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
+    for kept in data["kept"]:
+        rows.add_row(Text("kept", FAINT), f"{kept['kept']}: as before ({count(kept['records'], 'record')})")
     lines = [line for name, told in data["told_by_mechanism"].items() for line in _told_lines(name, told)]
     for place, line in enumerate(lines):
         rows.add_row(Text("" if place else "mechanism", FAINT), line)
@@ -220,7 +223,7 @@ def released(data: Mapping[str, Any], directory: str) -> str:
             if worst is None
             else f"; largest MAPE: {worst['mape']:.3g} % ({worst['unit']} by {' x '.join(worst['attributes'])})"
         )
-        rows.add_row(Text("utility", FAINT), Text(f"{directory}/{data['utility']['folder']}", "bold"))
+        rows.add_row(Text("utility", FAINT), Text(data["utility"]["folder"], "bold"))
         rows.add_row("", f"{count(len(tables), 'table')} compared{told}; NOT for publication")
     return drawn(rows)
 

@@ -163,6 +163,8 @@ class SpecDocument:
         id: its name, lower-kebab.
         title: one line for people.
         path: the file it was read from.
+        text: the text it was read from.
+        sha256: the SHA-256 of the bytes that were read.
         spec: the five blocks.
         mechanism: what is said to satisfy them.
         claim: what is recorded about that.
@@ -178,6 +180,8 @@ class SpecDocument:
     title: str
     spec: PrivacySpec
     path: str | None = attrs.field(default=None, eq=False)
+    text: str | None = attrs.field(default=None, eq=False, repr=False)
+    sha256: str | None = attrs.field(default=None, eq=False, repr=False)
     mechanism: Mechanism | None = None
     claim: RecordedClaim | None = None
     miniatures: tuple[Miniature, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpspec.flavour import Flavour
-from dpspec.specfile.document import Counterexample, RecordedClaim, SpecDocument
+from dpspec.specfile.document import Counterexample, Explanation, RecordedClaim, SpecDocument
 
 BASIS = "pure differential privacy"
 
@@ -20,5 +20,6 @@ def flavour_document(flavour: Flavour) -> SpecDocument:
         mechanism=good.mechanism,
         claim=RecordedClaim(verdict="verified", because=f"{good.title}: {good.because}", source=flavour.citation),
         counterexamples=(Counterexample(title=bad.title, because=bad.because, mechanism=bad.mechanism),),
+        explained=tuple(Explanation(finding=code, because=reason) for code, reason in flavour.explained),
         source=tuple((key, text) for key, text in source if text),
     )

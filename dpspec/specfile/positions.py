@@ -8,6 +8,7 @@ rely on it being well formed, and records the line of every table, key and list 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,8 +22,8 @@ _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'',
     re.DOTALL,
 )
-_SCALAR = re.compile(r"[^\s,\]}#]+(?: \d[\d:.]*)?")
-_LAST_STEP = re.compile(r"(?:\[[^\[\]]*\]|\.?[^.\[\]]+)$")
+_SCALAR = re.compile(r"[^\s,\]}#]+(?: \d[^\s,\]}#]*)?")
+"""A number, a truth value, or a date; a date may have its time behind a blank."""
 
 
 @attrs.frozen(kw_only=True)
@@ -63,7 +64,7 @@ class Positions:
     def nearest(self, path: str) -> int:
         """The line of a path or of the nearest path around it."""
         while path and path not in self.lines:
-            path = _LAST_STEP.sub("", path)
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]  # a key may hold both: each turn is shorter all the same
         return self.lines.get(path, 1)
 
     def _mention(self, fault: DpspecError, path: str) -> str | None:
@@ -92,6 +93,11 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _leaves(entry, f"{path}[{place}]")
     else:
         yield path, str(value)
+
+
+def _key(written: str) -> str:
+    """A key as it is meant: its quotes and escapes resolved."""
+    return str(next(iter(tomllib.loads(f"{written} = 0")))) if written[0] in "\"'" else written
 
 
 class _Scanner:
@@ -142,6 +148,8 @@ class _Scanner:
 
     def _value(self, path: str) -> None:
         self._skip()
+        if self.place >= len(self.text):  # not reached on a text that tomllib accepts
+            return
         if self._at("["):
             self._list(path)
         elif self._at("{"):
@@ -177,7 +185,7 @@ class _Scanner:
             if found is None:  # not reached on a text that tomllib accepts
                 self.place = len(self.text)
                 return keys or [""]
-            keys.append(found[0].strip("\"'"))
+            keys.append(_key(found[0]))
             self.place = found.end()
             self._skip()
             if not self._at("."):

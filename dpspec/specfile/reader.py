@@ -22,9 +22,12 @@ The language in one view; every table with ``type`` takes the parameters that th
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from dpspec.errors import DpspecError, DuplicateIdError, ParameterError, SchemaVersionError, SpecFileError
 from dpspec.extension import Registry
@@ -34,7 +37,7 @@ from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import Log, Maker
 from dpspec.specfile.positions import Positions
 from dpspec.specfile.records import RecordReader
-from dpspec.specfile.text import SUFFIX, load_text, parse
+from dpspec.specfile.text import SUFFIX, decoded, load_bytes, parse
 
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
@@ -55,11 +58,12 @@ def read(path: str | Path, registry: Registry) -> SpecDocument:
         any other single fault, or `Faults` when there are several: together, each with its line.
     """
     try:
-        text = load_text(Path(path))
+        content = load_bytes(Path(path))
+        text = decoded(content)
     except DpspecError as fault:
         fault.file = str(path)
         raise
-    return read_text(text, registry, str(path))
+    return attrs.evolve(read_text(text, registry, str(path)), sha256=hashlib.sha256(content).hexdigest())
 
 
 def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocument:
@@ -79,7 +83,7 @@ def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocume
     raise_all(log.in_line_order())
     if document is None:  # no fault, yet no document: cannot happen while every failure is logged
         raise SpecFileError("file", "cannot be read", value=name)
-    return document
+    return attrs.evolve(document, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
 
 
 def spec_files(path: str | Path) -> tuple[Path, ...]:
@@ -89,10 +93,14 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
         SpecFileError: the path does not exist, or the directory holds none.
     """
     path = Path(path)
-    if not path.is_dir():
-        if not path.exists():
-            raise SpecFileError("file", "does not exist", "check the path", value=str(path))
-        return (path,)
+    try:
+        if not path.is_dir():
+            path.stat()
+            return (path,)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "this is no path"
+        rule = "does not exist" if isinstance(problem, FileNotFoundError) else f"cannot be read ({reason})"
+        raise SpecFileError("file", rule, "check the path", value=str(path)) from None
     found = tuple(sorted(path.glob(f"*{SUFFIX}")))
     if not found:
         raise SpecFileError("directory", f"holds no file *{SUFFIX}", "check the path", value=str(path))

@@ -9,7 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dpspec.errors import SpecFileError, SpecSyntaxError, SpecTooLargeError
+from dpspec.errors import SpecFileError, SpecSyntaxError, SpecTooLargeError, UnreadableFileError
+from dpspec.files import read_bytes
 
 SIZE_LIMIT = 1_000_000
 """The largest specification file that is read, in bytes."""
@@ -41,21 +42,39 @@ def load_text(path: Path) -> str:
     """The text of a specification file.
 
     Raises:
+        as `load_bytes` and `decoded`.
+    """
+    return decoded(load_bytes(path))
+
+
+def load_bytes(path: Path) -> bytes:
+    """A specification file as it lies on disk; it is opened once, and no more than a little beyond the limit is read.
+
+    Raises:
         SpecFileError: there is no such file, or it cannot be read.
-        SpecTooLargeError: above 1 MB; the size is asked before anything is read.
-        SpecSyntaxError: it is not UTF-8.
+        NotAFileError: it is a pipe, a socket, a device.
+        SpecTooLargeError: above 1 MB.
     """
     try:
         if path.is_dir():
             raise SpecFileError("file", "is a directory", f"name a file *{SUFFIX} in it", value=str(path))
-        if path.stat().st_size > SIZE_LIMIT:
-            raise _too_large(f"is larger than {SIZE_LIMIT:,} bytes", path.stat().st_size)
-        content = path.read_bytes()
-    except OSError as problem:
-        reason = problem.strerror or type(problem).__name__
+        content = read_bytes(path, SIZE_LIMIT)
+    except (OSError, ValueError) as problem:  # a zero byte in the path, or a name that is too long
+        reason = getattr(problem, "strerror", None) or "this is no path"
         raise SpecFileError("file", f"cannot be read ({reason})", "check the path", value=str(path)) from None
-    except ValueError:  # a zero byte in the path
-        raise SpecFileError("file", "is no path", "check the path", value=str(path)) from None
+    except UnreadableFileError as problem:
+        raise SpecFileError("file", problem.rule, problem.advice, value=str(path)) from None
+    if len(content) > SIZE_LIMIT:
+        raise _too_large(f"is larger than {SIZE_LIMIT:,} bytes", path.stat().st_size)
+    return content
+
+
+def decoded(content: bytes) -> str:
+    """The text of a specification file from its bytes.
+
+    Raises:
+        SpecSyntaxError: it is not UTF-8.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -20,6 +20,7 @@ import attrs
 from dpspec.errors import ParameterError, PluginContractError, UnknownNameError
 from dpspec.extension.hookspecs import GROUP
 from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
+from dpspec.extension.registry import Entry
 from dpspec.params import did_you_mean
 from dpspec.testing import checks as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import Check, ClassSubject, Context, NotApplicable, PluginSubject, declared_checks
@@ -105,17 +106,17 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
     """Every check with every subject of a plugin that it is meant for.
 
     Args:
-        plugin: the name of an installed plugin, or of `module`.
+        plugin: the name of an installed plugin, or of `module`; or a name that one plugin registers, for that alone.
         level: "full" adds checks that draw samples, and more examples.
         module: a module or object with hook implementations that is not installed.
 
     Raises:
-        UnknownNameError: no plugin of this name is installed.
+        UnknownNameError: no plugin of this name is installed, and no plugin or more than one registers it.
     """
     if level not in LEVELS:
         raise UnknownNameError("level", "is not known", f"write {' or '.join(LEVELS)}", value=level)
     plugins = installed() if module is None else load_plugins(modules=[(plugin, module)])
-    info = _info(plugins, plugin)
+    info = _named(plugins, plugin)
     subjects = Subjects(registry=plugins.registry)
     context = Context(
         registry=plugins.registry, level=level, placed=subjects.placed, values=subjects.values, members=subjects.members
@@ -124,6 +125,15 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
         if check.level == "fast" or level == "full":
             for subject in _subjects(check.kind, info, module, subjects):
                 yield Case(check=check, subject=subject, context=context)
+
+
+def _named(plugins: Plugins, name: str) -> PluginInfo:
+    """The plugin of a name; or, for a name that is registered, its plugin with what is registered under that name alone."""
+    entries = tuple(e for e in plugins.registry if name in (e.name, e.qualified_name))
+    owners = {e.provenance for e in entries}
+    if len(owners) != 1 or any(info.provenance.plugin == name for info in plugins.infos):
+        return _info(plugins, name)
+    return attrs.evolve(_info(plugins, owners.pop().plugin), entries=entries)
 
 
 def _info(plugins: Plugins, name: str) -> PluginInfo:
@@ -141,11 +151,21 @@ def _subjects(kind: str, info: PluginInfo, module: Any, built: Subjects) -> Iter
         yield from (ClassSubject(entry=entry) for entry in info.entries)
     elif kind == "values":
         yield from (subject for entry in info.entries for subject in built.value_subjects(entry))
-    elif kind == "flavours":
+    elif kind in ("flavours", "attackers", "tolerances"):
         yield from (ClassSubject(entry=entry) for entry in info.entries if entry.kind == kind)
     else:
-        make: Callable[[Any], Iterator[Any]] = built.value_subjects if kind == "output_divergences" else built.placed_subjects
-        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(entry))
+        make = _MADE.get(kind, Subjects.placed_subjects)
+        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(built, entry))
+
+
+_MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
+    "output_divergences": Subjects.value_subjects,
+    "budgets": Subjects.value_subjects,
+    "routes": Subjects.value_subjects,
+    "spaces": Subjects.space_subjects,
+    **dict.fromkeys(("rules", "tables", "formats", "engines"), Subjects.plain_subjects),
+}
+"""How the subjects of a kind are made, where they need no space to stand on."""
 
 
 def _plugin(info: PluginInfo, module: Any) -> PluginSubject:

@@ -77,6 +77,14 @@ class Subjects:
     def value_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
         return (ValueSubject(thing=thing) for thing in self.objects(entry))
 
+    def space_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
+        """The small spaces of one registered class."""
+        return (ValueSubject(thing=space) for space in self.spaces() if type(space) is entry.cls)
+
+    def plain_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
+        """The object of a class that takes no parameters."""
+        yield ValueSubject(thing=entry.cls())
+
     def placed_subjects(self, entry: Entry) -> Iterator[PlacedSubject]:
         """Objects of one registered class, each on every small space that it fits."""
         for space in self.spaces():

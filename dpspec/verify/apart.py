@@ -7,6 +7,7 @@ own; its result, or its exception, comes back by a pipe. On systems without fork
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import mmap
 import os
@@ -97,7 +98,7 @@ def apart(work: Callable[[Tell], Result], progress: Tell | None = None) -> Retur
             _serve(work, sender, printed)
         sender.close()
         try:
-            value, failure = _received(receiver, tell)
+            kind, content = _received(receiver, tell)
         except BaseException:  # this process was interrupted
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -106,14 +107,11 @@ def apart(work: Callable[[Tell], Result], progress: Tell | None = None) -> Retur
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         noted, _note.place = _note.read(), before
         text = _text(printed)
-    if failure is not None:
-        raise failure
-    if value is _NOTHING:
-        return Returned(value=None, printed=text, ended=_how(status), note=noted)
-    return Returned(value=value, printed=text)
-
-
-_NOTHING: Any = object()
+    if kind == "failure":
+        raise content
+    if kind == "result":
+        return Returned(value=content, printed=text)
+    return Returned(value=None, printed=text, ended=content or _how(status), note=noted)
 
 
 _forking = False
@@ -145,7 +143,9 @@ def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) 
         _redirect(printed)
         try:
             message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
-        except BaseException as problem:  # noqa: BLE001 (it is raised again where it was asked for)
+        except KeyboardInterrupt:  # not from the keyboard, which ends this process by its signal
+            message = ("ended", "by a KeyboardInterrupt of its own")
+        except BaseException as problem:
             message = ("failure", problem)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
@@ -168,6 +168,7 @@ def _pickled(kind: str, content: Any) -> bytes:
 
 
 def _redirect(printed: IO[bytes]) -> None:
+    faulthandler.disable()  # it may hold a copy of the terminal
     for descriptor in (1, 2):
         os.dup2(printed.fileno(), descriptor)
     out = io.TextIOWrapper(os.fdopen(1, "wb", 0, closefd=False), "utf-8", "backslashreplace", write_through=True)
@@ -176,19 +177,16 @@ def _redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Tell) -> tuple[Any, BaseException | None]:
-    """The result (or nothing) and the failure (or none)."""
+def _received(receiver: Connection, tell: Tell) -> tuple[str, Any]:
+    """How it went (result, failure or ended), and what belongs to it."""
     while True:
         try:
             kind, content = receiver.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
-            return _NOTHING, None
-        if kind == "progress":
-            tell(*content)
-        elif kind == "failure":
-            return _NOTHING, content
-        else:
-            return content, None
+            return "ended", ""
+        if kind != "progress":
+            return kind, content
+        tell(*content)
 
 
 def _how(code: int) -> str:
@@ -248,7 +246,7 @@ class Spare(Generic[Result]):
                 question = line.recv()
                 try:
                     line.send((True, apart(lambda _, asked=question: self._answer(asked)).value))  # type: ignore[misc]
-                except Exception as problem:  # noqa: BLE001
+                except Exception as problem:
                     line.send((False, repr(problem)))
         finally:
             os._exit(0)

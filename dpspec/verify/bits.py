@@ -31,6 +31,8 @@ from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import INFINITY, Bracket, number, rational
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec
+from dpspec.verify.apart import Spare
+from dpspec.verify.assumptions import SAMPLES
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws
 from dpspec.verify.sampled.engine import fingerprint
 from dpspec.verify.sampled.null import Bet, Null
@@ -209,16 +211,18 @@ def refute_bits(
     calls = Calls(function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws, limit=limit)
     chosen = _pairs(spec, seed, given)
     goal = math.log(max(len(chosen), 1) / float(level))
-    with calls.guarded():
+    with Spare(calls.single) as fresh, calls.guarded():
         for pair in chosen:
             try:
                 verdict = _judged(pair, calls, spec, goal, float(level))
             except OutOfDraws:
                 break
-            if verdict is not None:
+            if verdict is not None and calls.kept((pair.left, pair.right), fresh) is None:
                 return verdict
     reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
-    return Verdict(outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason)
+    return Verdict(
+        outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason, assumptions=SAMPLES
+    )
 
 
 def _scope(calls: Calls, pairs: int) -> str:
@@ -304,4 +308,4 @@ def _refuted(pair: Pair, chosen: _Chosen, calls: Calls, null: Null, error: float
         label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=max(pair.budget, ratio), upper=INFINITY),
         bound=pair.budget, outcome=Outcome.REFUTED, attained=(pair.left, pair.right),
     )  # fmt: skip
-    return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness)
+    return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness, assumptions=SAMPLES)

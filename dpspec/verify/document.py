@@ -19,7 +19,7 @@ from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
-from dpspec.verify.growth import Grown, exchanged, grown
+from dpspec.verify.growth import SECONDS, Grown, exchanged, grown
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, worst_word
 
@@ -30,7 +30,8 @@ class Obligation:
 
     Args:
         name: what it is: a claim on a space, a counterexample, or a printed number.
-        word: how it ended. A claim that is filed as refuted and is has a word of its own; a counterexample holds when it is refuted.
+        word: how it ended. A claim that is filed as refuted, and is, has a word of its own; a counterexample that is refuted
+            holds.
         detail: the finding in one line.
         miniature: for a claim on a miniature, its title.
         exchanged: the blocks of that miniature that are not those of the claim.
@@ -144,12 +145,12 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def claims(document: SpecDocument, *, grow: bool = True) -> Iterator[Duty]:
+def claims(document: SpecDocument, *, seconds: float = SECONDS) -> Iterator[Duty]:
     """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
 
     Args:
         document: the file.
-        grow: whether the sizes that a miniature lowers are raised.
+        seconds: the processor time for raising the sizes that a miniature lowers; with 0 they are not.
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
@@ -158,7 +159,7 @@ def claims(document: SpecDocument, *, grow: bool = True) -> Iterator[Duty]:
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else _on_miniature(name, document, miniature, recorded, grow)
+                else _on_miniature(name, document, miniature, recorded, seconds)
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
@@ -176,7 +177,11 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, grow: bool) -> Duty:
+FIRST = 0.5
+"""Seconds of processor time that the first judgement of a process may spend on what it loads."""
+
+
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, seconds: float) -> Duty:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
@@ -184,33 +189,36 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         began = time.process_time()
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
-        spent = time.process_time() - began
+        spent = max(0.0, time.process_time() - began - FIRST)
         others = exchanged(document, miniature)
         if others:
             return _of_another_claim(found, others)
         if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
             return found
-        if not grow:
+        if seconds == 0:
             return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
-        return _grown(found, document, miniature, registry, spent)
+        size = sum(result.datasets for result in found.verdict.universes)
+        limits = {"pace": spent / max(1, size) ** 2, "seconds": seconds}
+        return _grown(found, document, miniature, registry, limits)
 
     return attrs.evolve(whole, judge=judge)
 
 
 def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
-    told = f"the miniature has another {' and another '.join(others)} than the claim: what it tests is another claim ({found.detail})"
+    blocks = " and another ".join(others)
+    told = f"the miniature has another {blocks} than the claim: what it tests is another claim ({found.detail})"
     as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
     return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
 
 
 def _grown(
-    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, spent: float
+    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, limits: dict[str, float]
 ) -> Obligation:
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
     assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
-    pace = spent / max(1, sum(result.datasets for result in found.verdict.universes)) ** 2
-    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, document.spec.space, registry, pace))
+    space = document.spec.space
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, space, registry=registry, **limits))
     growing = [line for line in lines if line.grows]
     small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)

@@ -35,10 +35,10 @@ from dpspec.verify.verdict import Event
 Listed = FiniteLaw | ExponentialLaw | EnclosedLaw
 
 _PRECISION = 128
-_TRIED = 32
+_TRIED = 12
 """So many of the outcomes that tell most are tried as events; then unions of them."""
 _MOST_UNION = 512
-_CUTS = 65
+_CUTS = 16
 _FEW = 16
 """Of laws on infinitely many outcomes those are listed that hold all but about 2^-16."""
 _GRAIN = 1 << 20
@@ -148,7 +148,7 @@ class Asked:
         return self.excess(left, right) > 0
 
     def excess(self, left: Bracket, right: Bracket) -> Fraction:
-        """How far P(E) is certainly above the largest probability that is allowed, or Q(E) where both ways count; -1 for unknown."""
+        """How far P(E) is certainly above the largest probability allowed, or Q(E) where both ways count; -1 for unknown."""
         ways = [(left, right), (right, left)] if self.both_ways else [(left, right)]
         return max(self._excess(p, q) for p, q in ways)
 

@@ -13,9 +13,9 @@ type. The *numbers of an output* are its finite ints and floats in reading order
                                                             null for no end; "of" restricts it to outputs of a form, null: any
     {"not": E}   {"and": [E, ...]}   {"or": [E, ...]}
 
-with N one of {"sum": [[place, weight], ...]}, {"fraction": place} (what is above the floor), {"largest": true}, {"largest": false}
-and {"steps": [[[cut, ...], [value, ...]], ...]} (for each place the value of the cell it lies in, summed). All cuts, weights and
-values are rationals as text, and N is computed exactly.
+with N one of {"sum": [[place, weight], ...]}, {"fraction": place} (what is above the floor), {"largest": true},
+{"largest": false} and {"steps": [[[cut, ...], [value, ...]], ...]} (for each place the value of the cell it lies in, summed).
+All cuts, weights and values are rationals as text, and N is computed exactly.
 """
 
 from __future__ import annotations
@@ -199,15 +199,15 @@ def _holds(data: Any, given: Form) -> bool:
         return any(fits(given, pattern) for pattern in parts["in"])
     if "not" in parts:
         return not _holds(parts["not"], given)
-    if "and" in parts:
-        return all([_holds(part, given) for part in parts["and"]])
-    if "or" in parts:
-        return any([_holds(part, given) for part in parts["or"]])
+    for key, quantifier in (("and", all), ("or", any)):
+        if key in parts:
+            found = [_holds(part, given) for part in parts[key]]  # all of them: a fault in the last one is one too
+            return quantifier(found)
     if parts["of"] is not None and not fits(given, parts["of"]):
         return False
     ends = [(_end(low, -math.inf), _end(high, math.inf)) for low, high in parts["within"]]
-    found = _number(parts["number"], numbers(given))
-    return found is not None and any(low <= found < high for low, high in ends)
+    number = _number(parts["number"], numbers(given))
+    return number is not None and any(low <= number < high for low, high in ends)
 
 
 def _end(text: str | None, missing: float) -> Fraction | float:

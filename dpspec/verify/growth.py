@@ -81,8 +81,10 @@ def grown(
     spec: PrivacySpec,
     mechanism: Mechanism,
     claimed: DatasetSpace,
+    *,
     registry: Registry | None = None,
     pace: float = 0.0,
+    seconds: float = SECONDS,
 ) -> Iterator[Grown]:
     """What becomes of a verified miniature when each size that it lowers is raised.
 
@@ -92,10 +94,11 @@ def grown(
         claimed: the space of the claim.
         registry: where the provenance of the blocks is looked up.
         pace: the processor time in seconds that the miniature took for the square of its number of datasets.
+        seconds: the processor time within which all sizes are raised.
     """
     walk = _Raised(
         mechanism=mechanism, claimed=claimed, registry=registry, uniform=spec.budget.uniform() is not None,
-        until=time.process_time() + SECONDS, pace=pace,
+        until=time.process_time() + seconds, pace=pace,
     )  # fmt: skip
     sizes = lowered(spec.space, claimed) or {}
     for name in sorted(sizes, key=lambda name: not hasattr(claimed, name)):  # the plain numbers before the attributes
@@ -104,9 +107,9 @@ def grown(
         yield walk.together(verdict, spec)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class _Raised:
-    """Raises sizes of one miniature."""
+    """Raises sizes of one miniature; learns how fast that goes."""
 
     mechanism: Mechanism
     claimed: DatasetSpace
@@ -117,21 +120,22 @@ class _Raised:
 
     def one(self, name: str, verdict: Verdict, spec: PrivacySpec) -> Grown:
         """One size, step by step."""
-        size: Size | None = self.sizes(spec)[name]
-        values, found, stopped = [str(size.here)], [verdict], f"{STEPS} steps were taken"
+        size = self.sizes(spec)[name]
+        values, found, stopped, is_whole = [str(size.here)], [verdict], f"{STEPS} steps were taken", False
         for _ in range(STEPS):
             larger = spec.replace(space=size.larger)
             judged = self.judged(larger)
             if isinstance(judged, str):
                 stopped = judged
                 break
-            spec, size = larger, self.sizes(larger).get(name)
+            spec, left = larger, self.sizes(larger)
+            is_whole, size = name not in left, left.get(name, size)
             found.append(judged)
-            values.append("as claimed" if size is None else str(size.here))
-            if judged.outcome is Outcome.REFUTED or size is None:
+            values.append(str(size.claimed) if is_whole else str(size.here))
+            if judged.outcome is Outcome.REFUTED or is_whole:
                 stopped = ""
                 break
-        return self.of(name, values, found, spec, stopped, is_whole=size is None)
+        return self.of(name, values, found, spec, stopped, is_whole=is_whole)
 
     def together(self, verdict: Verdict, spec: PrivacySpec) -> Grown:
         """All sizes by one step."""
@@ -160,11 +164,15 @@ class _Raised:
         size = spec.space.cardinality()
         if size is not None and size <= DATASETS and time.process_time() + self.pace * size * size > self.until:
             return f"with {count(size, 'dataset')} it would take too long"
+        began = time.process_time()
         try:
             found = verify(self.mechanism, spec, most_datasets=DATASETS, most_pairs=PAIRS, registry=self.registry)
         except DpspecError as fault:
             return str(fault)
-        return found.reason if found.outcome is Outcome.UNDECIDED else found
+        if found.outcome is Outcome.UNDECIDED:
+            return found.reason
+        self.pace = (time.process_time() - began) / max(1, size or 1) ** 2
+        return found
 
     def load(self, verdict: Verdict) -> Bracket:
         """The constant; in shares of the budget of each universe where that differs by universe."""

@@ -7,11 +7,12 @@ Both engines tell outcomes apart by `observed` alone, the enumerated one as it s
     value    with the sign of zero and the bits of NaN; a Decimal with its trailing zeros
     order    of lists, of the entries of a dict, and of a set as it is iterated
     arrays   dtype with its byte order, shape, the order in memory that a saved file records (C or Fortran), every bit
-    raised   type, arguments, text, notes and attributes of the exception, the lines of the user's code that Python prints for it,
-             and the same of its cause or context; SystemExit with its code
+    raised   type, arguments, text, notes and attributes of the exception, the lines of the user's code that Python
+             prints for it, and the same of its cause or context; SystemExit with its code
     printed  the text that went to standard output
 
-Not seen is what belongs to the process and not to the value: addresses, what the frames of a traceback hold, spare bytes, reference counts, time.
+Not seen is what belongs to the process and not to the value: addresses, what the frames of a traceback hold, spare bytes,
+reference counts, time.
 What cannot be compared in this way is refused with `UnobservableError` and never guessed: iterators, functions,
 objects with methods of their own for comparing, masked and structured arrays, one list in two places.
 """
@@ -44,7 +45,7 @@ _OWN = ("__str__", "__repr__", "__eq__", "__ne__", "__hash__", "__getattribute__
 
 
 class UnobservableError(NotEnumerableError):
-    """An outcome of plain code cannot be compared with others: an iterator, an object of an unknown kind, one list in two places."""
+    """An outcome of plain code cannot be compared: an iterator, an object of an unknown kind, one list in two places."""
 
     code = "unobservable"
 
@@ -211,7 +212,9 @@ def _set(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     if len(value) > 1 and not all(map(steady, value)):
         raise UnobservableError(value, "is a set whose order changes from one process to the next", "return it sorted, as a list")
     parts, kind = _parts(value, inside, depth), type(value).__name__
-    return Observed(kind, parts, lambda: f"{{{_written(parts)}}}" if parts and kind == "set" else f"{kind}([{_written(parts)}])", parts)
+    return Observed(
+        kind, parts, lambda: f"{{{_written(parts)}}}" if parts and kind == "set" else f"{kind}([{_written(parts)}])", parts
+    )
 
 
 def _table(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
@@ -247,7 +250,9 @@ def _scalar(value: np.generic, _inside: Any, _depth: int) -> Hashable:
 def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     kind = value.dtype
     if kind.metadata or kind.kind not in "biufcSUMmO" or kind.char in "gG":
-        raise UnobservableError(value, f"is an array of {kind}, whose bits cannot be compared", "return an array of numbers or texts")
+        raise UnobservableError(
+            value, f"is an array of {kind}, whose bits cannot be compared", "return an array of numbers or texts"
+        )
     order = ", order='F'" if value.flags.f_contiguous and not value.flags.c_contiguous else ""
     known, listed = value.tobytes(), value.tolist()
     flat: Any = value.ravel().tolist()
@@ -276,7 +281,9 @@ def _record(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     for field in dataclasses.fields(value):
         held.setdefault(field.name, getattr(value, field.name))
     parts = tuple((name, _sight(part, inside, depth)) for name, part in held.items())
-    return Observed(_called(kind), parts, lambda: f"{kind.__name__}({', '.join(f'{name}={part!r}' for name, part in parts)})", parts)
+    return Observed(
+        _called(kind), parts, lambda: f"{kind.__name__}({', '.join(f'{name}={part!r}' for name, part in parts)})", parts
+    )
 
 
 def _raised(problem: BaseException, inside: dict[int, Any], depth: int) -> Hashable:
@@ -289,7 +296,9 @@ def _raised(problem: BaseException, inside: dict[int, Any], depth: int) -> Hasha
     held = tuple((name, _sight(part, inside, depth + 1)) for name, part in vars(problem).items())
     before = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
     behind = None if before is None else _raised(before, inside, depth + 1)
-    text = f"raises {kind.__name__}" + (f": {_written(arguments)}" if len(arguments) == 1 else f": {arguments!r}" if arguments else "")
+    text = f"raises {kind.__name__}" + (
+        f": {_written(arguments)}" if len(arguments) == 1 else f": {arguments!r}" if arguments else ""
+    )
     known = (_called(kind), arguments, str(problem), held, _lines(problem), problem.__cause__ is None, behind)
     return Observed("raises", known, lambda: text)
 

@@ -11,17 +11,17 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError
+from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
 from dpspec.exact import Bracket, Number, number
 from dpspec.extension.registry import Provenance, Registry
-from dpspec.files import write_whole
+from dpspec.files import read_bytes, write_whole
 from dpspec.mechanism import Mechanism
 from dpspec.params import build
 from dpspec.spec import PrivacySpec
@@ -29,8 +29,8 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
-from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.automatic import Sampler
+from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.entry import PATHS, verify_claim
 from dpspec.verify.event import with_probabilities
 from dpspec.verify.exhaustive import Progress, asked_of, computed_law
@@ -40,6 +40,7 @@ from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.witness import event_counts
 from dpspec.verify.verdict import Event, Outcome, Verdict, Witness
 
+MOST_BYTES = 50_000_000
 FORMAT = 1
 """The version of the witness file."""
 
@@ -47,6 +48,15 @@ _CLASSES = {
     cls.__name__: cls for cls in (Bracket, Provenance, *vars(verdicts).values()) if isinstance(cls, type) and attrs.has(cls)
 }
 del _CLASSES["Number"]
+
+
+_WRITERS: tuple[tuple[str, type, Callable[[Any], Any]], ...] = (
+    ("fraction", Fraction, str),
+    ("number", Number, str),
+    ("float", float, float.hex),
+    ("outcome", Outcome, lambda outcome: outcome.value),
+    ("expression", Expression, lambda event: event.json),
+)
 
 
 def to_data(value: Any) -> Any:
@@ -59,15 +69,9 @@ def to_data(value: Any) -> Any:
         return value
     if isinstance(value, tuple):
         return [to_data(part) for part in value]
-    if isinstance(value, float):
-        return {"float": value.hex()}
-    for tag, kind in (("fraction", Fraction), ("number", Number)):
+    for tag, kind, written in _WRITERS:
         if isinstance(value, kind):
-            return {tag: str(value)}
-    if isinstance(value, Outcome):
-        return {"outcome": value.value}
-    if isinstance(value, Expression):
-        return {"expression": value.json}
+            return {tag: written(value)}
     if type(value) in _CLASSES.values():
         fields = {field.name: to_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
         return {"class": type(value).__name__, **fields}
@@ -221,7 +225,7 @@ def replay(
         progress: called with (done, in all).
 
     Raises:
-        SpecFileError, SpecSyntaxError: the file cannot be read or is no witness file.
+        SpecFileError, NotAFileError, SpecSyntaxError: the file cannot be read or is no witness file.
         MissingKeyError: the file is about a plain function, and none is given.
     """
     from dpspec.extension.loader import installed
@@ -269,12 +273,14 @@ def _missing(path: str, function: object) -> MissingKeyError:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise SpecFileError(str(path), f"cannot be read: {problem}") from None
+        text = read_bytes(path, MOST_BYTES)
+    except UnreadableFileError as problem:
+        raise SpecFileError(str(path), problem.rule) from None
+    if len(text) > MOST_BYTES:
+        raise SpecSyntaxError(str(path), f"is larger than {MOST_BYTES:,} bytes", "no witness is so large")
     try:
         content = json.loads(text)
-    except json.JSONDecodeError as problem:
+    except (ValueError, RecursionError) as problem:
         raise SpecSyntaxError(str(path), f"is not JSON: {problem}") from None
     if not isinstance(content, dict) or content.get("kind") != "dpspec-witness" or content.get("format") != FORMAT:
         raise SpecSyntaxError(str(path), "is no witness file of format 1", "write one with `verify --witnesses`")

@@ -71,21 +71,19 @@ def _of_parameter(name: str, here: Any, there: Any, small: DatasetSpace, claimed
         return evolve(small, **{name: value})
 
     if type(here) is int and (there is None or type(there) is int):
-        if evolve(claimed, **{name: here}).includes(claimed) is not None:  # the sizes of the miniature go beyond the claimed ones
-            return None
+        beyond = evolve(claimed, **{name: here}).includes(claimed) is not None
         step = here + 1 if there is None or here < there else here - 1
-        return {name: Size(name=name, here=here, claimed=there, larger=raised(step))}
+        return None if beyond else {name: Size(name=name, here=here, claimed=there, larger=raised(step))}
     if isinstance(here, DatasetSpace) and isinstance(there, DatasetSpace):
         inner = lowered(here, there)
         return None if inner is None else {key: attrs.evolve(size, larger=raised(size.larger)) for key, size in inner.items()}
-    if not isinstance(here, tuple) or not isinstance(there, tuple):
-        return None
-    if all(isinstance(entry, Attribute) for entry in (*here, *there)):
-        return _of_attributes(here, there, raised)
-    missing = [entry for entry in there if entry not in here]
-    if not missing or any(entry not in there for entry in here):
-        return None
-    return {name: Size(name=name, here=len(here), claimed=len(there), larger=raised((*here, missing[0])))}
+    if isinstance(here, tuple) and isinstance(there, tuple):
+        if all(isinstance(entry, Attribute) for entry in (*here, *there)):
+            return _of_attributes(here, there, raised)
+        missing = [entry for entry in there if entry not in here]
+        if missing and all(entry in there for entry in here):
+            return {name: Size(name=name, here=len(here), claimed=len(there), larger=raised((*here, missing[0])))}
+    return None
 
 
 # --- attributes ----------------------------------------------------------------------------------

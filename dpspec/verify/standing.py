@@ -9,6 +9,7 @@ from dpspec.extension.registry import Registry
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Obligation, claims
 from dpspec.verify.exhaustive import Progress
+from dpspec.verify.growth import SECONDS
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, joint_word
 
@@ -62,17 +63,23 @@ class Standing:
 
 
 def standing(
-    document: SpecDocument, registry: Registry | None = None, *, most: int | None = None, progress: Progress | None = None
+    document: SpecDocument,
+    registry: Registry | None = None,
+    *,
+    most: int | None = None,
+    seconds: float = SECONDS,
+    progress: Progress | None = None,
 ) -> Standing:
     """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
 
-    What the file records of its claim is not believed; only a claim that is found refuted is told apart by whether it is on record.
+    What the file records of its claim is not believed; a claim that is found refuted is told apart by whether it is on record.
 
     Args:
         document: the file.
         registry: where the provenance of the blocks is looked up.
-        most: the least that is worth doing: spaces with more datasets than this are not walked, and the claim is then told as
-            never checked; the sizes that miniatures lower are not raised. Without it, what `dpspec verify` does.
+        most: spaces with more datasets than this are not walked, and the claim is then told as never checked; without it, what
+            `dpspec verify` does.
+        seconds: the processor time for raising the sizes that a miniature lowers; with 0 they are not.
         progress: called with (done, in all).
     """
     large = None if most is None else _too_large(document, most)
@@ -80,7 +87,7 @@ def standing(
         return Standing(word=Word.UNCHECKED, reason=large)
     found: list[Obligation] = []
     try:
-        found += (duty.judge(registry, progress) for duty in claims(document, grow=most is None))
+        found += (duty.judge(registry, progress) for duty in claims(document, seconds=seconds))
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
@@ -89,7 +96,7 @@ def standing(
     words = [_of_claim(obligation) for obligation in found]
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
-    if worst is Word.MINIATURE and most is not None:
+    if worst is Word.MINIATURE and seconds == 0:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
     return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
 

@@ -44,6 +44,7 @@ class Trial:
         calls, datasets: how many calls were made, on how many datasets.
         returned: how many of them returned something.
         raised: on how many datasets a call raised.
+        cut: whether one of them did not end.
         crash: the first exception, with its place in the code and the dataset; empty for none.
     """
 
@@ -51,23 +52,24 @@ class Trial:
     datasets: int
     returned: int
     raised: int
+    cut: bool
     crash: str = ""
 
     @property
     def always(self) -> bool:
         """Whether every call raised."""
-        return self.calls > 0 and not self.returned and bool(self.crash)
+        return bool(self.crash) and not self.returned and not self.cut
 
 
 def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: Iterable[Dataset], *, seed: int = 0) -> Trial:
     """Call the function a few times on the first datasets; while it only raises, on more of them."""
     calls = returned = raised = looked = 0
-    crash, inside = "", False
+    crash, inside, cut = "", False, False
     held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
     each = max(2, -(-CALLS // max(len(held), 1)))
     with cutting(lambda: calls if inside else -1, LIMIT):
         for place, dataset in enumerate(held):
-            if returned and place >= FIRST:
+            if cut or (returned and place >= FIRST):
                 break
             looked, failed = place + 1, False
             note(f"a first call on {dataset}")
@@ -77,16 +79,16 @@ def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: It
                 try:
                     function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
                     inside, returned = False, returned + 1
-                except Cut:  # a call that does not end is told elsewhere
-                    inside, returned = False, returned + 1
+                except Cut:  # a call that does not end is told by those who come after
+                    inside, cut = False, True
                     break
-                except BaseException as problem:  # noqa: BLE001 (it is told, not handled)
+                except BaseException as problem:
                     inside, failed = False, True
                     crash = crash or f"{_where(problem)}, on {space.presented(dataset)!r}"
                 if returned and turn:
                     break
             raised += failed
-    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, crash=crash)
+    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash)
 
 
 def shape(space: DatasetSpace, datasets: Iterable[Dataset]) -> str:

@@ -77,7 +77,9 @@ class Event:
     @property
     def role(self) -> str:
         """What the event does for the refutation, in words."""
-        return "which alone is beyond what is allowed" if self.proves else "an illustration: it is d_Pr that is beyond what is allowed"
+        if self.proves:
+            return "which alone is beyond what is allowed"
+        return "an illustration: it is d_Pr that is beyond what is allowed"
 
 
 @attrs.frozen(kw_only=True)

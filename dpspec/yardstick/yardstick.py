@@ -128,9 +128,10 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Side:
         derivation = derivation.then(Derivation(premise=here, steps=steps))
     if constant_of(derivation.conclusion) is None:
         return Side(derivation=derivation, missing=("a budget that differs by universe is no single number",))
-    names = {rule.name for rule in rules if isinstance(rule, Conversion) and rule.tight}
-    near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form]
-    return Side(derivation=derivation, tight=tuple(step.rule for step in near if step.rule in names))
+    known = {rule.name: rule for rule in rules if isinstance(rule, Conversion)}
+    near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form and step.rule in known]
+    ends = [(step.rule, step.before.output_divergence, step.after.output_divergence) for step in near]
+    return Side(derivation=derivation, tight=tuple(name for name, start, end in ends if known[name].attained(start, end)))
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str) -> Iterator[str]:

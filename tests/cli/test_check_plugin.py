@@ -27,3 +27,25 @@ def test_an_expected_failure_that_passes_is_a_fault(run):
 def test_names_that_do_not_exist(run):
     for arguments in (["core", "--expect", "check_nothing=why"], ["cor"], ["core", "--expect", "check_plugin_loads"]):
         assert run("check-plugin", *arguments).code == 2
+
+
+def test_a_registered_name_is_checked_alone(run):
+    ran = run("check-plugin", "hamming", "--format", "json")
+    assert ran.code == 0
+    results = ran.json("check-plugin")["results"]
+    asked = {(row["check"], row["subject"].split(" ")[0]) for row in results if row["status"] == "passed"}
+    assert any(check == "check_distance_is_symmetric" for check, _ in asked)
+    assert not any("geometric" in subject for _, subject in asked)
+
+
+def test_every_kind_has_a_name_that_can_be_asked_for():
+    """One registered name of each kind: some check of its own kind is among its cases (engines: in full)."""
+    from dpspec.extension import KINDS, installed
+    from dpspec.testing.check import declared_checks
+    from dpspec.testing.kit import cases
+
+    checked = {check.kind for check in declared_checks()}
+    for kind in KINDS:
+        if kind in checked:
+            names = [e.qualified_name for e in installed().registry if e.kind == kind]
+            assert any(case.check.kind == kind for name in names for case in cases(name, level="full")), kind

@@ -189,8 +189,6 @@ def test_what_does_not_go_together_is_refused(run, response, functions, argument
 @pytest.mark.parametrize(
     ("name", "noticed", "reason"),
     [
-        ("raises", "raises", "never seen to draw"),
-        ("exits", "raises", "never seen to draw"),
         ("mutates", "mutates-dataset", "changes the dataset that it is given"),
         ("ignores", "deterministic", "never seen to draw"),
         ("nan", "deterministic", "never seen to draw"),
@@ -205,6 +203,15 @@ def test_a_bad_mechanism_is_never_a_pass(judge, name, noticed, reason):
     assert reason in verdict["reason"]
     if noticed is not None:
         assert noticed in [finding["code"] for finding in verdict["findings"]]
+
+
+@pytest.mark.parametrize(("name", "what"), [("raises", "ValueError: always"), ("exits", "SystemExit: 0")])
+def test_what_raises_on_every_dataset_is_bad_input(run, response, functions, name, what):
+    ran = run("verify", response(), "--function", f"made:{name}", "--format", "json")
+    (error,) = ran.json("failure")["errors"] if "errors" in ran.json("failure") else ran.json("verify")["files"][0]["errors"]
+    assert (ran.code, error["code"]) == (2, "function-raises")
+    assert what in error["message"]
+    assert "a dataset is a list of int such as [0" in error["message"]
 
 
 def test_what_was_noticed_is_in_the_text(run, response, functions):

@@ -89,11 +89,14 @@ def test_the_report_describes_the_release(run, spec, table, tmp_path):
     data = run("release", spec, table, "--out", tmp_path / "out", "--format", "json").json("release")
     released = (tmp_path / "out" / "released.csv").read_bytes()
     assert data["released"] == [{"file": "released.csv", "records": 300, "sha256": hashlib.sha256(released).hexdigest()}]
-    assert data["fit_for_publication"]
+    assert not data["fit_for_publication"], "the space is infinite, so the claim is undecided"
+    assert data["claim"]["verdict"] == "undecided"
+    assert data["specification"]["text"] == SPEC
+    assert data["specification"]["sha256"] == hashlib.sha256(SPEC.encode()).hexdigest()
     assert data["records"] == 300
     written = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert written == {key: value for key, value in data.items() if key not in ("command", "exit_code")}
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["released.csv", "report.json"]
+    assert written == {key: value for key, value in data.items() if key not in ("command", "exit_code")} | {"format": 2}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [engine.WARNING, "released.csv", "report.json"]
 
 
 def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, table, tmp_path):
@@ -106,8 +109,63 @@ def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, t
     marker = tmp_path / "1" / engine.WARNING
     assert "NOT FIT FOR PUBLICATION" in marker.read_text(encoding="utf-8")
     assert "NOT FIT FOR PUBLICATION" in run("release", spec, table, "--out", tmp_path / "1", "--seed", 7).err
+    assert "drawn from a seed" in marker.read_text(encoding="utf-8")
     run("release", spec, table, "--out", tmp_path / "1")
-    assert not marker.exists()
+    assert "drawn from a seed" not in marker.read_text(encoding="utf-8")
+
+
+VERIFIED = """\
+schema = 1
+id = "warner"
+title = "Randomised response of three people"
+[space]
+type = "bit-vectors"
+length = 3
+[multiverse]
+invariants = []
+[input_divergence]
+type = "hamming-ordered"
+unit = "person"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "{epsilon}"
+[mechanism]
+type = "randomised-response"
+keep_probability = "3/4"
+"""
+
+
+@pytest.fixture
+def bits(tmp_path):
+    path = tmp_path / "bits.csv"
+    path.write_text("bit\n1\n0\n1\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("seed", "fit"), [((), True), (("--seed", 3), False)])
+def test_a_verified_claim_and_no_seed_make_it_fit(run, bits, tmp_path, seed, fit):
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
+    ran = run("release", path, bits, "--out", tmp_path / "out", *seed, "--format", "json")
+    data = ran.json("release")
+    assert data["fit_for_publication"] is fit is (data["warning"] is None)
+    assert data["claim"]["verdict"] == "verified"
+    assert data["claim"]["scopes"]
+    assert (tmp_path / "out" / engine.WARNING).exists() is not fit
+
+
+@pytest.mark.parametrize("recorded", ["", '[claim]\nverdict = "refuted"\nbecause = "too small"\n'])
+def test_a_refuted_claim_is_not_released(run, bits, tmp_path, recorded):
+    """Nor one that is filed as refuted: exit 1 and nothing written."""
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(VERIFIED.format(epsilon="1") + recorded, encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    ran = run("release", path, bits, "--out", tmp_path / "out")
+    assert ran.code == 1
+    assert "refuted" in ran.err
+    assert ran.err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(
@@ -116,8 +174,8 @@ def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, t
         ("persons,tenure\n1,owned\n", "county"),
         ("persons,tenure,county,extra\n1,owned,a,x\n", "extra"),
         ("persons,tenure,county\n1,owned,\n", "is missing"),
-        ("persons,tenure,county\n-1,owned,a\n", "-1"),
-        ("persons,tenure,county\n1,ownd,a\n", "did you mean owned"),
+        ("persons,tenure,county\n-1,owned,a\n", "row 1, column persons: is no category of the space: one of 1, 2, 3"),
+        ("persons,tenure,county\n1,ownd,a\n", "row 1, column tenure: is no category of the space: one of owned, rented"),
         ("persons,tenure,county\n1,owned\n", "is missing"),
         ("persons,tenure,county\n1,owned,a,b\n", "cannot be read"),
         ("persons,tenure,county\n", "no records"),
@@ -197,7 +255,7 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 
     document = attrs.evolve(read_spec(spec), mechanism=cls())
     with pytest.raises(PluginContractError, match=message) as raised:
-        engine.draw(document, str(table), installed().registry, tmp_path)
+        engine.draw(document, str(table), installed().registry, tmp_path / "out")
     assert "breaking" in str(raised.value)
     assert raised.value.exit_code == 4
 
@@ -244,7 +302,9 @@ def test_a_killed_release_leaves_the_old_file_or_a_whole_new_one(specs, tmp_path
 
 
 def parts(directory: Path) -> list[Path]:
-    return [directory / name for name in os.listdir(directory) if name.startswith(".released.csv")]
+    """What is being written: in the confidential folder, where nobody else sees it."""
+    ready = directory.with_name(f"{directory.name}.confidential") / "ready"
+    return [ready / name for name in (os.listdir(ready) if ready.is_dir() else ())]
 
 
 def begun(part: Path) -> bool:

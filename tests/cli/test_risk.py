@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from dpspec.exact import number
 from dpspec.extension import installed
 
 
@@ -20,9 +21,14 @@ def test_risk_as_json(run, specs):
     ran = run("risk", specs / "topdown-2020-pl.dpspec.toml", "--attacker", "tester", "--set", "levels=[0.05]", "--format", "json")
     data = ran.json("risk")
     assert data["attacker"]["parameters"] == {"levels": "0.05", "distance": "1", "datasets": ""}
-    assert [row["at"][0] for row in data["rows"]] == [{"name": "level", "value": "1/20"}, {"name": "distance", "value": "1"}]
-    assert data["rows"][0]["worst_case"][0]["relation"] == "at most"
-    assert data["rows"][0]["worst_case"][0]["assumption"] == "none"
+    told, left = data["rows"][:2], data["rows"][2:]
+    for rows, kind in ((told, "told apart by what is published"), (left, "left open by what is published")):
+        assert [row["at"][0] for row in rows] == [{"name": "level", "value": "1/20"}, {"name": "distance", "value": "1"}]
+        assert {row["at"][-1]["value"] for row in rows} == {kind}
+    assert told[0]["worst_case"][0] | {"certain": True, "relation": "equals"} == told[0]["worst_case"][0]
+    assert "person by state" in told[0]["worst_case"][0]["theorem"]
+    assert left[0]["worst_case"][0]["relation"] == "at most"
+    assert left[0]["worst_case"][0]["assumption"].startswith("both candidates are in one universe")
     assert data["mechanism"] is None
 
 
@@ -41,7 +47,9 @@ def test_the_picture_is_a_chart(run, response, tmp_path):
     path = tmp_path / "power.svg"
     assert run("risk", response(), "--attacker", "tester", "--picture", path).code == 0
     tree = ET.fromstring(path.read_text(encoding="utf-8"))
-    assert len(tree.findall(".//{http://www.w3.org/2000/svg}polyline")) == 2
+    # The bound as steps above it; the mechanism's own values are known at their levels only, and are points.
+    assert len(tree.findall(".//{http://www.w3.org/2000/svg}polyline")) == 1
+    assert len(tree.findall(".//{http://www.w3.org/2000/svg}circle[@r='4']")) == 5
 
 
 def test_the_picture_is_a_png_by_its_ending(run, response, tmp_path):
@@ -72,8 +80,17 @@ def test_bad_questions(run, response, settings, error):
     assert ran.code == 2
 
 
-def test_an_attacker_that_can_be_asked_about_nothing(run, specs):
-    ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester")
+@pytest.fixture
+def swapping(specs, tmp_path):
+    """The swap of the 2020 files under the one number that is printed for it."""
+    text = (specs / "swapping-2020" / "swapping-2020-county-tract-by-universe.dpspec.toml").read_text(encoding="utf-8")
+    path = tmp_path / "printed.dpspec.toml"
+    path.write_text(text.replace("\n\n[mechanism]", "\nlargest_stratum = 3445076\n\n[mechanism]"), encoding="utf-8")
+    return path
+
+
+def test_an_attacker_that_can_be_asked_about_nothing(run, swapping):
+    ran = run("risk", swapping, "--attacker", "tester", "--set", "distance=2")
     assert ran.code == 0
     told = " ".join(ran.out.split())
     assert "mechanism open: space households: has too many datasets to be listed" in told
@@ -84,16 +101,157 @@ HERE, THERE = "['0','0','0','0','0','occupied']", "['0','0','1','3','102','occup
 """Two blocks of one county, in different tracts."""
 
 
-def test_named_datasets_of_a_large_space_are_told_apart(run, specs):
+def test_the_odds_of_one_swapped_household_belong_to_no_pair(run, specs):
+    """Both margins are published: one household cannot change alone, so that the budget speaks about no pair at distance 1."""
+    ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "strongest", "--format", "json")
+    assert set(worst(ran, "posterior odds by prior odds")) == {TOLD}
+    text = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "strongest").out
+    assert "no two candidates are left open: one household record cannot change alone" in " ".join(text.split())
+
+
+def test_named_datasets_of_a_large_space_are_told_apart(run, swapping):
     """A person lives in one of two blocks or in the other: two households change, and the swap seldom hides which."""
     somebody = "[['0','0']]"
     datasets = f"datasets=[[[{HERE},{somebody}],[{THERE},[]]],[[{HERE},[]],[{THERE},{somebody}]]]"
-    ran = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester", "--set", "levels=[0.05]",
+    ran = run("risk", swapping, "--attacker", "tester", "--set", "levels=[0.05]",
               "--set", "distance=2", "--set", datasets)  # fmt: skip
     assert ran.code == 0
     assert "at least 379/380" in ran.out
-    nearer = run("risk", specs / "swapping-2020-county-tract.dpspec.toml", "--attacker", "tester", "--set", datasets)
+    nearer = run("risk", swapping, "--attacker", "tester", "--set", datasets)
     assert "or ask about a larger distance" in " ".join(nearer.out.split())
+
+
+# --- what is published ---------------------------------------------------------------------------------------
+
+TOTAL = """
+schema = 1
+id = "yes"
+title = "Three answers, the number of yes published"
+[space]
+type = "bit-vectors"
+length = 3
+[multiverse]
+invariants = [{ type = "linear-map", rows = [[1, 1, 1]], label = "number of yes" }]
+[input_divergence]
+type = "hamming-ordered"
+unit = "person"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = 0
+"""
+
+
+@pytest.fixture
+def total(tmp_path):
+    path = tmp_path / "yes.dpspec.toml"
+    path.write_text(TOTAL, encoding="utf-8")
+    return path
+
+
+def worst(ran, quantity, **at):
+    """The worst case of a quantity at a place, by the kind of candidates."""
+    rows = [({place["name"]: place["value"] for place in row["at"]}, row) for row in ran.json("risk")["rows"]]
+    found = {
+        place.get("candidates"): row["worst_case"][0]
+        for place, row in rows
+        if row["quantity"] == quantity and at.items() <= place.items()
+    }
+    return {kind: (said["relation"], said["value"]["upper"]) for kind, said in found.items()}
+
+
+TOLD, LEFT = "told apart by what is published", "left open by what is published"
+
+
+@pytest.mark.parametrize(("attacker", "quantity"), [
+    ("strongest", "posterior belief in one of two candidates"),
+    ("tester", "power"),
+    ("attribute-restricted", "power against the secret attributes"),
+    ("compound-tester", "power"),
+    ("block-knowledge", "mean posterior of the truth"),
+    ("hierarchical", "right bets"),
+    ("uniqueness", "mean posterior of the truth"),
+    ("independent-record", "posterior, largest"),
+    ("nosy-neighbour", "posterior odds by prior odds"),
+])  # fmt: skip
+def test_what_a_total_tells_is_known_for_certain(run, total, attacker, quantity):
+    """With all but one answer known the number of yes gives that one away; distance 1 belongs to no pair inside a universe."""
+    settings = ("--set", 'attributes=["bit"]') if attacker == "attribute-restricted" else ()
+    ran = run("risk", total, "--attacker", attacker, *settings, "--format", "json")
+    assert worst(ran, quantity) == {TOLD: ("equals", "inf" if "odds" in quantity else "1")}
+    assert "number of yes" in run("risk", total, "--attacker", attacker, *settings).out
+
+
+def test_inside_a_universe_the_distances_count_that_occur_there(run, total):
+    far = run("risk", total, "--attacker", "strongest", "--set", "distance=3", "--format", "json")
+    assert worst(far, "posterior belief in one of two candidates", prior="1/2") == {
+        TOLD: ("equals", "1"),
+        LEFT: ("at most", "1/2"),
+    }
+    total.write_text(TOTAL.replace("epsilon = 0", 'epsilon = "ln(2)"'), encoding="utf-8")
+    far = run("risk", total, "--attacker", "strongest", "--set", "distance=3", "--format", "json")
+    assert worst(far, "posterior odds by prior odds") == {TOLD: ("equals", "inf"), LEFT: ("at most", "4")}
+
+
+def test_a_prior_that_crosses_universes_has_no_bound(run, total):
+    ran = run("risk", total, "--attacker", "arbitrary-prior", "--format", "json")
+    assert worst(ran, "posterior by prior, largest") == {TOLD: ("equals", "inf"), LEFT: ("at most", "1")}
+
+
+def test_a_budget_of_0_with_a_delta_is_no_silence(run, response):
+    path = response(epsilon="0")
+    text = path.read_text(encoding="utf-8").replace('type = "mult"', 'type = "mult-delta"\ndelta = "9/10"')
+    path.write_text(text, encoding="utf-8")
+    told = run("risk", path, "--attacker", "block-knowledge", "--set", 'priors=["1/2"]').out
+    assert "at most 0.95" in told
+
+
+def test_without_an_attacker_a_panel_is_shown(run, total, response):
+    ran = run("risk", response())
+    assert ran.code == 0
+    for name in ("tester", "strongest", "arbitrary-prior", "strong-membership not asked"):
+        assert name in ran.out
+    data = run("risk", total, "--format", "json").json("risk-panel")
+    assert [part["attacker"]["name"] for part in data["panel"]] == [
+        "arbitrary-prior",
+        "independent-record",
+        "strongest",
+        "tester",
+    ]
+    assert run("risk", response(epsilon="ln(2)")).code == 1
+    assert run("risk", total, "--set", "distance=2").code == 2
+
+
+def test_a_vacuous_limit_is_told_as_none(run, response):
+    told = run("risk", response(epsilon="ln(1000000)"), "--attacker", "tester", "--set", "levels=[0.05]").out
+    assert "sets no limit here" not in told
+    assert "this promise sets no limit here" in " ".join(run("risk", response(epsilon="inf"), "--attacker", "tester").out.split())
+    assert "never" in run("risk", response(), "--attacker", "strongest", "--set", "factors=[10]").out
+
+
+ROWS = [("1", "owned", "Dukes"), ("1", "rented", "Nantucket"), ("2", "owned", "Dukes")]
+
+
+def test_budgets_by_universe_are_those_of_a_table(run, specs, tmp_path):
+    """A stratum of two: the budget of its universe is smaller than that of a longer file."""
+    spec, found = specs / "swapping-derangement.dpspec.toml", []
+    for times in (1, 5):
+        table = tmp_path / f"{times}.csv"
+        table.write_text("\n".join(["size,tenure,county", *(",".join(row) for row in ROWS * times)]) + "\n", encoding="utf-8")
+        ran = run("risk", spec, "--attacker", "strongest", "--set", "distance=2", "--universe-of", table, "--format", "json")
+        assert ran.code == 0
+        found.append(number(worst(ran, "posterior odds by prior odds")[LEFT][1]))
+    assert found[0] != found[1]
+    refused = run("risk", spec, "--attacker", "strongest", "--set", "distance=2", "--format", "json")
+    assert [fault["code"] for fault in refused.json("failure")["errors"]] == ["attacker-misfit"]
+    assert "--universe-of TABLE" in refused.err
+    assert run("risk", spec, "--attacker", "strongest", "--universe-of", tmp_path / "none.csv").code == 2
+
+
+def test_the_public_is_told_what_is_certain(run, total):
+    told = " ".join(run("explain", total, "--audience", "public").out.split())
+    for words in ("number of yes", "in 100 of 100 cases", "never", "nothing about it is left to the blurring"):
+        assert words in told
 
 
 # --- explain --audience ------------------------------------------------------------------------------------

@@ -6,7 +6,15 @@ from fractions import Fraction
 
 import pytest
 from dpspec_divergences import (
-    DNor, FDivergence, GaussianTradeOff, HammingOrdered, Mult, MultDelta, Neighbour, Renyi, TotalVariation,
+    DNor,
+    FDivergence,
+    GaussianTradeOff,
+    HammingOrdered,
+    Mult,
+    MultDelta,
+    Neighbour,
+    Renyi,
+    TotalVariation,
 )  # fmt: skip
 from dpspec_divergences.relations import DifferInOnePosition
 from dpspec_noise import Geometric, RandomisedResponse

@@ -57,6 +57,8 @@ EXPLAINED = {
     *((f"{file}-{part}", "looser-conversion") for file in ("pl", "dhc") for part in ("persons", "housing-units")),
     ("ddhc-a", "constant-for-budget"),
     ("pl-persons", "does-not-recompute"),
+    *((path.name.split(".")[0], "no-such-pair") for path in SPECS.glob("swapping-*.toml")),
+    *((flavour, "no-such-pair") for flavour in ("invariants-dp", "subspace-dp", "integer-subspace-dp")),
 }
 
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "dpspec"
 
 FLOORS = [
+    ("dpspec.harmless",),
     ("dpspec.errors", "dpspec.plural"),
     ("dpspec.files",),
     ("dpspec.randomness",),

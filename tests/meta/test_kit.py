@@ -10,7 +10,7 @@ import pytest
 from dpspec.errors import DpspecError, PluginContractError, UnknownNameError
 from dpspec.testing import Status, check_plugin, run_checks
 from dpspec.testing.check import check, declared_checks
-from tests.meta.toys import MODULES, RIGHT, TOYS, module_text, plugin
+from tests.meta.toys import ALSO, MODULES, RIGHT, TOYS, module_text, plugin
 
 CHECKS = {declared.name: declared for declared in declared_checks()}
 
@@ -44,6 +44,12 @@ def test_every_check_has_a_toy_that_fails_it():
 @pytest.mark.parametrize("name", TOYS)
 def test_a_broken_toy_fails_its_check_and_nothing_else(name):
     kind, cls = TOYS[name]
+    results = run_checks("toy", level=level_of(name), module=plugin(kind, cls))
+    assert failed(results) == {name}, [str(result) for result in results if result.status is Status.FAILED]
+
+
+@pytest.mark.parametrize(("name", "kind", "cls"), ALSO, ids=lambda value: getattr(value, "__name__", value))
+def test_so_do_its_other_broken_toys(name, kind, cls):
     results = run_checks("toy", level=level_of(name), module=plugin(kind, cls))
     assert failed(results) == {name}, [str(result) for result in results if result.status is Status.FAILED]
 

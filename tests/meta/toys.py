@@ -12,13 +12,17 @@ from typing import Annotated, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.budget import Budget, UniformBudget
 from dpspec.blocks.composing import Composed
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.invariant import Invariant, LinearMap
+from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
+from dpspec.builder import SizedBuilder
+from dpspec.conversion import Conversion
+from dpspec.engine import Engine
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.exact import Bracket, number, rational
 from dpspec.extension import hookimpl, installed
@@ -28,11 +32,17 @@ from dpspec.laws.finite import FiniteLaw
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Rational, define
 from dpspec.randomness import KeyedRandomness
-from dpspec.route import Route
+from dpspec.route import Question, Route
+from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
+from dpspec.table import Table
+from dpspec.table_format import Coded, TableFormat
 
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""
+
+ALSO = []
+"""Further toys of a check that has one already: name of the check, kind and class."""
 
 RIGHT = {}
 """Kind to the toy that passes everything."""
@@ -48,7 +58,9 @@ def right(kind):
 
 def breaks(check, kind):
     def keep(cls):
-        TOYS[check] = (kind, cls)
+        if check in TOYS:
+            ALSO.append((check, kind, cls))
+        TOYS.setdefault(check, (kind, cls))
         return cls
 
     return keep
@@ -723,6 +735,490 @@ class BrokenEquals(Plain):
     """Equal to itself alone."""
 
     share: int = 0
+
+
+# --- routes that answer, rules and formulas -------------------------------------------------------
+
+
+@right("routes that answer")
+@define
+class Answering(Plain):
+    """From pure to approximate privacy: the same epsilon."""
+
+    def value(self, spec):
+        return Bracket.exactly(1)
+
+    def question(self, spec):
+        outputs = installed().registry
+        pure, loose = (outputs.get("output_divergences", name) for name in ("mult", "mult-delta"))
+        return Question(source=pure(), value=number(1), goal=loose(delta=Fraction(1, 10)))
+
+
+@breaks("check_route_gives_a_number", "routes")
+@define
+class BrokenRoute(Plain):
+    """Says a plain number."""
+
+    def value(self, spec):
+        return 0
+
+
+@breaks("check_route_answers_its_question", "routes")
+@define
+class BrokenAnswer(Answering):
+    """Half of it."""
+
+    def value(self, spec):
+        return Bracket.exactly(Fraction(1, 2))
+
+
+@right("rules")
+@define
+class Generous(Rule):
+    """A larger number asks for less."""
+
+    name: ClassVar[str] = "toy-rule"
+    citation: ClassVar[str] = "nobody"
+
+    def propose(self, premise, goal):
+        if (value := premise.budget.uniform()) is not None and value.is_rational:
+            yield self.step(premise, premise.replace(budget=attrs.evolve(premise.budget, value=value * 2 + 1)))
+
+    def step(self, before, after):
+        return Step(rule="toy-rule", block="budget", before=before, after=after, reason="larger", citation="nobody")
+
+
+@breaks("check_steps_start_at_the_premise", "rules")
+@define
+class BrokenStart(Generous):
+    """Starts at the goal."""
+
+    def propose(self, premise, goal):
+        for step in super().propose(premise, goal):
+            yield attrs.evolve(step, before=goal, after=premise.replace(budget=step.after.budget))
+
+
+@breaks("check_steps_are_true_of_every_mechanism", "rules")
+@define
+class BrokenRule(Generous):
+    """A smaller number, too."""
+
+    def propose(self, premise, goal):
+        if (value := premise.budget.uniform()) is not None and value.is_rational:
+            yield self.step(premise, premise.replace(budget=attrs.evolve(premise.budget, value=value * Fraction(9, 10))))
+
+
+@breaks("check_steps_are_true_of_every_mechanism", "rules")
+@define
+class BrokenNeighbours(Generous):
+    """Takes a promise for one distance as one for any other."""
+
+    def propose(self, premise, goal):
+        if premise.input_divergence != goal.input_divergence:
+            yield self.step(premise, premise.replace(input_divergence=goal.input_divergence))
+
+
+@breaks("check_steps_are_true_of_every_mechanism", "rules")
+@define
+class BrokenUniverses(Generous):
+    """Takes a promise inside some universes as one inside any others."""
+
+    def propose(self, premise, goal):
+        if premise.multiverse != goal.multiverse:
+            yield self.step(premise, premise.replace(multiverse=goal.multiverse))
+
+
+@right("rules that convert")
+@define
+class Formula(Conversion):
+    """Pure privacy is approximate privacy."""
+
+    name: ClassVar[str] = "toy-rule"
+    citation: ClassVar[str] = "nobody"
+    source: ClassVar[str] = "mult"
+    target: ClassVar[str] = "mult-delta"
+    formula: ClassVar[str] = "epsilon"
+    slows: ClassVar[bool] = True
+
+    def convert(self, source, value, target):
+        return Bracket.exactly(value)
+
+
+@breaks("check_formulas_hold_for_every_pair_of_laws", "rules")
+@define
+class BrokenFormula(Formula):
+    """Half of it, said to be enough at any delta."""
+
+    def convert(self, source, value, target):
+        return Bracket.exactly(value * Fraction(1, 2))
+
+
+@breaks("check_formulas_slow_down_where_that_is_said", "rules")
+@define
+class BrokenSlowness(Formula):
+    """Epsilon + epsilon^2, which is true and speeds up."""
+
+    def convert(self, source, value, target):
+        return Bracket.exactly(value + value.squared()) if value.is_rational else None
+
+
+# --- spaces --------------------------------------------------------------------------------------
+
+
+@right("spaces")
+@define
+class TwoBits(BitVectors):
+    """Bits, of which the kit takes two."""
+
+    name: ClassVar[str] = "toy-space"
+
+    @classmethod
+    def examples(cls):
+        yield cls(length=2)
+
+
+@breaks("check_every_dataset_is_listed_once", "spaces")
+@define
+class BrokenList(TwoBits):
+    """Leaves out the last dataset."""
+
+    def datasets(self):
+        return iter(list(super().datasets())[:-1])
+
+
+@breaks("check_a_dataset_is_its_own_canonical_form", "spaces")
+@define
+class BrokenForm(TwoBits):
+    """Reads a dataset from behind."""
+
+    def dataset(self, value):
+        return super().dataset(value)[::-1]
+
+    def vector(self, dataset):
+        return tuple(dataset)
+
+    def from_vector(self, vector):
+        return tuple(vector)
+
+
+@breaks("check_records_fit_their_attributes", "spaces")
+@define
+class BrokenRecords(TwoBits):
+    """Has records of two values for one attribute."""
+
+    def records(self, dataset, unit):
+        return tuple((*record, "x") for record in super().records(dataset, unit))
+
+
+@breaks("check_sizes_are_fixed_where_that_is_said", "spaces")
+@define
+class BrokenSize(TwoBits):
+    """Has as many records as ones, and says that this is fixed."""
+
+    def records(self, dataset, unit):
+        return (("1",),) * sum(dataset)
+
+    def is_told_by(self, unit):
+        return False
+
+    def most_changed(self, unit, per):
+        return None
+
+
+@breaks("check_records_tell_datasets_apart_where_that_is_said", "spaces")
+@define
+class BrokenTold(TwoBits):
+    """Sorts its records, and says that they tell everything."""
+
+    def records(self, dataset, unit):
+        return tuple(sorted(super().records(dataset, unit)))
+
+
+@breaks("check_a_larger_unit_changes_no_more_than_is_said", "spaces")
+@define
+class BrokenChange(TwoBits):
+    """Says that a person changes nothing."""
+
+    def most_changed(self, unit, per):
+        return 0
+
+
+@breaks("check_coordinates_determine_the_dataset", "spaces")
+@define
+class BrokenVector(TwoBits):
+    """Reads back the vector of zeros as ones."""
+
+    def from_vector(self, vector):
+        return super().from_vector(tuple(vector) if any(vector) else (1,) * len(vector))
+
+
+@breaks("check_included_spaces_are_parts", "spaces")
+@define
+class BrokenPart(TwoBits):
+    """Says that it includes every space."""
+
+    def includes(self, other):
+        return "wishful"
+
+
+# --- multiverses ---------------------------------------------------------------------------------
+
+
+@right("multiverses")
+@define
+class ByTotal(Multiverse):
+    """A universe for every number of ones."""
+
+    name: ClassVar[str] = "toy-multiverse"
+
+    @property
+    def invariants(self):
+        return (LinearMap(rows=((1, 1),), label="ones"),)
+
+    def check(self, space):
+        bits_only(space)
+        self.invariants[0].check(space)
+
+    def labels(self, dataset, space):
+        return (sum(dataset),)
+
+
+@breaks("check_universes_hold_the_datasets_of_their_label", "multiverses")
+@define
+class BrokenUniverse(ByTotal):
+    """Lists the universes without their last dataset."""
+
+    def universes(self, space):
+        for universe in super().universes(space):
+            yield attrs.evolve(universe, datasets=universe.datasets[:-1])
+
+
+@breaks("check_sharing_a_universe_is_having_a_label_in_common", "multiverses")
+@define
+class BrokenShare(ByTotal):
+    """Everybody shares; no invariants."""
+
+    @property
+    def invariants(self):
+        return None
+
+    def check(self, space):
+        bits_only(space)
+
+    def share_universe(self, left, right, space):
+        return True
+
+
+@breaks("check_invariants_induce_the_universes", "multiverses")
+@define
+class BrokenInduction(ByTotal):
+    """A universe for the first bit, with the total as invariant."""
+
+    def labels(self, dataset, space):
+        return (dataset[0],)
+
+
+# --- relations -----------------------------------------------------------------------------------
+
+
+@right("relations")
+@define
+class OneBit(Relation):
+    """One bit differs."""
+
+    name: ClassVar[str] = "toy-relation"
+
+    def check(self, space):
+        bits_only(space)
+
+    def related(self, left, right, space):
+        return sum(a != b for a, b in zip(left, right, strict=True)) == 1
+
+    def within(self, other):
+        return None
+
+
+@breaks("check_relation_is_symmetric", "relations")
+@define
+class BrokenOrder(OneBit):
+    """Only upwards."""
+
+    def related(self, left, right, space):
+        return left < right and super().related(left, right, space)
+
+
+@breaks("check_a_relation_lies_within_another_as_stated", "relations")
+@define
+class BrokenWithin(OneBit):
+    """Any two datasets, within any relation."""
+
+    def related(self, left, right, space):
+        return True
+
+    def within(self, other):
+        return "wishful"
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+@right("budgets")
+@define
+class OneThird(Budget):
+    """1/3, everywhere."""
+
+    name: ClassVar[str] = "toy-budget"
+    parameter: ClassVar[str] = "epsilon"
+
+    def at(self, universe, space):
+        return number(Fraction(1, 3))
+
+    def uniform(self):
+        return number(Fraction(1, 3))
+
+
+@breaks("check_budgets_are_nonnegative_numbers", "budgets")
+@define
+class BrokenDebt(OneThird):
+    """-1/3, everywhere."""
+
+    def at(self, universe, space):
+        return number(Fraction(-1, 3))
+
+    def uniform(self):
+        return number(Fraction(-1, 3))
+
+
+@breaks("check_a_uniform_budget_is_that_of_every_universe", "budgets")
+@define
+class BrokenUniform(OneThird):
+    """Said to be 0."""
+
+    def uniform(self):
+        return number(0)
+
+
+@breaks("check_a_budget_lies_within_another_as_stated", "budgets")
+@define
+class BrokenLimit(OneThird):
+    """1000, and within any other."""
+
+    def at(self, universe, space):
+        return number(1000)
+
+    def uniform(self):
+        return number(1000)
+
+    def within(self, other):
+        return "wishful"
+
+
+# --- tables, formats, engines --------------------------------------------------------------------
+
+COIN = Attribute(name="coin", categories=("heads", "tails"))
+
+
+@right("tables")
+@define
+class Coins(SizedBuilder):
+    """Coins that a seed throws."""
+
+    name: ClassVar[str] = "toy-table"
+    own_size: ClassVar[int] = 10
+    source: ClassVar[str] = "made up"
+    attributes: ClassVar = (COIN,)
+
+    def batches(self, rows, seed=1):
+        lot = random.Random(seed)
+        yield Table.from_records([(lot.choice(COIN.categories),) for _ in range(rows)], (COIN,))
+
+
+@breaks("check_a_sized_table_has_the_rows_that_are_asked_for", "tables")
+@define
+class BrokenRows(Coins):
+    """One too many."""
+
+    def batches(self, rows, seed=1):
+        return super().batches(rows + 1, seed)
+
+
+@breaks("check_a_sized_table_is_the_same_again", "tables")
+@define
+class BrokenSeed(Coins):
+    """Throws again."""
+
+    def batches(self, rows, seed=1):
+        return super().batches(rows, next(COUNTER))
+
+
+@right("formats")
+@define
+class Lines(TableFormat):
+    """One record to a line, its values with bars between."""
+
+    name: ClassVar[str] = "toy-format"
+    suffixes: ClassVar[tuple[str, ...]] = (".toy",)
+
+    def header(self, path):
+        return tuple(path.read_text().splitlines()[0].split("|"))
+
+    def batches(self, path, attributes):
+        names, *rows = (line.split("|") for line in path.read_text().splitlines())
+        for row in rows:
+            yield {a.name: Coded(codes=np.array([a.index(row[names.index(a.name)])]), strangers=()) for a in attributes}
+
+    def identifiers(self, path, column):
+        return np.array([])
+
+    def write(self, table, path, notes):
+        rows = [[a.name for a in table.attributes], *table.records()]
+        path.write_text("".join("|".join(row) + chr(10) for row in rows))
+
+
+@breaks("check_a_table_reads_back_as_it_was_written", "formats")
+@define
+class BrokenHeader(Lines):
+    """Forgets the names of the columns."""
+
+    def header(self, path):
+        return ()
+
+
+@breaks("check_batches_are_written_as_one_table", "formats")
+@define
+class BrokenBatches(Lines):
+    """Writes the first batch only."""
+
+    def write_batches(self, attributes, batches, path):
+        self.write(next(iter(batches)), path, {})
+
+
+@breaks("check_file_endings_are_its_own", "formats")
+@define
+class BrokenEnding(Lines):
+    """Takes files of tables with commas for its own."""
+
+    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+
+
+@right("engines")
+@define
+class OneByOne(Engine):
+    """One part after the other."""
+
+    name: ClassVar[str] = "toy-engine"
+
+    def map(self, kernel, parts):
+        return map(kernel, parts)
+
+
+@breaks("check_parts_come_back_in_order", "engines")
+@define
+class BrokenTurn(OneByOne):
+    """The last part first."""
+
+    def map(self, kernel, parts):
+        return map(kernel, reversed(list(parts)))
 
 
 # --- registered classes --------------------------------------------------------------------------

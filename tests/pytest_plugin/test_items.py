@@ -33,12 +33,39 @@ def test_one_item_per_obligation(project, spec):
 def test_a_miniature_is_an_item_of_its_own(project, spec):
     small = '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
     small += '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
-    run = project(warner=spec() + small).runpytest("-v")
-    run.assert_outcomes(passed=3)
+    pytester = project(warner=spec() + small)
+    run = pytester.runpytest("-v", "-rs")
+    run.assert_outcomes(passed=1, skipped=2)
     run.stdout.fnmatch_lines([
-        "warner.dpspec.toml::claim on miniature: one person : alone PASSED*",
-        "warner.dpspec.toml::claim on miniature: one person : alone (2) PASSED*",
+        "warner.dpspec.toml::claim on miniature: one person : alone SKIPPED*",
+        "warner.dpspec.toml::claim on miniature: one person : alone (2) SKIPPED*",
+        "SKIPPED * holds on miniatures only: verified: constant ln(3)*",
     ])  # fmt: skip
+    accepted = pytester.runpytest("-v", "-o", "dpspec_accept=miniature recorded")
+    accepted.assert_outcomes(passed=1)
+    accepted.stdout.fnmatch_lines(["warner.dpspec.toml::claim on miniature: one person : alone MINIATURE*", "*1 passed, 2 miniature*"])
+
+
+def test_a_claim_on_record_as_refuted_is_neither_passed_nor_failed(project, spec):
+    recorded = spec(epsilon=WRONG) + '[claim]\nverdict = "refuted"\nbecause = "ln(3) is larger"\n'
+    pytester = project(warner=recorded)
+    run = pytester.runpytest("-rs")
+    run.assert_outcomes(passed=1, skipped=1)
+    run.stdout.fnmatch_lines(["SKIPPED * recorded as refuted, and is: *"])
+    pytester.runpytest("-o", "dpspec_accept=recorded").stdout.fnmatch_lines(["*1 passed, 1 recorded*"])
+
+
+def test_a_claim_that_is_filed_as_undecided_is_no_pass(project, spec):
+    filed = spec().replace("length = 2", "length = 30") + '[claim]\nverdict = "undecided"\nbecause = "too large"\n'
+    run = project(warner=filed).runpytest("-rs")
+    run.assert_outcomes(passed=1, skipped=1)
+    run.stdout.fnmatch_lines(["SKIPPED * nothing was checked: *"])
+
+
+def test_a_word_that_cannot_be_accepted_is_refused(project, spec):
+    run = project(warner=spec()).runpytest("-o", "dpspec_accept=refuted")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(["*dpspec_accept=refuted: must be one of recorded, miniature, unchecked, undecided*"])
 
 
 def test_a_right_claim_passes(project, spec):
@@ -87,9 +114,9 @@ def test_a_file_that_cannot_be_read_fails_with_every_fault_and_its_line(project,
 def test_undecided_is_skipped_or_fails_as_configured(project, spec, choice, outcomes):
     run = project(open=spec(mechanism=False)).runpytest("-rs", *choice)
     run.assert_outcomes(**outcomes)
-    run.stdout.fnmatch_lines(["*undecided: the file names no mechanism*"])
+    run.stdout.fnmatch_lines(["*nothing was checked: the file names no mechanism*"])
     if "skipped" in outcomes:
-        run.stdout.fnmatch_lines(["SKIPPED * open.dpspec.toml:1: undecided: *"])
+        run.stdout.fnmatch_lines(["SKIPPED * open.dpspec.toml:1: nothing was checked: *"])
 
 
 def test_another_word_for_undecided_is_refused(project, spec):
@@ -140,7 +167,7 @@ def test_junit_keeps_what_a_verdict_rests_on(project, spec):
     xml = pytester.path / "out.xml"
     pytester.runpytest(f"--junitxml={xml}")
     claim = properties(xml, "claim")
-    assert claim["outcome"] == "refuted"
+    assert (claim["word"], claim["outcome"]) == ("refuted", "refuted")
     assert claim["method"] == "exhaustive"
     assert (claim["constant"], claim["bound"]) == ("ln(3)", "1")
     assert claim["scope"].startswith("all 6 pairs")

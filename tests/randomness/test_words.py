@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
-import copy
 import os
 import pickle
 from fractions import Fraction
@@ -135,8 +135,9 @@ def test_a_key_of_another_length_is_refused(length):
         KeyedRandomness(bytes(length), fit_for_publication=False)
 
 
-@pytest.mark.parametrize("source", [keyed().placed(), SystemRandomness().placed(), SeededRandomness(3).placed().spawn(1).placed()])
-def test_a_copy_gives_the_same_words_by_place(source):
+@pytest.mark.parametrize("made", [keyed(), SystemRandomness(), SeededRandomness(3).placed().spawn(1)])
+def test_a_copy_gives_the_same_words_by_place(made):
+    source = made.placed()
     before = source.words_at(1, np.arange(5))
     sent = pickle.loads(pickle.dumps(source))  # noqa: S301
     assert np.array_equal(sent.words_at(1, np.arange(5)), before)
@@ -178,7 +179,8 @@ def test_a_source_made_again_gives_its_runs_in_the_same_order():
 
 
 def test_a_key_is_never_shown():
-    assert KEY.hex() not in repr(keyed()) and repr(KEY)[2:-1] not in f"{keyed()!r}{keyed().placed()!r}"
+    assert KEY.hex() not in repr(keyed())
+    assert repr(KEY)[2:-1] not in f"{keyed()!r}{keyed().placed()!r}"
 
 
 # --- coins ---------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dpspec.blocks.space import Attribute
 from dpspec.checkpoints import Folder, NoCheckpoints
 from dpspec.errors import EngineError, ReleaseError, TableError
 from dpspec.mechanism import Mechanism
-from dpspec.release.draw import UNFINISHED
+from dpspec.release.place import Place
 from dpspec.run import Output
 from dpspec.table import Table
 
@@ -109,6 +109,11 @@ def release(spec, table, out, **options):
     return face.write(drawn, registry, out)
 
 
+def unfinished(out):
+    """The folder of the unfinished run of a release."""
+    return Place(out, out / "no table").unfinished
+
+
 def killed(monkeypatch, spec, table, out, when=(1, "drawn"), **options):
     monkeypatch.setattr(Staged, "dies", when)
     with pytest.raises(Killed):
@@ -122,7 +127,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(monkeypatch, spec, table, tmp_pa
     release(spec, table, whole, seed=9)
     Staged.drawn.clear()
     killed(monkeypatch, spec, table, out, when, seed=9)
-    assert [path.name for path in out.iterdir()] == [UNFINISHED]
+    assert not out.exists()
     release(spec, table, out, seed=9, resume=True)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
     again = 1 if when[1] == "drawn" else 0
@@ -132,17 +137,17 @@ def test_a_killed_run_goes_on_to_the_same_bytes(monkeypatch, spec, table, tmp_pa
 def test_a_run_of_the_operating_system_goes_on_with_its_own_key(monkeypatch, spec, table, tmp_path):
     out = tmp_path / "out"
     killed(monkeypatch, spec, table, out, (2, "before"))
-    key, kept = ((out / UNFINISHED / name).read_bytes() for name in ("key", "stage-1.npz"))
+    key, kept = ((unfinished(out) / name).read_bytes() for name in ("key", "stage-1.npz"))
     killed(monkeypatch, spec, table, out, (2, "before"), resume=True)
-    assert ((out / UNFINISHED / "key").read_bytes(), (out / UNFINISHED / "stage-1.npz").read_bytes()) == (key, kept)
-    assert release(spec, table, out, resume=True)["fit_for_publication"]
+    assert ((unfinished(out) / "key").read_bytes(), (unfinished(out) / "stage-1.npz").read_bytes()) == (key, kept)
+    assert release(spec, table, out, resume=True)["randomness"] == "operating system"
     assert Staged.drawn == [0, 1, 2]
-    assert sorted(path.name for path in out.iterdir()) == ["noisy.csv", "report.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["NOT-FIT-FOR-PUBLICATION.txt", "noisy.csv", "report.json"]
 
 
 def test_the_key_is_for_its_owner_alone(monkeypatch, spec, table, tmp_path):
     killed(monkeypatch, spec, table, tmp_path / "out")
-    folder = tmp_path / "out" / UNFINISHED
+    folder = unfinished(tmp_path / "out")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
     assert len((folder / "key").read_bytes()) == 32
@@ -164,7 +169,7 @@ def test_a_run_of_other_input_is_refused_and_kept(monkeypatch, spec, table, tmp_
         spec.write_text(SPEC + "# other\n", encoding="utf-8")
     with pytest.raises(ReleaseError, match=f"was begun with another {changed};"):
         release(spec, table, out, seed=None if changed == "randomness" else 9, resume=True)
-    assert (out / UNFINISHED / "key").exists()
+    assert (unfinished(out) / "key").exists()
     assert not (out / "noisy.csv").exists()
 
 
@@ -184,11 +189,11 @@ def test_nothing_to_go_on_with_is_said(spec, table, tmp_path):
 def test_a_run_killed_while_it_began_or_ended_is_begun_anew(monkeypatch, spec, table, tmp_path, missing):
     out = tmp_path / "out"
     killed(monkeypatch, spec, table, out)
-    (out / UNFINISHED / missing).unlink()
+    (unfinished(out) / missing).unlink()
     with pytest.raises(ReleaseError, match="is not there"):
         release(spec, table, out, resume=True)
     release(spec, table, out)
-    assert not (out / UNFINISHED).exists()
+    assert not unfinished(out).exists()
 
 
 def test_a_write_that_fails_leaves_the_run_to_go_on_with(monkeypatch, spec, table, tmp_path):
@@ -203,7 +208,8 @@ def test_a_write_that_fails_leaves_the_run_to_go_on_with(monkeypatch, spec, tabl
         during.setattr(csv, "write", full)
         with pytest.raises(ReleaseError, match=r"cannot be written \(No space left on device\)"):
             release(spec, table, out, seed=9)
-    assert [path.name for path in out.iterdir() if not path.name.startswith("NOT-FIT")] == [UNFINISHED]
+    assert unfinished(out).exists()
+    assert not out.exists()
     Staged.drawn.clear()
     release(spec, table, out, seed=9, resume=True)
     assert Staged.drawn == []
@@ -220,7 +226,7 @@ def test_refused_input_leaves_nothing_to_go_on_with(monkeypatch, spec, table, tm
     monkeypatch.setattr(Staged, "perhaps", refuse)
     with pytest.raises(type(fault)):
         release(spec, table, tmp_path / "out", seed=9)
-    assert (tmp_path / "out" / UNFINISHED).exists() == kept
+    assert unfinished(tmp_path / "out").exists() == kept
 
 
 # --- the folder ----------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ def test_arrays_come_back_as_they_were(tmp_path):
     found = folder.load("one")
     assert found.keys() == arrays.keys()
     assert all(np.array_equal(found[name], arrays[name]) and found[name].dtype == arrays[name].dtype for name in arrays)
-    assert json.loads(Path(tmp_path / "f" / "run.json").read_text(encoding="utf-8")) == {"format": 1, "table": "t"}
+    assert json.loads(Path(tmp_path / "f" / "run.json").read_text(encoding="utf-8")) == {"format": 2, "table": "t"}
     folder.finish()
     assert not (tmp_path / "f").exists()
 

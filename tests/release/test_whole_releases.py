@@ -12,7 +12,6 @@ import pytest
 from dpspec import installed, read_spec
 from dpspec import release as face
 from dpspec.errors import PluginContractError, ReleaseError, TableError
-from dpspec.release.utility import FOLDER
 from dpspec.table import Table
 
 SPEC = """\
@@ -85,7 +84,7 @@ def test_a_household_with_too_many_persons_is_refused(tmp_path):
     path.write_text(
         path.read_text(encoding="utf-8").replace('type = "households"', 'type = "households"\nmembers = 2'), encoding="utf-8"
     )
-    with pytest.raises(TableError, match=r"household in row 4: holds 3 person records \(15 such\), and the space allows 2"):
+    with pytest.raises(TableError, match=r"household in row 4: holds more person records than the 2 of the space \(15 such\)"):
         drawn(path, given(tmp_path), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -156,30 +155,34 @@ def test_a_stratum_of_one_stays_and_is_counted(tmp_path, mechanism):
 def test_seeded_parquet_says_so_in_its_metadata(tmp_path):
     path, folder = spec(tmp_path), given(tmp_path)
     drawn(path, folder, tmp_path / "seeded", seed=1, suffix=".parquet")
-    drawn(path, folder, tmp_path / "fit", suffix=".parquet")
+    drawn(path, folder, tmp_path / "other", suffix=".parquet")
     for name in ("households", "persons"):
-        assert pl.read_parquet_metadata(tmp_path / "seeded" / f"{name}.parquet")["dpspec"] == face.UNFIT
-        assert "dpspec" not in pl.read_parquet_metadata(tmp_path / "fit" / f"{name}.parquet")
+        seeded, other = (pl.read_parquet_metadata(tmp_path / out / f"{name}.parquet")["dpspec"] for out in ("seeded", "other"))
+        assert seeded.startswith(f"{face.UNFIT}drawn from a seed")
+        assert "the claim is undecided" in seeded
+        assert other.startswith(f"{face.UNFIT}the claim is undecided")
 
 
 def test_files_of_an_earlier_release_go_and_others_stay(tmp_path):
     path, folder, out = spec(tmp_path), given(tmp_path), tmp_path / "out"
     release, _ = drawn(path, folder, out, seed=1)
-    face.write_utility(release, out)
+    face.write_utility(release)
     (out / "mine.csv").write_text("mine\n", encoding="utf-8")
     drawn(path, folder, out, suffix=".parquet")
-    assert sorted(p.name for p in out.iterdir()) == ["households.parquet", "mine.csv", "persons.parquet", "report.json"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "NOT-FIT-FOR-PUBLICATION.txt", "households.parquet", "mine.csv", "persons.parquet", "report.json",
+    ]  # fmt: skip
+    assert not (release.place.private / "utility.json").exists()
 
 
 @pytest.mark.parametrize("seed", [None, 1])
 def test_the_table_is_never_written_over(tmp_path, seed):
     folder = given(tmp_path)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(ReleaseError, match="would take the place of the table"):
-        drawn(spec(tmp_path), folder, folder, seed=seed)
+    for out, said in ((folder, "would be published with it"), (folder / "out", "lies in the folder that is read")):
+        with pytest.raises(ReleaseError, match=said):
+            drawn(spec(tmp_path), folder, out, seed=seed)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    drawn(spec(tmp_path), folder, folder, seed=seed, suffix=".parquet")
-    assert {name: (folder / name).read_bytes() for name in before} == before
 
 
 def test_the_report_does_not_say_where_the_table_lies(tmp_path):
@@ -206,7 +209,7 @@ def test_a_disk_that_is_full_or_a_stop_leaves_nothing(monkeypatch, tmp_path, pro
     monkeypatch.setattr(formats, "write", full)
     with pytest.raises((KeyboardInterrupt, ReleaseError)):
         drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
-    assert list((tmp_path / "out").iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "swap.dpspec.toml"]
 
 
 @pytest.mark.parametrize("when", ["reading", "drawing", "checking"])
@@ -226,7 +229,7 @@ def test_stages_are_told_in_order_and_reading_is_counted(tmp_path):
         spec(tmp_path), given(tmp_path), tmp_path / "out",
         stage=told.append, progress=lambda done, total: told.append((done, total)),
     )  # fmt: skip
-    assert told == ["reading", (60, 0), (150, 0), "drawing", (60, 60), "checking"]
+    assert told == ["judging", "reading", (60, 0), (150, 0), "drawing", (60, 60), "checking"]
 
 
 # --- utility -------------------------------------------------------------------------------------
@@ -236,10 +239,10 @@ def test_the_utility_report_lies_apart_and_is_right(tmp_path):
     """Persons by block, counted by hand from both directories."""
     folder, out = given(tmp_path), tmp_path / "out"
     release, report = drawn(spec(tmp_path), folder, out, seed=1)
-    face.write_utility(release, out)
-    data = json.loads((out / FOLDER / "utility.json").read_text(encoding="utf-8"))
+    face.write_utility(release)
+    data = json.loads((release.place.private / "utility.json").read_text(encoding="utf-8"))
     assert "NOT FOR PUBLICATION" in data["warning"]
-    assert "NOT FOR PUBLICATION" in (out / FOLDER / "utility.svg").read_text(encoding="utf-8")
+    assert "NOT FOR PUBLICATION" in (release.place.private / "utility.svg").read_text(encoding="utf-8")
     tables = {(d["unit"], *d["attributes"]): d for d in data["tables"]}
     assert tables["household", "block"]["largest_error"] == 0
     true, released = (

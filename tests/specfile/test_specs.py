@@ -13,6 +13,9 @@ SPECS = Path(__file__).parents[2] / "specs"
 DOCUMENTS = {path.name.split(".")[0]: read(path, installed().registry) for path in spec_files(SPECS)}
 
 
+CLAIMED = [read(path, installed().registry) for path in spec_files(SPECS / "swapping-2020")]
+
+
 def named(*prefixes: str) -> list[SpecDocument]:
     return [document for name, document in DOCUMENTS.items() if name.startswith(prefixes)]
 
@@ -47,6 +50,20 @@ def test_the_file_is_named_after_its_id_and_has_a_source(name: str) -> None:
     assert "document" in dict(document.source)
     judged = document.mechanism is not None or bool(document.miniatures)
     assert judged == (document.claim is not None) == bool(document.miniatures)
+
+
+def test_what_the_printed_numbers_of_swapping_rest_on_is_claimed_by_universe() -> None:
+    """The printed number is a promise without a mechanism: no swap keeps it where a stratum is larger (B-S6)."""
+    claimed = {document.id: document for document in CLAIMED}
+    assert set(claimed) == {f"{document.id}-by-universe" for document in named("swapping-2020-")}
+    for document in named("swapping-2020-"):
+        other = claimed[f"{document.id}-by-universe"]
+        assert (document.claim, document.mechanism) == (None, None)
+        assert other.claim is not None and other.claim.verdict == "verified"
+        for block in ("space", "multiverse", "input_divergence", "output_divergence"):
+            assert getattr(other.spec, block) == getattr(document.spec, block)
+        assert other.spec.budget.uniform() is None
+        assert attrs.evolve(other.spec.budget, largest_stratum=document.spec.budget.largest_stratum) == document.spec.budget  # type: ignore
 
 
 def test_ids_differ() -> None:
@@ -110,7 +127,7 @@ def test_the_compared_specifications_speak_about_one_space() -> None:
 
 @pytest.mark.reference("B-D23")
 def test_the_invariants_of_swapping_are_those_of_its_mechanism() -> None:
-    for document in named("swapping-"):
+    for document in (*named("swapping-1940", "swapping-derangement", "swapping-permutation"), *CLAIMED):
         scheme = document.mechanism.scheme()  # type: ignore[union-attr]
         written = {frozenset(invariant.attributes) for invariant in document.spec.multiverse.invariants}  # type: ignore
         assert written == {frozenset(i.attributes) for i in scheme.invariants(document.spec.space)}

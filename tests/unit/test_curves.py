@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 import xml.etree.ElementTree as ET
+from statistics import NormalDist
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpspec.attacker import Relation, RiskStatement
+from dpspec.exact import Bracket, number
 from dpspec.report.curves import Line, Panel, svg, ticks
+from dpspec.report.risk import _panel
+from dpspec.risk import RiskRow
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -71,3 +78,99 @@ def test_an_axis_may_begin_above_0():
     assert max(spots) <= 300
     marks = [text.text for text in picture.iter(f"{SPACE}text") if text.get("text-anchor") == "end"]
     assert marks == ["1.03", "1.035", "1.04", "1.045"]
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def corners(line, **panel):
+    """What is drawn, in pixels."""
+    picture = ET.fromstring(svg("Risk", [Panel(title="power", axis="level", lines=(line,), **panel)]))
+    text = picture.find(f".//{SPACE}polyline").get("points")
+    return [tuple(map(float, corner.split(","))) for corner in text.split()]
+
+
+def at(drawn, x):
+    """The highest and the lowest pixel that is drawn at a place (pixels grow downwards)."""
+    levels = []
+    for (left, before), (right, after) in itertools.pairwise(drawn):
+        if left <= x <= right:
+            share = 0.0 if left == right else (x - left) / (right - left)
+            levels += [before, after] if left == right else [before + share * (after - before)]
+    return min(levels), max(levels)
+
+
+GAUSSIAN = NormalDist()
+TRUTHS = {
+    "concave, rising": lambda x: GAUSSIAN.cdf(GAUSSIAN.inv_cdf(x) + 1),
+    "convex, falling": lambda x: math.exp(-5 * x),
+    "log-concave, falling": lambda x: GAUSSIAN.cdf(-8 * x),
+    "straight": lambda x: x,
+}
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+@pytest.mark.parametrize("powers", [False, True])
+@pytest.mark.parametrize("name", TRUTHS)
+def test_a_drawn_bound_is_on_its_side_of_the_truth_between_the_points_too(name, powers, side):
+    truth = TRUTHS[name]
+    spots = [0.01, 0.05, 0.1, 0.25, 0.5, 0.9]
+    points = tuple((x, truth(x)) for x in spots)
+    drawn = corners(Line(name="bound", points=points, side=side), powers=powers)
+    # The scale of the picture, from two of its own dots: exact values at the ends.
+    dots = corners(Line(name="points", points=points), powers=powers)
+    (x_0, y_0), (x_1, y_1) = dots[0], dots[-1]
+    scale = math.log10 if powers else float
+
+    def pixel(x):
+        across = x_0 + (x - spots[0]) / (spots[-1] - spots[0]) * (x_1 - x_0)
+        share = (scale(truth(x)) - scale(truth(spots[0]))) / (scale(truth(spots[-1])) - scale(truth(spots[0])))
+        return across, y_0 + share * (y_1 - y_0)
+
+    for i in range(400):
+        across, true = pixel(0.01 + 0.89 * (i + 0.5) / 400)
+        highest, lowest = at(drawn, across)
+        assert lowest <= true + 0.05 if side == "above" else highest >= true - 0.05
+
+
+def test_the_chord_of_a_concave_bound_would_lie_below_it():
+    """What the steps are for: the same check finds a chord out."""
+    truth = TRUTHS["concave, rising"]
+    points = ((0.0, 0.0), (0.5, truth(0.5)))
+    drawn = corners(Line(name="chords", points=points), bottom=0.0)
+    top = truth(0.5)
+    assert at(drawn, 520 * 0.1 / 0.5)[1] > drawn[0][1] + (drawn[-1][1] - drawn[0][1]) * truth(0.1) / top + 20
+
+
+def test_a_delta_is_drawn_by_its_order_of_magnitude():
+    points = ((1.0, 1e-3), (2.0, 1e-6), (3.0, 1e-9))
+    spots = corners(Line(name="delta", points=points), powers=True)
+    assert spots[1][1] - spots[0][1] == pytest.approx(spots[2][1] - spots[1][1], abs=0.02)
+    picture = ET.fromstring(svg("d", [Panel(title="delta", axis="epsilon", lines=(Line(name="d", points=points),), powers=True)]))
+    marks = [text.text for text in picture.iter(f"{SPACE}text") if text.get("text-anchor") == "end"]
+    assert {"1e-4", "1e-6", "1e-8"} <= set(marks)
+    assert corners(Line(name="delta", points=((1.0, 0.0), (2.0, 1e-6))), powers=True)[0][1] == 300
+
+
+def test_the_delta_of_an_axis_is_too():
+    points = ((1e-9, 3.0), (1e-6, 2.0), (1e-3, 1.0))
+    spots = corners(Line(name="epsilon", points=points), places=True)
+    assert [x for x, _ in spots] == [0, 260, 520]
+
+
+def statement(relation, value):
+    return RiskStatement(quantity="power", at=(), value=value, relation=relation, theorem="t", assumption="none")
+
+
+def test_a_risk_picture_takes_the_safe_end_of_each_bracket():
+    bracket = Bracket(lower=number("1/4"), upper=number("1/2"))
+    rows = [
+        RiskRow(quantity="power", at=(("level", level),), worst=(statement(Relation.AT_MOST, bracket),),
+                own=(statement(Relation.AT_LEAST, bracket),))
+        for level in ("1/10", "1/5")
+    ]  # fmt: skip
+    panel = _panel("power", rows)
+    assert [(line.side, line.points[0][1]) for line in panel.lines] == [("above", 0.5), ("below", 0.25)]
+    turning = [attrs.evolve(row, quantity="change", at=(("prior", row.at[0][1]),)) for row in rows]
+    assert not any(line.joined for line in _panel("change", turning).lines)
+    assert _panel("delta of the release", rows).powers

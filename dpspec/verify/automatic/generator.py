@@ -22,8 +22,8 @@ from dpspec.verify.automatic.path import Path
 from dpspec.verify.automatic.uniform import Uniform, exact, minus
 
 MODELLED = frozenset({
-    "binomial", "choice", "geometric", "hypergeometric", "integers", "multinomial", "permutation", "permuted", "random", "shuffle",
-    "uniform",
+    "binomial", "choice", "geometric", "hypergeometric", "integers", "multinomial", "permutation", "permuted", "random",
+    "shuffle", "uniform",
 })  # fmt: skip
 """The methods that are answered."""
 _MOST_OPTIONS = 100_000
@@ -179,7 +179,7 @@ class EnumeratingGenerator:
         sample = self._real("permutation", None, x, axis=axis)
         order: Any = self._order(np.moveaxis(values, axis, 0))
         place = [slice(None)] * values.ndim
-        place[axis] = np.array(order, dtype=np.int64)  # type: ignore[call-overload]
+        place[axis] = np.array(order, dtype=np.int64)
         return self._like("permutation", values[tuple(place)], sample)
 
     def shuffle(self, x: Any, axis: Any = 0) -> None:
@@ -219,7 +219,7 @@ class EnumeratingGenerator:
     def _hidden(self, *_: Any) -> NoReturn:
         self._path.refuse(NotEnumerableError("generator", "was looked at and not drawn from", "draw from it"))
 
-    __repr__ = __str__ = __format__ = __reduce_ex__ = __dir__ = __eq__ = __ne__ = __hash__ = __getstate__ = _hidden  # type: ignore[assignment]
+    __repr__ = __str__ = __format__ = __reduce_ex__ = __dir__ = __eq__ = __ne__ = __hash__ = __getstate__ = _hidden
 
     def _once(self, call: Hashable, make: Callable[[], list[Chance]]) -> list[Chance]:
         if call not in self._known:
@@ -280,7 +280,9 @@ class EnumeratingGenerator:
 
     def _plain(self, call: str, given: Any, kind: type) -> None:
         if type(given) is not kind:
-            self._refuse(call, f"with {given!r} for {kind.__name__}" if type(given) in (int, str, float) else "with such an option")
+            self._refuse(
+                call, f"with {given!r} for {kind.__name__}" if type(given) in (int, str, float) else "with such an option"
+            )
 
     # -- helpers ----------------------------------------------------------------------------------
 
@@ -370,7 +372,6 @@ def _rescaled(chances: Sequence[Chance]) -> list[Chance]:
     if isinstance(total, Enclosed):
         return [Enclosed.of(chance) / total for chance in chances]
     return [chance / total for chance in chances]
-
 
 
 def _shape(size: Any) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ import statistics
 import string
 import types
 import typing
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -55,7 +56,9 @@ size sort squeeze std sum swapaxes take tolist trace transpose var"""
 _MODULES: dict[ModuleType, str] = {
     builtins: _BUILTINS,
     np: _NUMPY,
-    operator: " ".join(name for name in operator.__all__ if name not in ("attrgetter", "methodcaller", "call", "setitem", "delitem")),
+    operator: " ".join(
+        name for name in operator.__all__ if name not in ("attrgetter", "methodcaller", "call", "setitem", "delitem")
+    ),
     functools: "reduce partial cmp_to_key",
     itertools: " ".join(name for name in dir(itertools) if not name.startswith("_")),
     math: " ".join(name for name in dir(math) if not name.startswith("_")),
@@ -88,21 +91,23 @@ def _named() -> dict[int, Any]:
 CALLABLES = _named()
 """Callables by their identity."""
 
+_WALKED: tuple[Iterable[Any], ...] = ([], (), {}, set(), "", "\u00e9", b"", range(0), bytearray(), {}.values(), {}.items())
+
 TYPES: frozenset[type] = frozenset({
     bool, bytearray, bytes, complex, dict, float, frozenset, int, list, range, set, slice, str, tuple, type(None), type(...),
     enumerate, filter, map, zip, reversed, fractions.Fraction, decimal.Decimal, collections.Counter, collections.OrderedDict,
     collections.defaultdict, collections.deque, type({}.keys()), type({}.values()), type({}.items()), re.Pattern, re.Match,
     np.iinfo, np.finfo, np.dtype, operator.itemgetter,
     *(value for value in vars(itertools).values() if isinstance(value, type)),
-    *(type(iter(made)) for made in ([], (), {}, set(), "", "é", b"", range(0), bytearray(), {}.values(), {}.items())),
+    *map(type, map(iter, _WALKED)),
     *(value for value in vars(np).values() if isinstance(value, type) and issubclass(value, np.generic)),
 })  # fmt: skip
 """Types whose public attributes are functions of the value."""
 
 BASES: frozenset[Any] = frozenset({
-    object, abc.ABC, typing.Generic, typing.Protocol, typing.NamedTuple, enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag, enum.StrEnum,
-    enum.ReprEnum, *(value for value in vars(builtins).values() if isinstance(value, type) and issubclass(value, BaseException)),
-    *TYPES,
+    object, abc.ABC, typing.Generic, typing.Protocol, typing.NamedTuple, enum.Enum, enum.IntEnum, enum.Flag, enum.IntFlag,
+    enum.StrEnum, enum.ReprEnum, *TYPES,
+    *(value for value in vars(builtins).values() if isinstance(value, type) and issubclass(value, BaseException)),
 })  # fmt: skip
 """Classes from which a class of the user's may inherit."""
 
@@ -116,18 +121,31 @@ OF_TYPES = frozenset({"fromkeys", "from_bytes", "fromhex", "maketrans", "from_it
 EXCEPTION = frozenset({"args", "code", "value", "add_note", "errno", "msg", "reason", "start", "end"})
 """Attributes of exceptions; a traceback has frames."""
 
-OF_SYMBOLS = frozenset(map(id, (list, tuple, zip, enumerate, reversed, len, int, math.floor, math.trunc, iter, next, range, any, all,
-                                map, filter, sorted, min, max, sum, itertools.chain, itertools.islice, itertools.repeat)))  # fmt: skip
+
+def _identities(*callables: Any) -> frozenset[int]:
+    return frozenset(map(id, callables))
+
+
+OF_SYMBOLS = _identities(
+    list, tuple, zip, enumerate, reversed, len, int, math.floor, math.trunc, iter, next, range, any, all, map, filter, sorted,
+    min, max, sum, itertools.chain, itertools.islice, itertools.repeat,
+)  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
-UNORDERED = frozenset(map(id, (len, sorted, set, frozenset, min, max, any, all, bool, isinstance, copy.copy, copy.deepcopy)))
+UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)
 """Callables for which the order of a set does not matter."""
-CALLING = frozenset(map(id, (map, filter, sorted, min, max, functools.reduce, functools.partial, iter, heapq.merge, heapq.nlargest,
-                             heapq.nsmallest, bisect.bisect, bisect.bisect_left, bisect.bisect_right, np.apply_along_axis,
-                             *(value for value in vars(itertools).values() if isinstance(value, type)))))  # fmt: skip
+ORDERED = _identities(sorted, min, max)
+"""Callables for which it does not where no two elements are alike: of texts, without a key."""
+CALLING = _identities(
+    map, filter, sorted, min, max, functools.reduce, functools.partial, iter, heapq.merge, heapq.nlargest, heapq.nsmallest,
+    bisect.bisect, bisect.bisect_left, bisect.bisect_right, np.apply_along_axis,
+    *(value for value in vars(itertools).values() if isinstance(value, type)),
+)  # fmt: skip
 """Callables that call their arguments."""
-SHOWING = frozenset(map(id, (str, repr, ascii, format, json.dumps, np.array2string)))
+SHOWING = _identities(str, repr, ascii, format, json.dumps, np.array2string)
 """Callables that write their arguments as text."""
-METHODS = frozenset({"__init__", "__new__", "__name__", "__len__", "__getitem__", "__contains__", "__eq__", "__lt__", "__le__", "__gt__",
-                     "__ge__", "__add__", "__sub__", "__mul__", "__iter__", "__next__", "__enter__", "__exit__", "__call__",
-                     "__post_init__", "__neg__", "__setitem__", "__str__"})  # fmt: skip
+METHODS = frozenset({
+    "__init__", "__new__", "__name__", "__len__", "__getitem__", "__contains__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__",
+    "__add__", "__sub__", "__mul__", "__iter__", "__next__", "__enter__", "__exit__", "__call__", "__post_init__", "__neg__",
+    "__setitem__", "__str__",
+})  # fmt: skip
 """Special methods that may be named."""

@@ -10,14 +10,19 @@ holds an address, no set whose order changes from process to process, no symboli
 
 from __future__ import annotations
 
+import abc
 import builtins
+import collections
+import dataclasses
+import enum
 import functools
 import io
+import re
 import sys
 import types
+import typing
 from collections.abc import Callable, Hashable, Iterator
 from decimal import Decimal
-from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -37,8 +42,11 @@ from dpspec.verify.observed import steady
 
 _HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
 _NUMBERS = (int, float, complex, bool, bytes, str, type(None), Fraction, Decimal, Exponential, Enclosed, range, type(...), slice)
-_METHOD_KINDS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType)
-_PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_METHOD_KINDS = (
+    types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType
+)  # fmt: skip
+_FIELD = vars(collections.namedtuple("_Field", "one"))["one"]
+_PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType, type(_FIELD))
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 _OUTSIDE = "is not known to depend on its arguments alone"
 _ADVICE = "use plain Python, math and numpy, or have it sampled"
@@ -82,9 +90,11 @@ class Questions:
 
     def _answers(self) -> dict[str, Any]:
         return {
-            "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown, "modulo": self.modulo,
-            "enter": self.enter, "owner": self.owner, "callable": self.allowed, "context": self.context, "refuse": self.refuse,
-            "import": self.imported, "raised": self.raised, "loop": self.loop, "round": self.round, "locals": builtins.locals,
+            "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
+            "modulo": self.modulo,
+            "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
+            "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop, "round": self.round,
+            "locals": builtins.locals,
         }  # fmt: skip
 
     # -- refusing -----------------------------------------------------------------------------------
@@ -134,14 +144,21 @@ class Questions:
             self._stop(f"numpy.{name}", "with such options leaves memory unwritten or writes elsewhere")
         if name == "default_rng" and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
+        if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
+            self._stop("ndarray.astype", _OUTSIDE)
         calling = id(function) in known.CALLING or name in ("sort", "partial")
         for given in (*args, *options.values()):
             if type(given) not in _HARMLESS:
-                self._given(function, given)
+                self._given(function, given, keyed=bool(options))
         if calling:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def judged(self, function: Any, *args: Any) -> Any:
+        """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
+        self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        return self.call(function, *args)
 
     def allowed(self, function: Any) -> Any:
         """A callable that may be called later on: a decorator."""
@@ -158,7 +175,7 @@ class Questions:
         for given in args:
             self.shown(given)
         text = io.StringIO()
-        print(*args, **{**options, "file": text})
+        print(*args, **{**options, "file": text})  # noqa: T201 (what the user's code prints)
         self.printed.append(text.getvalue())
 
     def _looked_up(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -170,7 +187,7 @@ class Questions:
             return function(*args)
         return True if function is hasattr else found
 
-    def _follow(self, function: Any) -> bool:
+    def _follow(self, function: Any) -> bool:  # noqa: PLR0911 (one line per kind of callable)
         """Whether a callable is code of the user's, which is rewritten then; refuses what is neither that nor known."""
         kind = type(function)
         if kind is types.FunctionType:
@@ -226,7 +243,7 @@ class Questions:
             return
         self._attribute(owner, function.__name__)
 
-    def _given(self, function: Any, given: Any) -> None:
+    def _given(self, function: Any, given: Any, *, keyed: bool) -> None:  # noqa: PLR0912 (one branch per kind of argument)
         """An argument of a known callable."""
         kind, name = type(given), getattr(function, "__name__", type(function).__name__)
         which = id(function)
@@ -234,21 +251,25 @@ class Questions:
         if kind is EnumeratingGenerator:
             if function is not isinstance:
                 self._stop(name, "is given the generator itself")
+        elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
+            if which not in known.CALLING:
+                self._stop(name, "is given a method of the generator")
         elif kind is Uniform:
             if which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif kind is np.ndarray:
             if given.dtype.hasobject and which not in known.OF_SYMBOLS and _symbols(given):
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
-        elif kind in (set, frozenset):
-            if which not in known.UNORDERED and not (of_container and isinstance(function.__self__, set) and name != "pop"):
+        elif issubclass(kind, (set, frozenset)):
+            ordered = which in known.ORDERED and all(type(one) is str for one in given) and not keyed
+            if which not in known.UNORDERED and not ordered and not issubclass(type(getattr(function, "__self__", None)), set):
                 self.each(given)
         elif kind in (list, tuple, dict):
             if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif callable(given) and function is not isinstance and function is not issubclass:
             self._follow(given)
-        if which in known.SHOWING or name in ("format", "format_map", "join", "dumps") or (function is str):
+        if which in known.SHOWING or name in ("format", "format_map"):
             self.shown(given)
 
     # -- attributes ---------------------------------------------------------------------------------
@@ -272,6 +293,8 @@ class Questions:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
         elif special or kind is functools.partial:
             self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif issubclass(kind, (set, frozenset)) and name in ("pop", "__iter__"):
+            self.each(owner)
         elif kind in known.TYPES or kind is super or isinstance(owner, types.ModuleType):
             if name.startswith("_") and kind is not super and not special and name not in known.METHODS:
                 self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
@@ -309,16 +332,26 @@ class Questions:
         if root in sys.stdlib_module_names or root in ("numpy", "dpspec"):
             if not (isinstance(found, type) and issubclass(found, _GENERATORS)) and name not in ("random", "default_rng"):
                 self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
-        elif not callable(found) and not isinstance(found, types.ModuleType):
+        else:
             self._root(f"{owner.__name__}.{name}", found)
 
     def owner(self, thing: Any) -> Any:
         """What gets an attribute assigned: an object of a class of the user's, and nothing that outlives the run unseen."""
         kind = type(thing)
-        if isinstance(thing, (type, types.ModuleType, types.FunctionType, Enum)) or kind in (EnumeratingGenerator, Uniform, np.ndarray):
+        if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
+            EnumeratingGenerator,
+            Uniform,
+            np.ndarray,
+        ):
             self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
         if not isinstance(thing, BaseException):
             self._class(kind)
+        return thing
+
+    def item(self, thing: Any) -> Any:
+        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
+        if type(thing) is np.ndarray and _symbols(thing):
+            self._stop("random()", "is in an array whose elements are assigned")
         return thing
 
     def context(self, thing: Any) -> Any:
@@ -344,7 +377,7 @@ class Questions:
 
     def each(self, things: Any) -> Any:
         """What is walked through: the order of a set of texts changes from one process to the next."""
-        if type(things) in (set, frozenset) and len(things) > 1 and not all(map(steady, things)):
+        if issubclass(type(things), (set, frozenset)) and len(things) > 1 and not all(map(steady, things)):
             self._stop("set", "is walked through in an order that changes from one process to the next")
         if type(things) in (EnumeratingGenerator, Uniform):
             self._stop("generator", "was walked through")
@@ -364,7 +397,7 @@ class Questions:
     def shown(self, value: Any) -> Any:
         """A value whose text says nothing but the value."""
         kind = type(value)
-        if kind in (list, tuple, set, frozenset, dict) or kind in known.BASES and issubclass(kind, (list, dict, tuple)):
+        if kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset, dict)):
             self.each(value)
             for part in (*value, *value.values()) if isinstance(value, dict) else value:
                 self.shown(part)
@@ -373,10 +406,11 @@ class Questions:
         elif kind is np.ndarray:
             if value.dtype.hasobject:
                 self._stop("array of objects", "is written as text")
-        elif kind in (type(iter(())), map, filter, zip, enumerate, types.GeneratorType):
-            if kind is not types.GeneratorType:
-                self._stop(kind.__name__, "is written as text, or given to something that writes it")
-        elif not (kind in _NUMBERS or issubclass(kind, np.generic) or (isinstance(value, type) and type(value) is type)):
+        elif not (
+            (kind in _NUMBERS and kind is not slice)
+            or issubclass(kind, np.generic)
+            or (isinstance(value, type) and type(value) is type)
+        ):
             written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
             if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES or callable(value):
                 self._stop(_word(value), "is written as text, which may hold its address")
@@ -419,8 +453,7 @@ class Questions:
 
     @staticmethod
     def _is_library(function: types.FunctionType) -> bool:
-        root = (function.__module__ or "").partition(".")[0]
-        return root in sys.stdlib_module_names and root != "__main__" or root in ("numpy", "dpspec")
+        return _library(function.__module__ or "")
 
     def _class(self, kind: type) -> None:
         """Look through a class of the user's: its methods are rewritten, its attributes are roots."""
@@ -430,15 +463,20 @@ class Questions:
             self._stop(_word(kind), _OUTSIDE)
         self._vetted[kind] = None
         for base in kind.__mro__:
-            if base not in known.BASES and base not in (object,):
+            if base not in known.BASES:
                 if isinstance(sys.modules.get(base.__module__), types.ModuleType) and _library(base.__module__):
                     self._stop(f"{base.__module__}.{base.__qualname__}", _OUTSIDE)
+                for field in vars(base).get("__dataclass_fields__", {}).values():
+                    if field.default_factory is not dataclasses.MISSING:
+                        self._follow(field.default_factory)
                 for name, held in [*vars(base).items()]:
                     self._of_body(base, name, held)
+                if isinstance(base, type(enum.Enum)):
+                    self._root(f"{base.__module__}.{base.__qualname__}", [dict(vars(one)) for one in base.__members__.values()])
 
     def _of_body(self, base: type, name: str, held: Any) -> None:
         where = f"{base.__module__}.{base.__qualname__}.{name}"
-        if name in ("__del__", "__getattribute__", "__class__", "__reduce__", "__reduce_ex__", "__getstate__"):
+        if name in ("__del__", "__getattribute__", "__class__", "__reduce__", "__reduce_ex__"):
             self._stop(where, _OUTSIDE)
         if isinstance(held, (staticmethod, classmethod)):
             held = held.__func__
@@ -447,7 +485,11 @@ class Questions:
             if type(part) is types.FunctionType:
                 if not _generated(part, base) and id(part.__code__) not in self._codes:
                     self._read(part)
-            elif type(part) not in _PLACES and not (name.startswith("_") and name.endswith("_")) and not isinstance(part, base):
+            elif (
+                type(part) not in _PLACES
+                and not (name.startswith("__") and name.endswith("__"))
+                and not isinstance(base, type(enum.Enum))
+            ):
                 self._root(where, part)
 
     def _root(self, name: str, value: Any) -> None:
@@ -473,7 +515,7 @@ class Questions:
         if not self._unchanged():
             self.path.refuse(changed())
 
-    def _print_of(self, value: Any, changing: list[None], seen: dict[int, int]) -> Hashable:  # noqa: PLR0911
+    def _print_of(self, value: Any, changing: list[None], seen: dict[int, int]) -> Hashable:  # noqa: PLR0911 (one line per kind)
         """A hashable print of everything that can be reached from a value that outlives the runs."""
         kind = type(value)
         if kind in (float, np.float64):
@@ -484,7 +526,9 @@ class Questions:
             return kind, value.tobytes()
         if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
             return id(value)
-        if id(value) in known.CALLABLES or isinstance(value, (Enum, *_DESCRIPTORS)):
+        if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
+            if isinstance(value, enum.Enum):
+                self._class(kind)
             return id(value)
         if isinstance(value, _GENERATORS):
             raise Unknown("a generator of its own")
@@ -495,7 +539,9 @@ class Questions:
             changing.append(None)
         return kind, self._print_parts(value, kind, changing, seen)
 
-    def _print_parts(self, value: Any, kind: type, changing: list[None], seen: dict[int, int]) -> Hashable:
+    def _print_parts(  # noqa: PLR0911 (one line per kind)
+        self, value: Any, kind: type, changing: list[None], seen: dict[int, int]
+    ) -> Hashable:
         def parts(values: Any) -> Hashable:
             return tuple(self._print_of(part, changing, seen) for part in values)
 
@@ -504,7 +550,7 @@ class Questions:
             return value.dtype.str, value.shape, content
         if kind in known.BASES and issubclass(kind, (dict,)):
             return parts(value.keys()), parts(value.values())
-        if kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset)) or kind.__name__ == "deque":
+        if (kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset))) or kind is collections.deque:
             return parts(value)
         if kind is types.CellType:
             try:
@@ -517,7 +563,7 @@ class Questions:
             return id(value.__func__), parts([value.__self__])
         if kind is functools.partial:
             return parts([value.func, value.args, value.keywords])
-        if kind in (bytearray, known.re.Pattern) or kind in _METHOD_KINDS:
+        if kind in (bytearray, re.Pattern) or kind in _METHOD_KINDS:
             return repr(value) if kind is bytearray else id(value)
         return self._print_object(value, kind, parts)
 
@@ -535,7 +581,12 @@ class Questions:
         return tuple(held), parts(held.values())
 
 
-_METACLASSES = (type(known.abc.ABC), type(Enum), type(known.typing.Protocol))
+_METACLASSES = (type(abc.ABC), type(enum.Enum), type(typing.Protocol))
+_OF_WRITERS = frozenset({
+    "__class__", "NotImplemented", "__qualname__", "__setattr__", "__delattr__", "_tuple_new", "object", "hash", "type", "super",
+    "field",
+})  # fmt: skip
+_WRITERS = (dataclasses, collections, enum, typing)
 _DESCRIPTORS = (property, staticmethod, classmethod)
 
 
@@ -546,12 +597,20 @@ def _library(module: str) -> bool:
 
 def _generated(function: types.FunctionType, base: type) -> bool:
     """Whether a method was written by `dataclasses` or `collections.namedtuple`, of the fields of the class and nothing else."""
-    if _library(function.__module__ or "") or function.__code__.co_filename != "<string>":
-        return _library(function.__code__.co_filename) or (function.__module__ or "") in ("dataclasses", "collections", "enum", "typing")
-    fields = set(getattr(base, "__dataclass_fields__", ())) | set(getattr(base, "_fields", ()))
-    allowed = fields | {"__class__", "NotImplemented", "__qualname__", "object", "__setattr__", "hash", "tuple", "_tuple_new", "super"}
     names = {name for one in all_codes(function.__code__) for name in one.co_names}
-    return bool(fields) and all(name in allowed or name.startswith(("_dflt_", "_type_", "__dataclass_")) for name in names)
+    if any(function.__globals__ is vars(module) for module in _WRITERS):
+        return True
+    fields: dict[str, Any] = getattr(base, "__dataclass_fields__", dict.fromkeys(getattr(base, "_fields", ())))
+    if function.__code__.co_filename != "<string>" or not fields:
+        return False
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        field = fields.get(name.removeprefix("_dflt_"))
+        given = cell.cell_contents
+        default = field is not None and (given is field.default or given is field.default_factory)
+        if not default and not isinstance(given, type) and not name.startswith("_type_") and given is not dataclasses.MISSING:
+            return name in ("_HAS_DEFAULT_FACTORY", "__dataclass_HAS_DEFAULT_FACTORY__")
+    written = {name for name in names if name.startswith(("_dflt_", "__dataclass_"))}
+    return names <= fields.keys() | written | _OF_WRITERS
 
 
 def _symbols(value: Any, depth: int = 3) -> bool:

@@ -17,6 +17,7 @@ import linecache
 import types
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 from dpspec.verify.automatic.loops import live_at_heads
 
@@ -33,6 +34,18 @@ def rewritten(code: types.CodeType, names: dict[str, object]) -> types.CodeType 
     """
     source = "".join(linecache.getlines(code.co_filename, names))
     return _both(source, code.co_filename).get(code) if source else None
+
+
+def prepare(function: Any) -> None:
+    """Rewrite the file of a function before the time of its calls is measured."""
+    while not isinstance(function, types.FunctionType):
+        inner = (
+            getattr(function, "func", None) or getattr(function, "__func__", None) or vars(type(function)).get("__call__")
+        )
+        if inner is None or not isinstance(inner, (types.FunctionType, types.MethodType, functools.partial)):
+            return
+        function = inner
+    rewritten(function.__code__, function.__globals__)
 
 
 @functools.lru_cache(maxsize=64)
@@ -151,6 +164,12 @@ class _Rewriter(ast.NodeTransformer):
         private = name.startswith("__") and not name.endswith("__") and bool(self.classes)
         return f"_{self.classes[-1].lstrip('_')}{name}" if private else name
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Store):
+            node.value = _ask("item", node.value, node.value)
+        return node
+
     def visit_Name(self, node: ast.Name) -> ast.AST:
         hidden = node.id.startswith(PREFIX) or (node.id.startswith("__") and node.id.endswith("__") and node.id != "__name__")
         if hidden and isinstance(node.ctx, ast.Load):
@@ -260,9 +279,9 @@ class _Rewriter(ast.NodeTransformer):
     def _unknown(self, node: ast.AST) -> ast.AST:
         return _ask("refuse", node, ast.Constant(f"holds {type(node).__name__}"))
 
-    visit_Await = _unknown
+    visit_Await = _unknown  # noqa: N815
 
     def _unknown_statement(self, node: ast.stmt) -> list[ast.stmt]:
         return [_say("refuse", node, ast.Constant(f"holds {type(node).__name__}")), node]
 
-    visit_TryStar = visit_AsyncFor = visit_AsyncWith = _unknown_statement
+    visit_TryStar = visit_AsyncFor = visit_AsyncWith = _unknown_statement  # noqa: N815

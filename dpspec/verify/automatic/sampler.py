@@ -30,6 +30,7 @@ from dpspec.verify.automatic.foreign import only_its_generator
 from dpspec.verify.automatic.generator import EnumeratingGenerator
 from dpspec.verify.automatic.path import Choices, Path, Stop, changed
 from dpspec.verify.automatic.questions import Questions
+from dpspec.verify.automatic.rewriting import prepare
 from dpspec.verify.limit import Cut, cutting
 from dpspec.verify.observed import observed, observed_raise
 
@@ -92,6 +93,8 @@ def enumerate_law(
     >>> enumerate_law(coin, 1)
     FiniteLaw({1: 1/2, 0: 1/2})
     """
+    if read:
+        prepare(function)
     with Questions(_State) as questions:
         search = _Search(
             function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read
@@ -188,7 +191,7 @@ class _Search:
         questions = self.questions
         self.inside = True
         try:
-            output = questions.call(self.function, given, generator) if self.read else self.function(given, generator)
+            output = questions.judged(self.function, given, generator) if self.read else self.function(given, generator)
         except Cut:
             path.refuse(NotEnumerableError("sampler", f"did not end within {LIMIT:g} s", "check its loops"))
         except KeyboardInterrupt:
@@ -220,7 +223,7 @@ class _Search:
 
 def _print_of(dataset: Any) -> Hashable:
     """The dataset as it was handed over, to see whether it was changed: which objects it holds, and how they are written."""
-    return [*map(id, dataset), repr(dataset)] if isinstance(dataset, list) else repr(dataset)
+    return (*map(id, dataset), repr(dataset)) if isinstance(dataset, list) else repr(dataset)
 
 
 @attrs.frozen

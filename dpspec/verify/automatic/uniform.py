@@ -158,15 +158,15 @@ class Uniform:
 
     __ne__ = __eq__
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> NoReturn:  # noqa: PLE0309
         self._refuse("was hashed")
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304
         self._refuse("was used as a truth value")
 
     def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
         """The answer in the type in which numpy and Python give it."""
-        if type(other) is np.ndarray:
+        if type(other) is np.ndarray and other.ndim <= 1:
             return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape)
         answer = question(other)
         return np.bool_(answer) if self.scalar or isinstance(other, np.generic) else answer
@@ -180,7 +180,7 @@ class Uniform:
             if type(other) is float and math.isinf(other):
                 return other > 0
             if not isinstance(other, (float, np.floating)) or not other < 0:
-                self._refuse(f"was compared with {type(other).__name__} {other!r}")
+                self._refuse(f"was compared with {type(other).__name__}")
             threshold = Fraction(float(other))
         if self.scale == 1 and not self.shift:
             return self.draw.below(threshold, closed=closed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -19,8 +19,9 @@ import numpy as np
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.errors import DpspecError
 from dpspec.plural import count as told
+from dpspec.verify.apart import Spare
 from dpspec.verify.limit import WALL, Cut, cutting
-from dpspec.verify.sampled.outputs import Endless, Outcomes, Raised, atom
+from dpspec.verify.sampled.outputs import Atom, Endless, Outcomes, Raised, atom
 
 Function = Callable[[Any, np.random.Generator], Any]
 
@@ -29,6 +30,8 @@ MOST_ENDLESS = 120
 MOST_WAITS = 2
 """... or after so many that only wait, for a network or a lock."""
 _CHECKED = 400
+SINGLES = 60
+"""Calls on each dataset that are made again in a fresh process."""
 
 
 class OutOfDraws(Exception):
@@ -136,7 +139,9 @@ class Calls:
         self._inside = True
         try:
             output = self.function(handed, rng)
-        except (Exception, SystemExit) as problem:
+        except (Cut, KeyboardInterrupt):
+            raise
+        except BaseException as problem:
             output = Raised(type(problem).__name__, str(problem)[:80])
         self._inside = False
         return output
@@ -175,6 +180,27 @@ class Calls:
         rng = Logged(self.generator(dataset, "signature"))
         self.outputs(dataset, rng, 1)
         return tuple(rng.log[:40])
+
+    def single(self, asked: Sequence[tuple[Dataset, int]]) -> list[Atom]:
+        """The outputs of single calls, in the given order; the generator of each is seeded by its dataset and number alone."""
+        found = []
+        for dataset, number in asked:
+            rng = np.random.Generator(self.generator(dataset, f"single-{number}"))
+            found += [atom(output) for output in self.outputs(dataset, rng, 1)]
+        return found
+
+    def kept(self, datasets: Sequence[Dataset], fresh: Spare[list[Atom]]) -> Dataset | None:
+        """A dataset on which a call depends on the calls before it; None when none was found.
+
+        The same single calls are made here, after all that was called before, and the other way round in a process in which the
+        function was never called. An output that is a function of dataset and generator is the same in both.
+        """
+        order = [(dataset, number) for number in range(SINGLES) for dataset in datasets]
+        theirs = fresh.ask(order[::-1])
+        if theirs is None:
+            return None
+        ours = self.single(order)
+        return next((dataset for (dataset, _), one, other in zip(order, ours, theirs[::-1], strict=True) if one != other), None)
 
     def guarded(self) -> contextlib.AbstractContextManager[None]:
         """Cut calls that do not end, while this context is open."""

@@ -23,8 +23,11 @@ from dpspec.extension.origin import origins
 from dpspec.extension.registry import Registry
 from dpspec.plural import count
 from dpspec.spec import PrivacySpec, blocks_of
+from dpspec.verify.apart import Spare
+from dpspec.verify.assumptions import SAMPLES
 from dpspec.verify.exhaustive import NOTHING
 from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
+from dpspec.verify.sampled.outputs import Atom
 from dpspec.verify.sampled.pairs import Pair, datasets, pair_order, pairs
 from dpspec.verify.sampled.power import detectable
 from dpspec.verify.sampled.screen import Nulls, Samples, excesses, ranked
@@ -93,9 +96,10 @@ def refute(
         calls.expired = lambda: time.monotonic() > end
     found = _chosen_pairs(spec, seed, datasets, pairs)
     hunt = _Hunt(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
-    with calls.guarded():
+    with Spare(calls.single) as hunt.fresh, calls.guarded():
         verdict = hunt.run()
-    return attrs.evolve(verdict, provenance=origins(blocks_of(spec), registry), findings=tuple(hunt.findings))
+    provenance = origins(blocks_of(spec), registry)
+    return attrs.evolve(verdict, provenance=provenance, findings=tuple(hunt.findings), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:
@@ -131,6 +135,7 @@ class _Hunt:
     free: bool
     findings: list[Finding] = attrs.field(factory=list)
     accounts: list[Account] = attrs.field(factory=list)
+    fresh: Spare[list[Atom]] | None = None
     samples: Samples = attrs.field(init=False)
     nulls: Nulls = attrs.field(init=False)
 
@@ -171,6 +176,9 @@ class _Hunt:
             self._note_calls()
             return self._undecided(str(problem))
         self._note_calls()
+        state = self._kept(self.pairs[0] if winner is None else winner.pair)
+        if state is not None:
+            return state
         return self._undecided(self._power()) if winner is None else self._refuted(winner)
 
     # -- what the calls give away -----------------------------------------------------------------
@@ -187,6 +195,18 @@ class _Hunt:
             text = f"the generator was left untouched on {count(len(probes), 'dataset')}: the output is a function of the dataset"
             self.findings.append(Finding(code="deterministic", text=text))
         return None
+
+    def _kept(self, pair: Pair) -> Verdict | None:
+        """Calls that depend on the calls before them: noise that is drawn once and repeated, a cache, a counter."""
+        try:
+            held = None if self.fresh is None else self.calls.kept((pair.left, pair.right), self.fresh)
+        except Stuck:
+            return None
+        if held is None:
+            return None
+        text = f"on {held} a call gives another output after other calls than in a fresh process, from the same generator"
+        self.findings.append(Finding(code="hidden-state", text=f"{text}: the function repeats or keeps what it drew before"))
+        return self._undecided(f"{text}; calls are not independent, so that nothing can be concluded from their counts")
 
     def _note_calls(self) -> None:
         if self.calls.mutated is not None:

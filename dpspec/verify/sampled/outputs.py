@@ -28,7 +28,7 @@ Bools = np.ndarray[Any, np.dtype[np.bool_]]
 MOST_NUMBERS = 64
 """Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
 _EXACT = 2**53
-_BRACKETS = {"tuple": "()", "list": "[]", "set": "{}", "dict": "{}"}
+_BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
 
 
 @attrs.frozen
@@ -113,7 +113,8 @@ def _written(shape: Shape, values: Iterator[float]) -> str:
         return f"raises {shape[1]}" + (f" ({shape[2]})" if shape[2] else "")
     if len(shape) == 1 or all(isinstance(part, tuple) for part in shape[1:]):
         parts = [_written(part, values) for part in shape[1:] if isinstance(part, tuple)]
-        left, right = _BRACKETS.get(str(kind), (f"{kind}(" if parts else str(kind), ")" if parts else ""))
+        plain = (f"{kind}(", ")") if parts else (str(kind), "")
+        left, right = _BRACKETS.get(str(kind), plain)
         return f"{left}{', '.join(parts)}{',' if kind == 'tuple' and len(parts) == 1 else ''}{right}"
     return str(shape[-1])
 

@@ -24,6 +24,7 @@ from dpspec_divergences.curves import curve_of_approximate, curve_of_pbdp
 from dpspec_divergences.losses import PrivacyLoss
 from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
 
+from dpspec.compare.conversions import paths
 from dpspec.conversion import Conversion
 from dpspec.errors import NoRouteError, ParameterError
 from dpspec.exact import Bracket, ln, number
@@ -344,3 +345,20 @@ def test_other_generators_of_gaussians_go_by_quadrature():
     target = FDivergence(generator="triangular", direction="forward")
     found = EVERY["gaussian-to-f-divergence"].convert(GaussianTradeOff(), number(1), target)
     assert 0 < float(found.lower) <= float(found.upper) < 1
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "attained"),
+    [
+        (Renyi(order=2), FDivergence(generator="chi-squared", direction="both"), True),
+        (Renyi(order=3), FDivergence(generator="chi-squared", direction="both"), False),
+        (FDivergence(generator="chi-squared", direction="both"), Renyi(order=2), True),
+        (FDivergence(generator="chi-squared", direction="both"), Renyi(order="3/2"), False),
+        (Pbdp(delta="1/10"), PrivacyLoss(delta="1/10"), True),
+        (Pbdp(delta="1/10"), PrivacyLoss(delta="1/5"), False),
+    ],
+)
+def test_tight_is_said_only_where_it_is(source, target, attained):
+    """chi-squared is a statement at order 2: from order 3, or to order 3/2, no mechanism attains the formula."""
+    found = [path for path in paths([arrow for arrow in EVERY.values()], source, number("1/2"), target) if len(path.legs) == 1]
+    assert [path.tight for path in found] == [attained]

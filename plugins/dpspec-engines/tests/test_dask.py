@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -180,6 +182,53 @@ def elsewhere():
         n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1", memory_limit=0
     ) as found:
         yield found.scheduler_address
+
+
+SCHEDULER = """
+import sys, time, numpy as np, dask
+from dpspec.errors import EngineError
+from dpspec_engines import cluster, dask as engine
+cluster.PATIENCE, engine.ASK = 3.0, 0.2
+def slow(part):
+    time.sleep(120)
+    return part
+with dask.config.set({"scheduler-address": sys.argv[1], "distributed.comm.require-encryption": False}):
+    running = engine.Dask()
+    print(sum(1 for _ in running.client.nthreads()), flush=True)
+    try:
+        list(running.map(slow, [{"row": np.arange(2)}]))
+    except EngineError as lost:
+        print(lost, flush=True)
+    running.close()
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("frozen", "said"), [("scheduler", "lost its scheduler"), ("worker", "lost all its workers")])
+def test_a_cluster_that_is_lost_while_it_works_is_told(tmp_path, frozen, said):
+    """A scheduler that is killed, and one whose last worker goes: neither may be waited for without end."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    place = tmp_path / "place.json"
+    start = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen(
+        [*start, "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(place)], **quiet
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(place), "--nthreads", "1", "--no-dashboard",
+         "--no-nanny"], **quiet, cwd=tmp_path,
+    )  # fmt: skip
+    try:
+        while not place.exists() or not place.read_text():
+            assert scheduler.poll() is None
+        address = json.loads(place.read_text())["address"]
+        client = subprocess.Popen([sys.executable, "-c", SCHEDULER, address], stdout=subprocess.PIPE, text=True)
+        assert client.stdout.readline() == "1\n"
+        (scheduler if frozen == "scheduler" else worker).kill()
+        assert said in client.communicate(timeout=100)[0]
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
 
 
 def configured(address, **further):

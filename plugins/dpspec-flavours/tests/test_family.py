@@ -1,12 +1,14 @@
 """The family as a whole: every row of B-D30 has its flavours, each with five lines of Python and a file that says the same."""
 
 import doctest
+import re
 from pathlib import Path
 
 import pytest
 from dpspec_flavours import FLAVOURS
 from dpspec_flavours.write import text_of
 
+from dpspec.api import derive
 from dpspec.extension import installed
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
@@ -17,10 +19,10 @@ BY_NAME = {cls.name: cls for cls in FLAVOURS}
 
 ROWS = {
     "pure eps-DP": ["pure-dp"],
-    "(eps,delta) approximate": ["approximate-dp", "hockey-stick-dp"],
-    "Renyi DP": ["renyi-dp"],
+    "(eps,delta) approximate": ["approximate-dp", "hockey-stick-dp", "linear-approximate-dp", "linear-hockey-stick-dp"],
+    "Renyi DP": ["renyi-dp", "linear-renyi-dp"],
     "concentrated / zCDP": ["zero-concentrated-dp"],
-    "f-divergence privacy": ["f-divergence-privacy"],
+    "f-divergence privacy": ["f-divergence-privacy", "linear-f-divergence-privacy"],
     "f-DP, Gaussian DP": ["f-dp", "gaussian-dp"],
     "(R, eps)-generic": ["generic-dp"],
     "edge vs node": ["edge-dp", "node-dp"],
@@ -29,7 +31,7 @@ ROWS = {
     "element-level": ["element-level-dp"],
     "distributional": ["distributional-privacy"],
     "event-level vs user-level": ["event-level-dp", "user-level-dp", "user-window-dp", "w-event-dp"],
-    "privacy under invariants": ["invariants-dp", "subspace-dp", "integer-subspace-dp"],
+    "privacy under invariants": ["invariants-dp", "subspace-dp", "induced-subspace-dp", "integer-subspace-dp"],
     "conditioned / empirical DP": ["conditioned-dp", "empirical-dp"],
     "personalised": ["personalised-dp", "personalised-budgets"],
     "individual DP": ["individual-dp"],
@@ -46,8 +48,11 @@ ROWS = {
 }
 """The definitions that B-D30 lists; rows that name two in one line are taken apart, except for edge and node, event and user."""
 
-MORE = ["bayesian-dp", "close-adversaries", "coupled-worlds", "one-sided-dp", "restricted-sensitivity", "weighted-dp"]
-"""From K-D43, and weighted datasets."""
+MORE = [
+    "bayesian-dp", "close-adversaries", "coupled-worlds", "one-sided-dp", "restricted-sensitivity", "weighted-dp",
+    "free-lunch-privacy", "label-dp", "local-dp", "shuffle-dp",
+]  # fmt: skip
+"""From K-D43, weighted datasets, and four of issue 12."""
 
 
 @pytest.mark.reference("B-D30")
@@ -91,4 +96,36 @@ def test_the_blocks_that_it_does_not_change_are_those_of_pure_privacy(cls):
         assert spec.output_divergence == pure.output_divergence
     if "multiverse" not in flavour.changes:
         assert spec.multiverse == pure.multiverse
+    if "input_divergence" not in flavour.changes:
+        assert not spec.input_divergence.is_neighbour_form
     assert set(flavour.changes) <= {"space", "multiverse", "input_divergence", "output_divergence", "budget"}
+
+
+ALL_PAIRS = ("linear-approximate-dp", "linear-renyi-dp", "linear-f-divergence-privacy", "linear-hockey-stick-dp")
+"""What is filed for all pairs though its output divergence is no metric: as such, under a name that says so."""
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_a_bound_for_all_pairs_is_no_more_than_one_for_neighbours_or_says_so(cls):
+    """A publication that knows neighbours only is filed with neighbours, unless the triangle inequality makes them all pairs."""
+    spec = cls().spec()
+    near = spec.input_divergence.is_neighbour_form
+    assert near or spec.output_divergence.is_metric or cls.name in ALL_PAIRS
+    assert (cls.name in ALL_PAIRS) <= (not near and not spec.output_divergence.is_metric)
+
+
+@pytest.mark.parametrize("name", ALL_PAIRS)
+def test_the_linear_form_is_stronger(name):
+    """It implies the definition, and a mechanism that keeps the definition breaks it."""
+    linear, near = BY_NAME[name]().spec(), BY_NAME[name.removeprefix("linear-")]().spec()
+    assert linear.replace(input_divergence=near.input_divergence) == near
+    assert derive(linear, near) is not None
+    assert derive(near, linear) is None
+    between = BY_NAME[name]().broken_by().mechanism
+    assert [verify(between, spec).outcome for spec in (near, linear)] == [Outcome.VERIFIED, Outcome.REFUTED]
+
+
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+def test_a_publication_is_cited_or_that_none_is_known(cls):
+    assert not re.search(r"\b[BKZ]-[A-Z]+\d|as listed|digest|et al\.,", cls.citation), cls.citation
+    assert re.search(r"\b(19|20)\d\d\b", cls.citation), cls.citation

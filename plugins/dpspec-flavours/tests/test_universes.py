@@ -1,8 +1,10 @@
 """Universes around datasets and outside parts, budgets by part, noise in subspaces: against their definitions, by brute force."""
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +29,7 @@ from dpspec_flavours.universes import (
     ByValue,
     EmpiricalDP,
     IndividualDP,
+    InducedSubspaceDP,
     LatticeGaussian,
     LocalNoise,
     OnePosition,
@@ -339,9 +342,18 @@ def test_datasets_of_one_coset_have_one_origin_and_others_have_others() -> None:
 @pytest.mark.reference("B-D4")
 def test_the_five_blocks_promise_protection_and_not_that_the_invariants_are_exact() -> None:
     """Noise in every cell, without projection, keeps the promise as well: exactness is a matter of utility."""
-    spec = SubspaceDP().spec()
+    spec = InducedSubspaceDP().spec()
     everywhere = Gaussian(queries=(Marginal(attributes=("place",)),), variance=Fraction(1), neighbours="add-remove")
     assert verify_claim(everywhere, spec).outcome.value == "verified"
+
+
+def test_subspace_privacy_is_that_of_the_projection() -> None:
+    """A record is sqrt(2/3) long in the null space of the total of three places: mu = sqrt(2/3)/sqrt(5/2), delta by hand."""
+    flavour = SubspaceDP()
+    verdict = verify_claim(flavour.satisfied_by().mechanism, flavour.spec())
+    mu, phi = math.sqrt(2 / 3 / 2.5), NormalDist().cdf
+    epsilon = float(verdict.constant.lower)
+    assert phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu) == pytest.approx(0.01, rel=1e-9)
 
 
 # --- flavours --------------------------------------------------------------------------------------
@@ -365,9 +377,9 @@ def test_flavours_are_kept_and_broken_and_survive_their_file(cls: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "constants"),
     [
-        ("subspace-dp", {"0", "1/2"}),
+        ("induced-subspace-dp", {"0", "1/2"}),
         ("integer-subspace-dp", {"0", "sqrt(1/8)"}),
-        ("empirical-dp", {"ln(2)"}),
+        ("empirical-dp", {"ln(2)", "ln(5/2)"}),
         ("per-record-dp", {"ln(2)", "ln(16)"}),
         ("stratified-dp", {"0", "ln(2)", "ln(4)"}),
     ],

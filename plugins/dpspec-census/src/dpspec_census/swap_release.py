@@ -32,7 +32,7 @@ PART = 1 << 22
 """Records of a part, about; a larger stratum is a part of its own."""
 
 
-def exchanged(  # noqa: PLR0917 - one draw with all that it is made of
+def exchanged(
     table: Table, scheme: SwapScheme, rates: Rates, run: Run, draws: PlacedRandomness, *, derange: bool
 ) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.

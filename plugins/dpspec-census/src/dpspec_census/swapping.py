@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Mechanism, Symmetry
+from dpspec.mechanism import Claim, Kept, Mechanism, Symmetry
 from dpspec.params import Items, Nested, Rational, Text, define
 from dpspec.run import Output, Run
 from dpspec.spec import PrivacySpec
@@ -146,6 +146,11 @@ class Swapping(Mechanism):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One swapped table; only the columns `swap` change, and only inside strata."""
         return self.run(table, space, Run(source=source)).main
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+        """Records without what is swapped, each with its members; and what is swapped, inside each stratum."""
+        still = tuple(name for name in columns if name not in self.swap)
+        return (Kept(attributes=still, members=True), Kept(attributes=(*self.match, *self.swap)))
 
     def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
         """One swapped table, in an order that tells nothing; persons move with their household.

@@ -42,7 +42,7 @@ def counted(table: Table, space: DatasetSpace) -> tuple[int, ...]:
     space.check_size(len(table))
     unknown = set(counts) - set(cells)
     if unknown:
-        raise TableError("record", "is none of the space", "check nested attributes", value=min(unknown))
+        raise TableError("table", f"has {len(unknown)} kinds of records that the space does not know", "check nested attributes")
     return tuple(counts.get(cell, 0) for cell in cells)
 
 

@@ -77,7 +77,7 @@ class ZcdpToChiSquared(ToF):
     sense: ClassVar[str] = "attained by Gaussian noise"
 
     def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return enclosed(lambda: (2 * value.enclose(WORKING)).exp() - 1)
+        return enclosed(lambda: (2 * value.enclose(WORKING)).expm1())
 
 
 @define
@@ -175,6 +175,9 @@ class RenyiToChiSquared(ToF):
         if cast("Renyi", source).order < 2:
             return None
         return enclosed(lambda: value.enclose(WORKING).expm1())
+
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        return cast("Renyi", source).order == 2
 
 
 @define

@@ -50,6 +50,9 @@ class _SameNumbers(Conversion):
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
         return Bracket.exactly(value) if delta_of(source) <= delta_of(target) else None
 
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        return self.tight and delta_of(source) == delta_of(target)
+
 
 @define
 class PbdpToApproximate(_SameNumbers):
@@ -164,6 +167,9 @@ class ChiSquaredToRenyi(Conversion):
             if value.is_rational
             else enclosed(lambda: value.enclose(WORKING).log1p())
         )
+
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        return cast("Renyi", target).order == 2
 
     def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
         yield goal if goal.name == self.target else Renyi(order=Fraction(2))

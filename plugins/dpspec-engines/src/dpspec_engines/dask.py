@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.engine import Columns, Engine, Kernel
-from dpspec.errors import EngineError
+from dpspec.errors import EngineError, LibraryError
+from dpspec_engines import cluster
 from dpspec_engines.cluster import connected
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 ROUNDS = 4
 """Parts for each worker thread: enough that none is idle for long, few enough that a part outweighs its transport."""
+ASK = 5.0
+"""Seconds that a result is waited for before the scheduler is asked whether anybody works on it."""
 AHEAD = 2
 """Parts that are under way for each worker thread; memory grows with it, here and there."""
 
@@ -43,8 +47,12 @@ class Dask(Engine):
 
     @property
     def threads(self) -> int:
-        """How many parts the workers can run at once."""
-        return max(1, sum(self.client.nthreads().values()))  # type: ignore[no-untyped-call]
+        """How many parts the workers can run at once.
+
+        Raises:
+            EngineError: the scheduler is gone.
+        """
+        return max(1, sum(int(worker["nthreads"]) for worker in alive(self.client).values()))
 
     @property
     def parts(self) -> int:
@@ -54,16 +62,16 @@ class Dask(Engine):
         """The kernel's results, in the order of the parts.
 
         Raises:
-            EngineError: the scheduler is gone, or a part was on so many lost workers that Dask gives it up.
+            EngineError: the scheduler or all workers are gone, or a part was on so many lost workers that Dask gives it up.
             Exception: what the kernel raised.
         """
         waiting: deque[Future[Any]] = deque()
         for part in parts:
             waiting.append(self.client.submit(attempt, kernel, part, pure=False))
             if len(waiting) >= AHEAD * self.threads:
-                yield _result(waiting.popleft())
+                yield _result(waiting.popleft(), self.client)
         while waiting:
-            yield _result(waiting.popleft())
+            yield _result(waiting.popleft(), self.client)
 
     def close(self) -> None:
         self._stack.close()
@@ -75,20 +83,48 @@ def attempt(kernel: Kernel, part: Columns) -> Columns | Exception:
         return kernel(part)
     except Exception as problem:
         return problem
+    except BaseException as problem:  # a library that panics, which Dask would take for the end of the worker
+        return LibraryError("worker", f"ended by {type(problem).__name__} in a kernel", "report it to the library's authors")
 
 
-def _result(future: Future[Any]) -> Columns:
+def alive(client: Client) -> dict[str, Any]:
+    """The workers, as the scheduler tells them now.
+
+    Raises:
+        EngineError: it does not answer.
+    """
+    try:
+        scheduler: Any = client.scheduler
+        told: Any = client.sync(scheduler.identity, n_workers=-1, callback_timeout=cluster.PATIENCE)  # type: ignore[no-untyped-call]
+    except Exception as problem:  # the connection is gone in one of many ways
+        raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
+    return dict(told["workers"])
+
+
+def _lost(rule: str) -> EngineError:
+    return EngineError("engine", rule, "see to the cluster and run again", value=Dask.name)
+
+
+def _result(future: Future[Any], client: Client) -> Columns:
+    """The result of one part; while it is waited for, the scheduler is asked now and then whether anybody works."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker
 
-    try:
-        found: Any = future.result()
-    except KilledWorker:
-        rule, advice = "lost every worker that one of the parts was given to", "look whether the workers have memory enough"
-        raise EngineError("engine", rule, advice, value=Dask.name) from None
-    except (CancelledError, OSError) as problem:
-        raise EngineError("engine", f"lost its scheduler ({type(problem).__name__})", "run again", value=Dask.name) from None
+    seen = monotonic()
+    while True:
+        try:
+            found: Any = future.result(timeout=ASK)
+            break
+        except KilledWorker:
+            rule, advice = "lost every worker that one of the parts was given to", "look whether the workers have memory enough"
+            raise EngineError("engine", rule, advice, value=Dask.name) from None
+        except TimeoutError:
+            seen = monotonic() if alive(client) else seen
+            if monotonic() - seen > cluster.PATIENCE:
+                raise _lost("lost all its workers") from None
+        except (CancelledError, OSError) as problem:
+            raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
     if isinstance(found, Exception):
         raise found
     return found  # type: ignore[no-any-return]

@@ -2,11 +2,11 @@
 
 from dpspec.extension import Register, hookimpl
 from dpspec.flavour import Flavour
-from dpspec_flavours import mechanisms, networks, secrets, standards, streams, universes
+from dpspec_flavours import mechanisms, networks, secrets, standards, streams, trust, universes
 
 DPSPEC_API = 1
 
-_PARTS = (mechanisms, standards, networks, streams, secrets, universes)
+_PARTS = (mechanisms, standards, networks, streams, secrets, universes, trust)
 
 
 FLAVOURS: tuple[type[Flavour], ...] = tuple(cls for part in _PARTS for cls in part.BLOCKS.get("flavours", ()))

@@ -126,4 +126,4 @@ class AdditiveNoise(Mechanism):
 
 def _check_query(query: Invariant, space: DatasetSpace) -> None:
     query.check(space)
-    query.labels(space)
+    query.check_answers(space)

@@ -17,7 +17,7 @@ from dpspec.exact import Number, ln
 from dpspec.laws.combine import product
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Mechanism
+from dpspec.mechanism import Claim, Kept, Mechanism
 from dpspec.params import Rational, define
 from dpspec.spec import PrivacySpec
 
@@ -53,6 +53,10 @@ class _Response(Mechanism):
         column = table.attribute("bit").name
         flips = rational_coins(source, 1 - self.truth(), len(table))
         return table.replace({column: table.codes[column] ^ flips})
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+        """The number of answers, and every other column, row by row."""
+        return (Kept(attributes=tuple(name for name in columns if name != "bit"), in_order=True),)
 
     def estimate(self, fraction: Fraction) -> Fraction:
         """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (B-T3, B-N6)."""

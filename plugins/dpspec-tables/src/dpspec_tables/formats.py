@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy.typing as npt
 
 from dpspec.blocks.space import Attribute
-from dpspec.errors import TableError
+from dpspec.errors import DpspecError, LibraryError, TableError
 from dpspec.table import Table, compact
 from dpspec.table_format import Coded, TableFormat
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 20
 """Rows that are read at a time."""
+LONGEST_IDENTIFIER = 200
+"""Characters."""
 
 
 class PolarsFormat(TableFormat):
@@ -75,19 +77,43 @@ class PolarsFormat(TableFormat):
 
         with _readable(path):
             values = self.scan(path).select(column).collect()[column]
+        if values.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128):
+            values = values.cast(pl.String)
         if values.dtype == pl.String:
             values = values.replace("", None)
-            whole = values.cast(pl.Int64, strict=False)
-            values = whole if (whole.cast(pl.String) == values).all(ignore_nulls=False) else values
         missing = values.is_null().arg_true()
         if len(missing):
             raise TableError(f"{path.name} row {missing[0] + 1}, column {column}", f"is missing ({len(missing)} records)")
-        return values.to_numpy() if values.dtype.is_integer() else values.cast(pl.String).to_numpy().astype(str)
+        if values.dtype.is_integer():
+            return values.to_numpy()
+        if values.dtype != pl.String:
+            rule = f"holds {values.dtype.base_type().__name__} values, of which equal ones need not look equal"
+            raise TableError(f"{path.name} column {column}", rule, "identifiers are whole numbers or texts")
+        return _texts(values, f"{path.name} column {column}")
 
     def write(self, table: Table, path: Path, notes: Mapping[str, str]) -> None:
         import polars as pl
 
         self.write_frame(pl.DataFrame([labelled(table.codes[a.name], a) for a in table.attributes]), path, notes)
+
+
+def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
+    """Identifiers that are texts; as numbers where every one is a number as it is printed, which loses nothing.
+
+    Raises:
+        TableError: two that differ could look alike: blanks around one, control characters, another normal form of Unicode.
+    """
+    import polars as pl
+
+    whole = values.cast(pl.Int64, strict=False)
+    if (whole.cast(pl.String) == values).all(ignore_nulls=False):
+        return whole.to_numpy()
+    unclean = (values.str.strip_chars() != values) | values.str.contains(r"[\pC]") | (values.str.normalize("NFC") != values)
+    odd = (unclean | (values.str.len_chars() > LONGEST_IDENTIFIER)).arg_true()
+    if len(odd):
+        rule = f"has an identifier with blanks around it, invisible characters, no normal form, or no end (row {odd[0] + 1})"
+        raise TableError(subject, rule, f"identifiers are texts in Unicode's form NFC, up to {LONGEST_IDENTIFIER} characters")
+    return values.to_numpy().astype(str)
 
 
 def coded(values: pl.Series, attribute: Attribute) -> Coded:
@@ -122,6 +148,9 @@ def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
     return pl.Series(attribute.name, kinds, dtype=pl.Enum(kinds)).gather(codes)
 
 
+_HEALTHY = "see whether it is whole, and of the format that its ending names"
+
+
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
     """What cannot be read is said in one line, whatever the library calls it."""
@@ -131,9 +160,14 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except pl.exceptions.NoDataError:
         raise TableError(path.name, "is empty", "the first line names the columns") from None
-    except (OSError, pl.exceptions.PolarsError) as problem:
-        lines = str(problem).strip().splitlines() or [type(problem).__name__]
-        raise TableError(path.name, "cannot be read", lines[0], value=str(path)) from None
+    except (DpspecError, MemoryError):
+        raise
+    except pl.exceptions.PanicException:
+        raise LibraryError(path.name, "cannot be read: the library that reads tables panicked", _HEALTHY) from None
+    except OSError as problem:
+        raise TableError(path.name, f"cannot be read ({problem.strerror or type(problem).__name__})", _HEALTHY) from None
+    except Exception as problem:  # what the library says may quote cells, which are confidential
+        raise TableError(path.name, f"cannot be read ({type(problem).__name__})", _HEALTHY) from None
 
 
 class Csv(PolarsFormat):

@@ -26,7 +26,7 @@ from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
 from dpspec.exact import INFINITY
 from dpspec.laws.finite import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim
+from dpspec.mechanism import Claim, Kept
 from dpspec.params import Integer, Items, Text, define
 from dpspec_census.disclosure.outputs import DisclosureControl, small_space
 from dpspec_census.swap_scheme import SwapScheme
@@ -173,6 +173,11 @@ class TargetedSwapping(DisclosureControl):
 
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+        """All columns but the levels, and each level by itself."""
+        still = tuple(name for name in columns if name not in self.levels)
+        return (Kept(attributes=still), *(Kept(attributes=(name,)) for name in self.levels))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[TargetedSwapping, DatasetSpace]]:

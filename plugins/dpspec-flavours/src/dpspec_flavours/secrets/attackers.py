@@ -148,7 +148,7 @@ class PartialKnowledge(Flavour):
 
     name: ClassVar[str] = "partial-knowledge"
     title: ClassVar[str] = "Differential privacy under partial knowledge"
-    citation: ClassVar[str] = "Desfontaines et al., 2022"
+    citation: ClassVar[str] = "Desfontaines, Mohammadi, Krahmer and Basin, arXiv 1905.00650, 2019"
     reference: ClassVar[str] = "B-D30, K-D43"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpspec_divergences import HammingOrdered, Mult
+from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, Neighbour
 from dpspec_noise import RandomisedResponse
 
 from dpspec.blocks.budget import UniformBudget
@@ -20,6 +20,8 @@ from dpspec.spec import PrivacySpec
 class PureDP(Flavour):
     """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (B-D15, B-T1).
 
+    The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
+
     >>> from dpspec import verify_claim
     >>> flavour = PureDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
@@ -28,7 +30,7 @@ class PureDP(Flavour):
 
     name: ClassVar[str] = "pure-dp"
     title: ClassVar[str] = "Pure epsilon-differential privacy"
-    citation: ClassVar[str] = "Dwork, McSherry, Nissim and Smith, TCC 2006"
+    citation: ClassVar[str] = "Dwork, McSherry, Nissim and Smith, TCC 2006, Definition 1"
     reference: ClassVar[str] = "B-D30, B-T1"
     changes: ClassVar[tuple[str, ...]] = ()
 
@@ -59,3 +61,10 @@ class PureDP(Flavour):
 def relaxed(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """Pure privacy with another output divergence and its budget."""
     return PureDP().spec().replace(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))
+
+
+def between_neighbours(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+    """The same, asked of datasets that differ in one record alone: what a definition for neighbours says, and no more."""
+    return relaxed(standard, value, parameter=parameter).replace(
+        input_divergence=Neighbour(relation=DifferInOnePosition())
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpspec_flavours.universes.budgets import ByPart, ByValue
 from dpspec_flavours.universes.centred import Around, Resamples, Star
-from dpspec_flavours.universes.invariant import IntegerSubspaceDP, InvariantsDP, SubspaceDP
+from dpspec_flavours.universes.invariant import InducedSubspaceDP, IntegerSubspaceDP, InvariantsDP, SubspaceDP
 from dpspec_flavours.universes.local import LocalNoise
 from dpspec_flavours.universes.observed import BootstrapDP, ConditionedDP, EmpiricalDP, IndividualDP
 from dpspec_flavours.universes.parted import PerInstanceDP, PerRecordDP, PersonalisedBudgets, StratifiedDP
@@ -18,6 +18,7 @@ BLOCKS: dict[str, tuple[type, ...]] = {
     "flavours": (
         InvariantsDP,
         SubspaceDP,
+        InducedSubspaceDP,
         IntegerSubspaceDP,
         ConditionedDP,
         EmpiricalDP,

@@ -48,7 +48,7 @@ class LocalNoise(Mechanism):
     def check(self, space: DatasetSpace) -> None:
         listed(space, f"mechanism {self.name}", "choose a smaller space")
         self.query.check(space)
-        collect((lambda: self.query.labels(space), lambda: self.relation.check(space)))
+        collect((lambda: self.query.check_answers(space), lambda: self.relation.check(space)))
         if self.observed is not None:
             space.dataset(self.observed)
 

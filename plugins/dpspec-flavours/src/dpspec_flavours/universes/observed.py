@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, SymmetricDifference
+from dpspec_divergences import AddRemove, Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
 from dpspec.exact import ln, number
 from dpspec.flavour import Example, Flavour
 from dpspec.mechanism import Mechanism
@@ -21,11 +20,14 @@ from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_flavours.universes.centred import Around, Resamples, Star
 from dpspec_flavours.universes.local import LocalNoise
 
-HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+HALF = Fraction(1, 2)
 
 
 class ConditionedDP(Flavour):
     """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x* (B-D30).
+
+    Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset with its
+    neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
 
     >>> from dpspec import verify_claim
     >>> flavour = ConditionedDP()
@@ -35,42 +37,42 @@ class ConditionedDP(Flavour):
 
     name: ClassVar[str] = "conditioned-dp"
     title: ClassVar[str] = "Conditioned differential privacy: all pairs of datasets within distance 1 of the observed one"
-    citation: ClassVar[str] = "conditioned and empirical differential privacy, 2013 and 2016, as listed in B-D30"
+    citation: ClassVar[str] = "no publication known to us defines it; compare Abowd, Schneider and Vilhuber 2013, Charest and Hou 2016"
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
         return PrivacySpec(
-            space=BitVectors(length=2),
-            multiverse=Around(centres=((0, 0),), distance=HammingOrdered(), radius=number(1)),
-            input_divergence=HammingOrdered(),
+            space=firms("1", "2", "9", most=3),
+            multiverse=Around(centres=((("1",), ("2",)),), distance=SymmetricDifference(unit="firm"), radius=number(1)),
+            input_divergence=SymmetricDifference(unit="firm"),
             output_divergence=Mult(),
-            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+            budget=UniformBudget(parameter="epsilon", value=ln(4)),
         )
 
     def satisfied_by(self) -> Example:
-        rows = (
-            ListedLaw(dataset=(0, 0), law=(("few", 1 - THIRD), ("some", THIRD))),
-            *(ListedLaw(dataset=x, law=(("few", THIRD), ("some", 1 - THIRD))) for x in ((0, 1), (1, 0))),
-        )
         return Example(
-            title="a noisy answer near the observed data, an alarm far from them",
-            mechanism=ListedLaws(laws=rows, otherwise=(("far from the observed data", Fraction(1)),)),
-            because="near the observed data the likelihood ratios are 2, 1/2 and 1; about those far away nothing is promised",
+            title="the sum of the sizes cut off at 2, with geometric noise of ratio 1/2",
+            mechanism=_noisy_sizes(1, 2, 2),
+            because="a firm more or less moves the sum by at most 2, and a shift of 1 has likelihood ratio 2",
         )
 
     def broken_by(self) -> Example:
-        rows = (ListedLaw(dataset=(0, 0), law=(("as observed", Fraction(1)),)),)
         return Example(
-            title="says whether the data are exactly the observed ones",
-            mechanism=ListedLaws(laws=rows, otherwise=(("changed", Fraction(1)),)),
-            because="the neighbours of the observed dataset lie in its universe, and are told apart from it with certainty",
+            title="the sum of the sizes, with noise for the largest one that was observed",
+            mechanism=_noisy_sizes(1, 2, 9),
+            because="the observed data with a firm of size 9 more are in the universe, too, and move the sum by 9",
         )
 
 
+def _noisy_sizes(*sizes: int) -> Mechanism:
+    total = LinearMap(rows=(sizes,), label="sum of the sizes")
+    return Geometric(queries=(total,), ratio=HALF, unit="firm")
+
+
 def _bits() -> UnorderedRecords:
-    """At most two people with one bit each."""
-    return UnorderedRecords(attributes=(Attribute(name="bit", categories=("0", "1")),), most=2)
+    """At most three people with one bit each."""
+    return UnorderedRecords(attributes=(Attribute(name="bit", categories=("0", "1")),), most=3)
 
 
 def _posterior(share: Fraction) -> Mechanism:
@@ -95,31 +97,31 @@ class EmpiricalDP(Flavour):
 
     name: ClassVar[str] = "empirical-dp"
     title: ClassVar[str] = "Empirical differential privacy: the observed dataset and each of its records left out"
-    citation: ClassVar[str] = "Abowd, Schneider and Vilhuber, Journal of Privacy and Confidentiality 2013"
+    citation: ClassVar[str] = "Abowd, Schneider and Vilhuber, J. Privacy and Confidentiality 2013; Charest and Hou, the same, 2016"
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
         return PrivacySpec(
             space=_bits(),
-            multiverse=Star(centres=((("0",), ("1",)),), relation=AddRemove()),
+            multiverse=Star(centres=((("0",), ("0",), ("1",)),), relation=AddRemove()),
             input_divergence=SymmetricDifference(),
             output_divergence=Mult(),
-            budget=UniformBudget(parameter="epsilon", value=ln(2)),
+            budget=UniformBudget(parameter="epsilon", value=ln(Fraction(5, 2))),
         )
 
     def satisfied_by(self) -> Example:
         return Example(
             title="one draw from the posterior of a share that is 1/4 or 3/4",
             mechanism=_posterior(Fraction(3, 4)),
-            because="one zero and one one leave the posterior at 1/2; without one of them it is 1/4 or 3/4, a ratio of at most 2",
+            because="the posterior of the high share is 1/4; without a zero it is 1/2, without the one 1/10, a ratio of at most 5/2",
         )
 
     def broken_by(self) -> Example:
         return Example(
             title="one draw from the posterior of a share that is 1/10 or 9/10",
             mechanism=_posterior(Fraction(9, 10)),
-            because="with so informative a prior one record moves the posterior from 1/2 to 1/10, a ratio of 5",
+            because="with so informative a prior a zero left out moves the posterior from 1/10 to 1/2, a ratio of 5",
         )
 
 

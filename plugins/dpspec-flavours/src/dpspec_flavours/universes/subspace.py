@@ -19,7 +19,7 @@ from dpspec.blocks.vectors import BitVectors
 from dpspec.errors import IncompatibleBlocksError, ParameterError
 from dpspec.laws import DiscreteGaussian, FiniteLaw, Gaussian, Law, product
 from dpspec.mechanism import Mechanism
-from dpspec.params import Integer, Items, Rational, Registered, define
+from dpspec.params import Integer, Items, Rational, Registered, Truth, define
 
 
 def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject: str) -> tuple[Vector, ...]:
@@ -76,6 +76,7 @@ class ProjectedGaussian(Mechanism):
     Args:
         invariants: what stays exact; each must be linear in the counts.
         variance: sigma^2, in counts squared.
+        projection_only: release P (v(x) + w) and keep C v(x) back, so that nothing is exact.
 
     >>> total = LinearMap(rows=((1, 1),), label="total")
     >>> from dpspec.blocks.vectors import IntegerCounts
@@ -89,6 +90,7 @@ class ProjectedGaussian(Mechanism):
 
     invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))]
     variance: Annotated[Fraction, Rational(0, open_low=True)]
+    projection_only: Annotated[bool, Truth()] = False
 
     def check(self, space: DatasetSpace) -> None:
         invariant_rows(self.invariants, space, f"mechanism {self.name}")
@@ -97,7 +99,7 @@ class ProjectedGaussian(Mechanism):
         vector = space.vector(space.dataset(dataset))
         rows = invariant_rows(self.invariants, space, f"mechanism {self.name}")
         directions = orthogonalised(kernel_basis(rows, len(vector)))
-        exact = FiniteLaw.point(tuple(_dot(row, vector) for row in rows))
+        exact = FiniteLaw.point(() if self.projection_only else tuple(_dot(row, vector) for row in rows))
         noisy = (Gaussian(_dot(u, vector), self.variance * _dot(u, u)) for u in directions)
         return product((exact, *noisy))
 

@@ -1,0 +1,48 @@
+"""Checks of tolerated risks: a recommendation is a budget, never rounded up, and says what it rests on."""
+
+from __future__ import annotations
+
+from dpspec.errors import DpspecError
+from dpspec.exact import number
+from dpspec.params import build, parameters
+from dpspec.testing.check import ClassSubject, Context, NotApplicable, check, require
+from dpspec.tolerance import Recommendation, Tolerance
+
+KIND = "tolerances"
+
+
+def _recommended(subject: ClassSubject, context: Context) -> Recommendation:
+    """From its defaults, and for what is required the first values of the domain with which it can be made."""
+    cls = subject.entry.cls
+    required = [p for p in parameters(cls) if p.required]
+    choices = [context.members(p.domain) for p in required]
+    for place in range(max(map(len, choices), default=1)):
+        given = {p.name: values[place % len(values)] for p, values in zip(required, choices, strict=True) if values}
+        try:
+            made: Tolerance = build(cls, given, subject.entry.name)
+            return made.recommend()
+        except DpspecError:
+            continue
+    raise NotApplicable("no values of its parameters were found with which it recommends something")
+
+
+@check(KIND)
+def check_tolerance_recommends_a_budget(subject: ClassSubject, context: Context) -> None:
+    """The recommended budget is not negative, and its reason, assumption and binding requirement are named."""
+    found = _recommended(subject, context)
+    require(found.value.lower >= 0, f"recommends {found.parameter} = {found.value}")
+    for part in ("parameter", "binding", "method", "theorem", "assumption"):
+        require(bool(getattr(found, part).strip()), f"does not say its {part}")
+
+
+@check(KIND)
+def check_tolerance_rounds_down(subject: ClassSubject, context: Context) -> None:
+    """The budget as it is stated is not above the exact one: rounded up it would break what is tolerated (Z-S17)."""
+    found = _recommended(subject, context)
+    require(number(found.stated) <= found.value.lower, f"states {found.stated} for {found.value}")
+
+
+@check(KIND)
+def check_tolerance_answers_the_same_twice(subject: ClassSubject, context: Context) -> None:
+    """A tolerated risk fixes the budget before any data are seen, so that asking again gives the same one."""
+    require(_recommended(subject, context) == _recommended(subject, context), "recommends another budget when it is asked again")

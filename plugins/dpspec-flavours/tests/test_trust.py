@@ -1,0 +1,98 @@
+"""Free-lunch, label, local and shuffle privacy: their numbers by brute force, from the definitions."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from fractions import Fraction as F
+
+import pytest
+from dpspec_divergences import HammingOrdered, HockeyStick, TotalVariation
+from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP
+from dpspec_noise import Geometric, RandomisedResponse
+
+from dpspec.api import derive
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.vectors import BitVectors
+from dpspec.errors import IncompatibleBlocksError
+from dpspec.exact import ln
+from dpspec.verify.exhaustive import verify
+
+
+def constants(flavour):
+    return [verify(example.mechanism, flavour.spec()).constant for example in (flavour.satisfied_by(), flavour.broken_by())]
+
+
+@pytest.mark.parametrize(
+    ("cls", "kept", "broken"),
+    [(FreeLunchPrivacy, ln(4), ln(16)), (LabelDP, ln(3), ln(9)), (LocalDP, ln(3), ln(9))],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_what_keeps_it_spends_it_all(cls, kept, broken):
+    flavour = cls()
+    assert flavour.spec().budget.uniform() == kept
+    assert [found.lower for found in constants(flavour)] == [kept, broken]
+
+
+def test_every_two_datasets_are_neighbours():
+    spec = FreeLunchPrivacy().spec()
+    distances = {spec.distance(x, y) for x, y in itertools.permutations(spec.space.datasets(), 2)}
+    assert [float(distance) for distance in distances] == [1]
+
+
+def test_features_are_public_and_labels_are_counted():
+    spec = LabelDP().spec()
+    for x, y in itertools.product(spec.space.datasets(), repeat=2):
+        (ages, answers), (others, said) = (zip(*data, strict=True) for data in (x, y))
+        found = spec.distance(x, y)
+        if ages != others:
+            assert found.is_infinite
+        else:
+            assert found == sum(a != b for a, b in zip(answers, said, strict=True))
+
+
+def reports(truth):
+    """The multiset of the reports of three persons, each true with odds 4 : 1 : 1; a sum over all 27 answers."""
+    law = Counter()
+    for said in itertools.product(range(3), repeat=3):
+        law[tuple(sorted(said))] += F(4 ** sum(map(int.__eq__, said, truth)), 6**3)
+    return law
+
+
+def test_the_excess_of_shuffled_reports_by_brute_force():
+    worst = F(0)
+    for x, y in itertools.permutations(itertools.product(range(3), repeat=3), 2):
+        if sum(a != b for a, b in zip(x, y, strict=True)) == 1:
+            p, q = reports(x), reports(y)
+            worst = max(worst, sum(max(p[o] - 2 * q[o], F(0)) for o in p | q))
+    assert worst == F(41, 216)
+    flavour = ShuffleDP()
+    assert flavour.spec().output_divergence.delta == worst
+    near = flavour.spec().replace(
+        output_divergence=HockeyStick(epsilon=ln(2)), budget=UniformBudget(parameter="delta", value=F(1))
+    )
+    assert [verify(e.mechanism, near).constant.lower for e in (flavour.satisfied_by(), flavour.broken_by())] == [worst, F(1, 3)]
+
+
+def test_shuffling_is_post_processing_and_loses_the_order():
+    space, response = BitVectors(length=2), RandomisedResponse(keep_probability=F(3, 4))
+    shuffled = Shuffled(mechanism=response)
+    assert shuffled.law((0, 1), space) == shuffled.law((1, 0), space)
+    for x, y in itertools.permutations(space.datasets(), 2):
+        before, after = (TotalVariation().between(m.law(x, space), m.law(y, space)) for m in (response, shuffled))
+        assert after.lower <= before.upper
+
+
+def test_only_sequences_of_reports_are_shuffled():
+    counts = Geometric(queries=(LinearMap(rows=((1, 1),), label="total"),), ratio=F(1, 2))
+    with pytest.raises(IncompatibleBlocksError, match="sequence"):
+        Shuffled(mechanism=counts).law((0, 1), BitVectors(length=2))
+
+
+def test_free_lunch_is_the_strongest():
+    """It implies pure privacy at the same epsilon, on the same datasets."""
+    spec = FreeLunchPrivacy().spec()
+    pure = spec.replace(input_divergence=HammingOrdered())
+    assert derive(spec, pure) is not None
+    assert derive(pure, spec) is None

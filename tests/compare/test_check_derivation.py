@@ -186,7 +186,7 @@ def other_parameters(given: Data) -> Iterator[Any]:
             yield {"constant": text}
 
 
-ONLY_GROW = ("larger-budget", "larger-budgets", "listed-universes", "pair-by-pair")
+ONLY_GROW = ("equal-laws", "larger-budget", "larger-budgets", "listed-universes", "pair-by-pair")
 """The rules that allow any budget above a bound; after every other one the budget is what the step has to leave."""
 
 
@@ -200,7 +200,23 @@ def test_a_budget_that_is_a_thousandth_too_small_is_rejected(name: str) -> None:
             assert not accepted(alone), step["rule"]
 
 
-@pytest.mark.parametrize("name", ALL)
+def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> None:
+    """Budgets of 0 times anything stay what they are, so that these two are changed by hand."""
+    good = ALL["equal-laws-1"]
+    assert accepted(good)
+    for old, new in (
+        ('distance = "0"', 'distance = "1/1000"'),
+        ('type = "total-variation"', 'type = "hockey-stick"\nepsilon = "5"'),
+        ('type = "total-variation"', 'type = "mult-delta"\ndelta = "9/10"'),
+        ('type = "total-variation"', 'type = "f-divergence"\ngenerator = "piecewise-linear"'),
+        ('type = "total-variation"', 'type = "somebody-else\'s"'),
+    ):
+        other = good["premise"].replace(old, new)
+        assert other != good["premise"]
+        assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if not name.startswith("equal-laws")])
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
     seen = 0

@@ -4,7 +4,8 @@ A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget 
 an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
 factor for all distances is `OutputDivergence.bounded_by`.
 
-A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it gives
+A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1
+it gives
 f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each. From epsilon of pure privacy follows
 rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
 
@@ -37,7 +38,7 @@ class Conversion(Rule):
 
     hypotheses: ClassVar[Mapping[str, str]] = {
         "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
-        "neighbours": "every distance is 0, for equal datasets alone, 1 or infinite",
+        "neighbours": "every distance is 0, for equal datasets alone, 1 or infinite; or a whole number, where f(t)/t never rises",
         "one budget": "the budget is the same number in all universes",
         "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
     }
@@ -74,7 +75,8 @@ class Conversion(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
 
-        A formula that slows down is applied to whole distances, too. None where the mechanism has to be known: a specification does not say what it is.
+        A formula that slows down is applied to whole distances, too. None where the mechanism has to be known: a specification
+        does not say what it is.
         """
         if self.mechanism is not None:
             return

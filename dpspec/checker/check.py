@@ -376,7 +376,7 @@ def _equal_laws(before: Table, after: Table, parameters: Table, block: str) -> s
 
 
 def _conversion(rule: str) -> Check:
-    source, target, holds = CONVERSIONS[rule]
+    source, target, holds = ON_PAIRS[rule]
 
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
@@ -390,7 +390,10 @@ def _conversion(rule: str) -> Check:
             low, high = least_and_most(spec, as_written=True)
             _need(at_most(high, low), "the budget is not one number")
             amounts.append(low)
-        _need(holds(amounts[0], old, amounts[1], new), f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
+        enough = holds(amounts[0], old, amounts[1], new)
+        if not enough and rule not in CONVERSIONS:
+            raise Unknown(f"the checker does not follow {rule} to {amounts[1]}")
+        _need(enough, f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
         return f"{amounts[1]} is at least the formula at {amounts[0]}"
 
     return check
@@ -410,6 +413,6 @@ RULES: dict[str, Check] = {
     "pair-by-pair": _pair_by_pair,
     "event-by-event": _event_by_event,
     "equal-laws": _equal_laws,
-    **{rule: _conversion(rule) for rule in CONVERSIONS},
+    **{rule: _conversion(rule) for rule in ON_PAIRS},
 }
 """Every rule that is known here, with the check of its side condition."""

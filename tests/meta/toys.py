@@ -883,7 +883,7 @@ class BrokenList(TwoBits):
     """Leaves out the last dataset."""
 
     def datasets(self):
-        return iter(list(super(BrokenList, self).datasets())[:-1])
+        return iter(list(super().datasets())[:-1])
 
 
 @breaks("check_a_dataset_is_its_own_canonical_form", "spaces")
@@ -892,7 +892,7 @@ class BrokenForm(TwoBits):
     """Reads a dataset from behind."""
 
     def dataset(self, value):
-        return super(BrokenForm, self).dataset(value)[::-1]
+        return super().dataset(value)[::-1]
 
     def vector(self, dataset):
         return tuple(dataset)
@@ -907,7 +907,7 @@ class BrokenRecords(TwoBits):
     """Has records of two values for one attribute."""
 
     def records(self, dataset, unit):
-        return tuple((*record, "x") for record in super(BrokenRecords, self).records(dataset, unit))
+        return tuple((*record, "x") for record in super().records(dataset, unit))
 
 
 @breaks("check_sizes_are_fixed_where_that_is_said", "spaces")
@@ -931,7 +931,7 @@ class BrokenTold(TwoBits):
     """Sorts its records, and says that they tell everything."""
 
     def records(self, dataset, unit):
-        return tuple(sorted(super(BrokenTold, self).records(dataset, unit)))
+        return tuple(sorted(super().records(dataset, unit)))
 
 
 @breaks("check_a_larger_unit_changes_no_more_than_is_said", "spaces")
@@ -949,7 +949,7 @@ class BrokenVector(TwoBits):
     """Reads back the vector of zeros as ones."""
 
     def from_vector(self, vector):
-        return super(BrokenVector, self).from_vector(tuple(vector) if any(vector) else (1,) * len(vector))
+        return super().from_vector(tuple(vector) if any(vector) else (1,) * len(vector))
 
 
 @breaks("check_included_spaces_are_parts", "spaces")
@@ -989,7 +989,7 @@ class BrokenUniverse(ByTotal):
     """Lists the universes without their last dataset."""
 
     def universes(self, space):
-        for universe in super(BrokenUniverse, self).universes(space):
+        for universe in super().universes(space):
             yield attrs.evolve(universe, datasets=universe.datasets[:-1])
 
 
@@ -1044,7 +1044,7 @@ class BrokenOrder(OneBit):
     """Only upwards."""
 
     def related(self, left, right, space):
-        return left < right and super(BrokenOrder, self).related(left, right, space)
+        return left < right and super().related(left, right, space)
 
 
 @breaks("check_a_relation_lies_within_another_as_stated", "relations")
@@ -1139,7 +1139,7 @@ class BrokenRows(Coins):
     """One too many."""
 
     def batches(self, rows, seed=1):
-        return super(BrokenRows, self).batches(rows + 1, seed)
+        return super().batches(rows + 1, seed)
 
 
 @breaks("check_a_sized_table_is_the_same_again", "tables")
@@ -1148,7 +1148,7 @@ class BrokenSeed(Coins):
     """Throws again."""
 
     def batches(self, rows, seed=1):
-        return super(BrokenSeed, self).batches(rows, next(COUNTER))
+        return super().batches(rows, next(COUNTER))
 
 
 @right("formats")

@@ -143,8 +143,10 @@ def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: C
 def check_releases_of_one_source_differ(subject: PlacedSubject, context: Context) -> None:
     """A source is spent once: what is drawn from it a second time is drawn afresh (statistical).
 
-    56 releases of a dataset from one source must not be all equal where of 56 from sources of their own no more than 28 agree. A right
-    sampler, whose likeliest release has probability p, fails with probability at most max over p of P(Bin(56, p) <= 28) p^55 < 1e-10;
+    56 releases of a dataset from one source must not be all equal where of 56 from sources of their own no more than 28 agree.
+    A right
+    sampler, whose likeliest release has probability p, fails with probability at most max over p of P(Bin(56, p) <= 28) p^55 <
+    1e-10;
     one that repeats itself, and whose likeliest release has p <= 1/4, passes with probability below 1e-4.
     """
     for x in subject.datasets[-1:]:

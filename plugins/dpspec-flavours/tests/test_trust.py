@@ -8,7 +8,7 @@ from fractions import Fraction as F
 
 import pytest
 from dpspec_divergences import HammingOrdered, HockeyStick, TotalVariation
-from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, ShuffleDP, Shuffled
+from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP
 from dpspec_noise import Geometric, RandomisedResponse
 
 from dpspec.api import derive

@@ -29,6 +29,7 @@ from dpspec_flavours.universes import (
     ByValue,
     EmpiricalDP,
     IndividualDP,
+    InducedSubspaceDP,
     LatticeGaussian,
     LocalNoise,
     OnePosition,
@@ -38,7 +39,6 @@ from dpspec_flavours.universes import (
     Resamples,
     Star,
     Strata,
-    InducedSubspaceDP,
     SubspaceDP,
     WithAndWithout,
 )

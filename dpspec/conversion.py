@@ -5,8 +5,8 @@ an f only where distances are 0, 1 or infinity, so a conversion applies to *neig
 factor for all distances is `OutputDivergence.bounded_by`.
 
 A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it
-gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to be
-equal, which is so where only equal laws are at 0. From epsilon of pure privacy follows
+gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to
+be equal, which is so where only equal laws are at 0. From epsilon of pure privacy follows
 rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
 
 Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
@@ -38,7 +38,7 @@ class Conversion(Rule):
 
     hypotheses: ClassVar[Mapping[str, str]] = {
         "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
-        "neighbours": "every distance is 0, for equal datasets alone, 1 or infinite; or whole, f(t)/t never rises, and d separates laws",
+        "neighbours": "distances are 0, of equal datasets alone, 1 or infinite; or whole, where f(t)/t never rises and d separates laws",
         "one budget": "the budget is the same number in all universes",
         "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
     }
@@ -79,8 +79,8 @@ class Conversion(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
 
-        A formula that slows down is applied to whole distances, too, where laws at 0 are equal. None where the mechanism has to be
-        known: a specification does not say what it is.
+        A formula that slows down is applied to whole distances, too, where laws at 0 are equal. None where the mechanism has to
+        be known: a specification does not say what it is.
         """
         if self.mechanism is not None:
             return

@@ -325,7 +325,7 @@ def _equal_laws(before: Table, after: Table, parameters: Table, block: str) -> s
 
 
 def _conversion(rule: str) -> Check:
-    source, target, holds = CONVERSIONS[rule]
+    source, target, holds = ON_PAIRS[rule]
 
     def check(before: Table, after: Table, parameters: Table, block: str) -> str:
         _no_parameters(parameters)
@@ -339,7 +339,10 @@ def _conversion(rule: str) -> Check:
             low, high = least_and_most(spec, as_written=True)
             need(at_most(high, low), "the budget is not one number")
             amounts.append(low)
-        need(holds(amounts[0], old, amounts[1], new), f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
+        enough = holds(amounts[0], old, amounts[1], new)
+        if not enough and rule not in CONVERSIONS:
+            raise Unknown(f"the checker does not follow {rule} to {amounts[1]}")
+        need(enough, f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
         return f"{amounts[1]} is at least the formula at {amounts[0]}"
 
     return check
@@ -359,6 +362,6 @@ RULES: dict[str, Check] = {
     "pair-by-pair": pair_by_pair,
     "event-by-event": event_by_event,
     "equal-laws": _equal_laws,
-    **{rule: _conversion(rule) for rule in CONVERSIONS},
+    **{rule: _conversion(rule) for rule in ON_PAIRS},
 }
 """Every rule that is known here, with the check of its side condition."""

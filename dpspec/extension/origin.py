@@ -1,4 +1,7 @@
-"""Which distribution, in which version, stands behind every block: for objects from files and for objects made in Python alike."""
+"""Which distribution, in which version, stands behind every block:
+
+for objects from files and for objects made in Python alike.
+"""
 
 from __future__ import annotations
 

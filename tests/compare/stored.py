@@ -17,7 +17,6 @@ PAIRS = (
     ("specs/flavours/amplification-by-sampling", "specs/flavours/zero-concentrated-dp"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-budgets"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/personalised-dp"),
-    ("specs/flavours/amplification-by-sampling", "specs/flavours/conditioned-dp"),
     ("specs/flavours/amplification-by-sampling", "specs/flavours/f-dp"),
     ("specs/flavours/approximate-dp", "specs/flavours/hockey-stick-dp"),
     ("specs/flavours/blowfish-constraints", "specs/flavours/generic-dp"),

@@ -72,7 +72,9 @@ def test_no_smaller_number_would_hold_and_this_one_does(ratio):
     for mechanism in (response, counts):
         assert verify(mechanism, spec(Mult(), ln(ratio))).outcome.value == "verified"
         assert verify(mechanism, allowed).outcome.value in ("verified", "undecided")  # attained: the bracket ends at the bound
-        assert not verify(mechanism, allowed).constant.lower > allowed.output_divergence.lipschitz("rho", allowed.budget.uniform())
+        assert not verify(mechanism, allowed).constant.lower > allowed.output_divergence.lipschitz(
+            "rho", allowed.budget.uniform()
+        )
     reached = verify(response, allowed).constant
     assert float(reached.lower) ** 2 == pytest.approx(float(allowed.budget.uniform()), rel=1e-9)
 
@@ -134,7 +136,7 @@ def test_a_chain_leads_where_no_single_formula_does():
     """chi-squared to the Renyi divergence of order 2, and from there to approximate privacy."""
     near = [spec(FDivergence(generator="chi-squared", direction="both"), "1/5", NEAR), spec(MultDelta(delta="1/10"), 1, NEAR)]
     found = compose([Part(id=str(i), spec=s) for i, s in enumerate(near)], rules=RULES)
-    assert [step.rule for step in found.lines[0].steps][0] == "chi-squared-to-renyi"
+    assert next(step.rule for step in found.lines[0].steps) == "chi-squared-to-renyi"
     assert len(found.lines[0].steps) == 2
 
 

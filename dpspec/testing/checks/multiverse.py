@@ -19,7 +19,10 @@ LOOKED_AT = 10
 
 @check(KIND)
 def check_universes_hold_the_datasets_of_their_label(subject: PlacedSubject, context: Context) -> None:
-    """`universes` and `labels` say the same: D holds x exactly when the label of D is among those of x, and no label comes twice."""
+    """`universes` and `labels` say the same:
+
+    D holds x exactly when the label of D is among those of x, and no label comes twice.
+    """
     listed: dict[Hashable, tuple[Dataset, ...]] = {}
     for universe in subject.thing.universes(subject.space):
         require(universe.label not in listed, f"two universes have the label {universe.label}")
@@ -31,7 +34,7 @@ def check_universes_hold_the_datasets_of_their_label(subject: PlacedSubject, con
             held.setdefault(label, set()).add(x)
     for label in listed.keys() | held.keys():
         by_list, by_label = set(listed.get(label, ())), held.get(label, set())
-        require(by_list == by_label, f"the universe {label} holds {sorted(by_list)}, by their labels {sorted(by_label)}")
+        require(by_list == by_label, f"the universe {label} holds {by_list}, by their labels {by_label}")
 
 
 @check(KIND)
@@ -45,7 +48,10 @@ def check_sharing_a_universe_is_having_a_label_in_common(subject: PlacedSubject,
 
 @check(KIND)
 def check_invariants_induce_the_universes(subject: PlacedSubject, context: Context) -> None:
-    """Where `invariants` are stated, the universes are their level sets and partition X (B-D7). Rules look at the invariants alone."""
+    """Where `invariants` are stated, the universes are their level sets and partition X (B-D7).
+
+    Rules look at the invariants alone.
+    """
     invariants = subject.thing.invariants
     if invariants is None:
         raise NotApplicable("no invariants are stated")

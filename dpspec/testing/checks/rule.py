@@ -102,7 +102,7 @@ def broken(laws: Laws, spec: PrivacySpec) -> str:
 
 
 def _premises(rule: Rule, context: Context) -> Iterator[tuple[Laws, PrivacySpec, Random]]:
-    """Mechanisms with specifications that they just keep, drawn from all registered blocks; formulas only know where they start."""
+    """Mechanisms with specifications that they just keep, drawn from all registered blocks; a formula chooses where it starts."""
     source = context.random(rule.name)
     outputs = context.values("output_divergences")
     if isinstance(rule, Conversion):
@@ -222,7 +222,10 @@ def check_formulas_hold_for_every_pair_of_laws(subject: ValueSubject, context: C
 
 @check(KIND)
 def check_formulas_slow_down_where_that_is_said(subject: ValueSubject, context: Context) -> None:
-    """f(t)/t never rises with t, as Lipschitz constants, when `slows` is declared: only then does f hold for whole distances, too."""
+    """f(t)/t never rises with t, as Lipschitz constants, when `slows` is declared:
+
+    only then does f hold for whole distances, too.
+    """
     formula = _conversion(subject)
     if not formula.slows:
         raise NotApplicable("slows is false")
@@ -257,7 +260,10 @@ def _specs(context: Context) -> Iterator[PrivacySpec]:
 
 @check(ROUTE)
 def check_route_gives_a_number(subject: ValueSubject, context: Context) -> None:
-    """`value` is a `Bracket`, the same every time, or a refusal with a reason. Printed numbers are compared with both its ends."""
+    """`value` is a `Bracket`, the same every time, or a refusal with a reason.
+
+    Printed numbers are compared with both its ends.
+    """
     for spec in _specs(context):
         try:
             found, again = subject.thing.value(spec), subject.thing.value(spec)

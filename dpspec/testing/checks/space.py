@@ -23,7 +23,10 @@ def _datasets(space: DatasetSpace) -> list[Dataset]:
 
 @check(KIND)
 def check_every_dataset_is_listed_once(subject: ValueSubject, context: Context) -> None:
-    """`datasets` lists each element of X once, smallest first, and `cardinality` says how many. Verdicts on all pairs rest on it."""
+    """`datasets` lists each element of X once, smallest first, and `cardinality` says how many.
+
+    Verdicts on all pairs rest on it.
+    """
     found = _datasets(subject.thing)
     require(len(set(found)) == len(found), f"a dataset is listed twice among {found}")
     size = subject.thing.cardinality()
@@ -110,7 +113,10 @@ def _moved(one: Counter[object], other: Counter[object]) -> int:
 
 @check(KIND)
 def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Context) -> None:
-    """`from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells. Invariants are solved in them."""
+    """`from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells.
+
+    Invariants are solved in them.
+    """
     space = subject.thing
     if space.cells() is None or space.is_sequence:
         raise NotApplicable("datasets are no counts over cells")
@@ -125,7 +131,10 @@ def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Cont
 
 @check(KIND)
 def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> None:
-    """`includes(other)`: every dataset of the other space is one of this, with the same records. Promises are restricted by it."""
+    """`includes(other)`:
+
+    every dataset of the other space is one of this, with the same records. Promises are restricted by it.
+    """
     space = subject.thing
     own = set(_datasets(space))
     for other in context.values(KIND):

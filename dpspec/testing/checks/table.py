@@ -19,7 +19,10 @@ ROWS = 50
 
 @check(KIND)
 def check_a_sized_table_has_the_rows_that_are_asked_for(subject: ValueSubject, context: Context) -> None:
-    """`batches(rows, seed)` gives so many records of the stated `attributes`. What is made up is told from what is printed by them."""
+    """`batches(rows, seed)` gives so many records of the stated `attributes`.
+
+    What is made up is told from what is printed by them.
+    """
     builder = subject.thing.sized()
     if builder is None:
         raise NotApplicable("its table has one size")
@@ -61,7 +64,10 @@ def _read(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
 
 @check(FORMAT)
 def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: Context) -> None:
-    """`header` and `batches` give back what `write` wrote: columns, categories and the order of the rows. Releases are re-read."""
+    """`header` and `batches` give back what `write` wrote:
+
+    columns, categories and the order of the rows. Releases are re-read.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
         subject.thing.write(_table(), path, {})

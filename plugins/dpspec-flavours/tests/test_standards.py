@@ -125,7 +125,11 @@ DERIVED = {
     ("linear-renyi-dp", "hockey-stick-dp"),
     ("linear-renyi-dp", "linear-f-divergence-privacy"),
     ("linear-renyi-dp", "linear-hockey-stick-dp"),
-    *((source, goal) for source in ("approximate-dp", "linear-approximate-dp") for goal in ("hockey-stick-dp", "linear-hockey-stick-dp")),
+    *(
+        (source, goal)
+        for source in ("approximate-dp", "linear-approximate-dp")
+        for goal in ("hockey-stick-dp", "linear-hockey-stick-dp")
+    ),
 }
 """Pure privacy of ln(3) is no linear Renyi privacy of ln(7/3): D_2 of two persons is not known to be below 2 ln(7/3)."""
 

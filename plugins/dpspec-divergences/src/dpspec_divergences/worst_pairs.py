@@ -238,7 +238,8 @@ _WORDS = {
 _SLOW = {("pure", "zcdp"), ("pure", "total-variation"), ("pure", "gaussian"), ("gaussian", "total-variation")}
 """Those whose constant f(t) has a falling f(t)/t.
 
-tanh is concave, so that tanh(t/2)/t falls, which is (f(t)/t)^2 for f(t)^2 = t tanh(t/2), and f(t)/t for the total variation; so is
+tanh is concave, so that tanh(t/2)/t falls, which is (f(t)/t)^2 for f(t)^2 = t tanh(t/2), and f(t)/t for the total variation; so
+is
 2 Phi(t/2) - 1. And Phi^-1 of the logistic function is concave above 0, the tails of the logistic law being heavier than those
 of the normal one (van Zwet 1964).
 """

@@ -65,6 +65,4 @@ def relaxed(standard: OutputDivergence, value: NumberLike, *, parameter: str = "
 
 def between_neighbours(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """The same, asked of datasets that differ in one record alone: what a definition for neighbours says, and no more."""
-    return relaxed(standard, value, parameter=parameter).replace(
-        input_divergence=Neighbour(relation=DifferInOnePosition())
-    )
+    return relaxed(standard, value, parameter=parameter).replace(input_divergence=Neighbour(relation=DifferInOnePosition()))

@@ -1,6 +1,7 @@
 """Flavours that bound a mean or all but a small part of the privacy loss: approximate, Renyi, concentrated, hockey stick, D_f.
 
-Their publications ask something of neighbours alone. Where the output divergence is a metric (zero-concentrated privacy) a bound for
+Their publications ask something of neighbours alone. Where the output divergence is a metric (zero-concentrated privacy) a
+bound for
 neighbours is one for all pairs; elsewhere it is not, and the bound for all pairs, d_Pr(P_x, P_x') <= eps d(x, x'), is another and
 stronger promise. It is filed under names of its own: `linear-approximate-dp` and so on.
 """

@@ -78,7 +78,8 @@ class ElementLevelDP(Flavour):
 class PersonalisedDP(Flavour):
     """Personalised privacy: everybody chooses a budget epsilon_i, and d weighs the change of person i by epsilon_i/epsilon.
 
-    P_x(S) <= e^(epsilon_i) P_x'(S) for datasets that differ in person i (Jorgensen, Yu and Cormode 2015). They add or remove the record
+    P_x(S) <= e^(epsilon_i) P_x'(S) for datasets that differ in person i (Jorgensen, Yu and Cormode 2015). They add or remove
+    the record
     of a person; here that is a bit, 1 for a record that is there.
 
     >>> from dpspec import verify_claim

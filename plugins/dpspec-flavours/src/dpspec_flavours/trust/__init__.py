@@ -1,4 +1,7 @@
-"""Flavours about who is trusted with what: nobody (local), a shuffler, everybody with the features, and the attacker with nothing."""
+"""Flavours about who is trusted with what:
+
+nobody (local), a shuffler, everybody with the features, and the attacker with nothing.
+"""
 
 from __future__ import annotations
 

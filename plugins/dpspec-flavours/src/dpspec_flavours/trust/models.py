@@ -46,7 +46,8 @@ def _spec(
 class FreeLunchPrivacy(Flavour):
     """Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
 
-    It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together either: Kifer
+    It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together either:
+    Kifer
     and Machanavajjhala introduce it to show that.
 
     >>> from dpspec import verify_claim
@@ -82,9 +83,10 @@ class FreeLunchPrivacy(Flavour):
 
 
 class LabelDP(Flavour):
-    """Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d the number of records that differ in their label alone.
+    """Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d counts the labels that differ.
 
-    The features are known to everybody: d is infinite where they differ, which is a Blowfish policy whose edges join the labels of
+    The features are known to everybody: d is infinite where they differ, which is a Blowfish policy whose edges join the labels
+    of
     one feature.
 
     >>> from dpspec import verify_claim

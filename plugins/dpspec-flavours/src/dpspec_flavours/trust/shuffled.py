@@ -25,7 +25,8 @@ def _nameless(reports: Any) -> Hashable:
 class Shuffled(Mechanism):
     """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al. 2019).
 
-    A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the data, so
+    A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
+    data, so
     that every output divergence gives both the same number.
 
     Args:
@@ -47,7 +48,9 @@ class Shuffled(Mechanism):
         law = self.mechanism.law(space.dataset(dataset), space)
         if not isinstance(law, FiniteLaw) or not all(isinstance(outcome, tuple) for outcome in law.support):
             rule = "needs reports that come in a sequence, finitely many in all"
-            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "shuffle randomised response", value=str(self.mechanism))
+            raise IncompatibleBlocksError(
+                f"mechanism {self.name}", rule, "shuffle randomised response", value=str(self.mechanism)
+            )
         return law.push_forward(_nameless)
 
     @classmethod

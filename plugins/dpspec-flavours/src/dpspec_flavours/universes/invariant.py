@@ -68,9 +68,9 @@ class InvariantsDP(Flavour):
 class SubspaceDP(Flavour):
     """Subspace differential privacy: what is released inside the null space of C is (epsilon, delta)-private for all neighbours.
 
-    With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ in a record
-    added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument; `induced-subspace-dp` is what
-    follows for the whole release where it is known.
+    With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ in
+    a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument;
+    `induced-subspace-dp` is what follows for the whole release where it is known.
 
     >>> from dpspec import verify_claim
     >>> flavour = SubspaceDP()
@@ -108,15 +108,15 @@ class SubspaceDP(Flavour):
         return Example(
             title="the same together with the exact total",
             mechanism=self._noisy(whole=True),
-            because="that is the release which is made; the total tells whether a record was added, and is no part of the promise",
+            because="that is the release which is made; the total tells whether a record was added, and is not promised",
         )
 
 
 class InducedSubspaceDP(Flavour):
     """What subspace privacy leaves for a release with exact invariants: privacy among datasets on which they agree.
 
-    D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the rest is what
-    the projection releases. Stated in the concentrated standard, in which the bound for neighbours is one for all pairs.
+    D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
+    rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all pairs.
 
     >>> from dpspec import verify_claim
     >>> flavour = InducedSubspaceDP()
@@ -125,7 +125,9 @@ class InducedSubspaceDP(Flavour):
     """
 
     name: ClassVar[str] = "induced-subspace-dp"
-    title: ClassVar[str] = "Induced subspace privacy inside universes: exact linear invariants, real-valued noise in their null space"
+    title: ClassVar[str] = (
+        "Induced subspace privacy inside universes: exact linear invariants, real-valued noise in their null space"
+    )
     citation: ClassVar[str] = "Gao, Gong and Yu, AAAI 2022"
     reference: ClassVar[str] = "B-D30, B-D18"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
@@ -162,8 +164,8 @@ class InducedSubspaceDP(Flavour):
 class IntegerSubspaceDP(Flavour):
     """Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the lattice {w : C w = 0}.
 
-    The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers need not
-    be one, and what is filed here is what it leaves for datasets on which the invariants agree.
+    The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers need
+    not be one, and what is filed here is what it leaves for datasets on which the invariants agree.
 
     >>> from dpspec import verify_claim
     >>> flavour = IntegerSubspaceDP()

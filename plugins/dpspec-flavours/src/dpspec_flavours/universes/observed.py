@@ -37,7 +37,9 @@ class ConditionedDP(Flavour):
 
     name: ClassVar[str] = "conditioned-dp"
     title: ClassVar[str] = "Conditioned differential privacy: all pairs of datasets within distance 1 of the observed one"
-    citation: ClassVar[str] = "no publication known to us defines it; compare Abowd, Schneider and Vilhuber 2013, Charest and Hou 2016"
+    citation: ClassVar[str] = (
+        "no publication known to us defines it; compare Abowd, Schneider and Vilhuber 2013, Charest and Hou 2016"
+    )
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
@@ -97,7 +99,9 @@ class EmpiricalDP(Flavour):
 
     name: ClassVar[str] = "empirical-dp"
     title: ClassVar[str] = "Empirical differential privacy: the observed dataset and each of its records left out"
-    citation: ClassVar[str] = "Abowd, Schneider and Vilhuber, J. Privacy and Confidentiality 2013; Charest and Hou, the same, 2016"
+    citation: ClassVar[str] = (
+        "Abowd, Schneider and Vilhuber, J. Privacy and Confidentiality 2013; Charest and Hou, the same, 2016"
+    )
     reference: ClassVar[str] = "B-D30"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
@@ -114,7 +118,7 @@ class EmpiricalDP(Flavour):
         return Example(
             title="one draw from the posterior of a share that is 1/4 or 3/4",
             mechanism=_posterior(Fraction(3, 4)),
-            because="the posterior of the high share is 1/4; without a zero it is 1/2, without the one 1/10, a ratio of at most 5/2",
+            because="the posterior of the high share is 1/4; without a zero it is 1/2, without the one 1/10: at most 5/2",
         )
 
     def broken_by(self) -> Example:

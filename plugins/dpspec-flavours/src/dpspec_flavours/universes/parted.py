@@ -80,7 +80,8 @@ def _regions() -> UnorderedRecords:
 class StratifiedDP(Flavour):
     """Stratified differential privacy: P_x(S) <= e^(epsilon_s d(x, x')) P_x'(S) for x, x' that agree outside the stratum s.
 
-    Bun et al. (2022), who are cited for the name, analyse what sampling by strata does to ordinary differential privacy; a budget for
+    Bun et al. (2022), who are cited for the name, analyse what sampling by strata does to ordinary differential privacy; a
+    budget for
     each stratum is the reading filed here, and no publication is known to us that states it.
 
     >>> from dpspec import verify_claim
@@ -91,7 +92,9 @@ class StratifiedDP(Flavour):
 
     name: ClassVar[str] = "stratified-dp"
     title: ClassVar[str] = "Stratified differential privacy: a budget for each stratum"
-    citation: ClassVar[str] = "no publication known to us defines it; strata as in Bun, Drechsler, Gaboardi, McMillan and Sarathy, FORC 2022"
+    citation: ClassVar[str] = (
+        "no publication known to us defines it; strata as in Bun, Drechsler, Gaboardi, McMillan and Sarathy, FORC 2022"
+    )
     reference: ClassVar[str] = "B-D30, B-S21"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "budget")
 

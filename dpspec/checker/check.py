@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, SLOW, grown_at_most
+from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
 from dpspec.checker.listed import BLOCKS, Rejected, Unknown, event_by_event, need, pair_by_pair
 from dpspec.checker.numbers import Value, at_most, read, within_numbers
 from dpspec.checker.pairs import METRICS, separates_laws

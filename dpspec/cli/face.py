@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,9 +41,9 @@ class Face(click.Group):
         What click would do by itself ends an interruption, and an output that closed, with 1.
         """
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+            return self._run(*args, **extra)
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = self._run(*args, **extra)
         except click.ClickException as fault:
             fault.show()
             code = _USAGE
@@ -55,6 +55,9 @@ class Face(click.Group):
         except BaseException as problem:  # before or after a command: its arguments, the help
             code = _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def _run(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+        return super().main(args, prog_name, standalone_mode=False, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

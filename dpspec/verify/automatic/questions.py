@@ -435,7 +435,7 @@ class Questions:
     def _read(self, function: types.FunctionType) -> None:
         """Exchange the code of a function for its rewritten form; what it can reach becomes a root."""
         where = f"{function.__module__}.{function.__qualname__}"
-        if self._is_library(function) or vars(builtins) is not function.__builtins__:  # type: ignore[attr-defined]
+        if self._is_library(function) or vars(builtins) is not function.__builtins__:
             self._stop(where, _OUTSIDE)
         code = rewritten(function.__code__, function.__globals__)
         if code is None:

@@ -50,7 +50,9 @@ def test_the_six_schemes_are_those_of_the_source(page) -> None:
 
 
 def test_yardstick_1_by_hand(page) -> None:
-    """epsilon = ln((b + 1)(1 - p)/p); rho = epsilon tanh(epsilon/2) against 15.29 N^2, by parts (2.56 + 4.96) N^2 + 0.07 + 7.70, N = 10."""
+    """epsilon = ln((b + 1)(1 - p)/p); rho = epsilon tanh(epsilon/2); TopDown has 15.29 N^2, by parts
+    (2.56 + 4.96) N^2 + 0.07 + 7.70, N = 10.
+    """
     for row, stratum in zip(rows(page, "Yardstick 1"), (13680081, 3653802, 3445076, 853003, 21535, 11691), strict=True):
         epsilons = [math.log((stratum + 1) * (1 - p) / p) for p in (0.05, 0.5)]
         low, high = (epsilon * math.tanh(epsilon / 2) for epsilon in epsilons)

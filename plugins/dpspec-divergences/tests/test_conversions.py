@@ -360,5 +360,5 @@ def test_other_generators_of_gaussians_go_by_quadrature():
 )
 def test_tight_is_said_only_where_it_is(source, target, attained):
     """chi-squared is a statement at order 2: from order 3, or to order 3/2, no mechanism attains the formula."""
-    found = [path for path in paths([arrow for arrow in EVERY.values()], source, number("1/2"), target) if len(path.legs) == 1]
+    found = [path for path in paths(list(EVERY.values()), source, number("1/2"), target) if len(path.legs) == 1]
     assert [path.tight for path in found] == [attained]

@@ -38,7 +38,7 @@ class Conversion(Rule):
 
     hypotheses: ClassVar[Mapping[str, str]] = {
         "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
-        "neighbours": "distances are 0, of equal datasets alone, 1 or infinite; or whole, f(t)/t never rises and d separates laws",
+        "neighbours": "distances are 0, of equal datasets, 1 or infinite; or whole, f(t)/t never rises and d separates laws",
         "one budget": "the budget is the same number in all universes",
         "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
     }

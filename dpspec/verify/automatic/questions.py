@@ -17,6 +17,7 @@ import dataclasses
 import enum
 import functools
 import io
+import operator
 import re
 import sys
 import types
@@ -40,6 +41,7 @@ from dpspec.verify.automatic.uniform import Uniform
 from dpspec.verify.limit import Cut
 from dpspec.verify.observed import steady
 
+_builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
 _HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
 _NUMBERS = (int, float, complex, bool, bytes, str, type(None), Fraction, Decimal, Exponential, Enclosed, range, type(...), slice)
 _METHOD_KINDS = (
@@ -435,7 +437,7 @@ class Questions:
     def _read(self, function: types.FunctionType) -> None:
         """Exchange the code of a function for its rewritten form; what it can reach becomes a root."""
         where = f"{function.__module__}.{function.__qualname__}"
-        if self._is_library(function) or vars(builtins) is not function.__builtins__:
+        if self._is_library(function) or vars(builtins) is not _builtins(function):
             self._stop(where, _OUTSIDE)
         code = rewritten(function.__code__, function.__globals__)
         if code is None:

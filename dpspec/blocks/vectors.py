@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.patterns import lists_tried, vectors_tried
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import NotInSpaceError, ParameterError
@@ -65,8 +66,8 @@ class BitVectors(DatasetSpace):
     def extent(self) -> str:
         return f" of length {self.length}"
 
-    def cardinality(self) -> int:
-        return int(2**self.length)
+    def cardinality(self) -> int | None:
+        return sequences_between(2, self.length, self.length)
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(self._bits(dataset))
@@ -178,7 +179,7 @@ class IntegerCounts(DatasetSpace):
         return f" of length {self.length}"
 
     def cardinality(self) -> int | None:
-        return None if self.high is None else int((self.high - self.low + 1) ** self.length)
+        return None if self.high is None else sequences_between(self.high - self.low + 1, self.length, self.length)
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(abs(entry - self.low) for entry in self.vector(dataset))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.patterns import lists_tried, vectors_tried
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
 
 
@@ -28,6 +28,12 @@ def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
 
 _PLACES_LISTED = 1 << 20
 """Longer vectors have no list of their places."""
+
+
+def _check_listed(name: str, length: int) -> None:
+    if length > _PLACES_LISTED:
+        raise NotEnumerableError(f"space {name}", "has too many places to list even one dataset", "take fewer", value=length)
+
 
 @define
 class BitVectors(DatasetSpace):
@@ -59,6 +65,7 @@ class BitVectors(DatasetSpace):
         return bits
 
     def datasets(self) -> Iterator[Dataset]:
+        _check_listed(self.name, self.length)
         places = range(self.length)
         zeros = (chosen for ones in range(self.length + 1) for chosen in itertools.combinations(places, self.length - ones))
         return (tuple(int(place not in chosen) for place in places) for chosen in map(frozenset, zeros))
@@ -150,6 +157,7 @@ class IntegerCounts(DatasetSpace):
         return counts
 
     def datasets(self) -> Iterator[Dataset]:
+        _check_listed(self.name, self.length)
         for total in itertools.count():
             level = sorted(self._at_distance(total, self.length))
             if not level and self.high is not None and total > self.length * (self.high - self.low):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
+import re
 import resource
+import signal
 
 import pytest
 
@@ -17,7 +20,7 @@ from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.errors import DpspecError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.extension import installed
 from dpspec.specfile.reader import read_text
-from tests.attacks.mutating import Hang, _late
+from tests.attacks.mutating import ROOT, Hang, _late
 
 HUGE = 10**18
 
@@ -148,7 +151,6 @@ MECHANISMS = (
 @pytest.mark.parametrize("space", SPACES)
 def test_a_file_of_any_size_is_read_or_refused(space):
     """Of processor at most 10 s for all of them together, of memory 300 MB more than before."""
-    import signal
 
     def attributes(first):
         return ", ".join(f'{{ name = "{first}{i}", count = 6_000_000 }}' for i in range(250))
@@ -181,3 +183,45 @@ def test_a_vector_of_too_many_places_is_not_listed():
 def test_a_table_that_is_none_is_refused(where):
     with pytest.raises(ParameterError):
         Marginal(attributes=("a",), where=where)
+
+
+def _made_huge(path, number):
+    """The text with each whole number in turn replaced by a huge one."""
+    text = path.read_text(encoding="utf-8")
+    for found in re.finditer(r'(?<![\w."/\-])\d+(?![\w."/\-])', text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].lstrip()
+        if not line.startswith(("#", "schema")):
+            yield text[: found.start()] + str(number) + text[found.end() :]
+
+
+def _reading_ends(paths, numbers):
+    """Each text is read or refused within 5 s of processor."""
+    registry, handler, count = installed().registry, signal.signal(signal.SIGVTALRM, _late), 0
+    try:
+        for path, number in itertools.product(paths, numbers):
+            for text in _made_huge(path, number):
+                count += 1
+                signal.setitimer(signal.ITIMER_VIRTUAL, 5)
+                with contextlib.suppress(DpspecError):
+                    read_text(text, registry)
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except Hang:
+        pytest.fail(f"{path} with {number} for a number walks over the space")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, handler)
+    return count
+
+
+@pytest.mark.parametrize("name", ["topdown-by-levels-town", "distributional-privacy", "noiseless-privacy"])
+def test_a_huge_number_in_a_specification(name):
+    """A hierarchy of places, and laws of data by records: found by this and by mutated files."""
+    paths = list((ROOT / "specs").rglob(f"{name}.dpspec.toml"))
+    assert len(paths) == 1
+    assert _reading_ends(paths, [10**300])
+
+
+@pytest.mark.long
+def test_every_number_of_every_specification_made_huge():
+    paths = [path for path in sorted((ROOT / "specs").rglob("*.dpspec.toml")) if path.parent.name != "bad"]
+    assert _reading_ends(paths, (6_000_000, 2**63, 10**300)) > 4000

@@ -136,6 +136,7 @@ def killed(tmp_path, times, seed, households):
     assert not (tmp_path / "out.confidential" / "ready").exists()
 
 
+@pytest.mark.long
 def test_a_killed_release_leaves_nothing_half(tmp_path):
     killed(tmp_path, 1, 1, 60)
 

@@ -225,7 +225,15 @@ class Pairs(Domain):
         pairs = value.items() if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
             raise ParameterError(subject, f"must be a {self.describe()}", value=value)
-        return tuple(sorted((str(key), self.item.read(entry, f"{subject}.{key}")) for key, entry in pairs))
+        read: dict[str, Any] = {}
+        for pair in pairs:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                raise ParameterError(subject, f"must be a {self.describe()}", value=pair)
+            key = str(pair[0])
+            if key in read:
+                raise ParameterError(subject, "names a key twice", value=key)
+            read[key] = self.item.read(pair[1], f"{subject}.{key}")
+        return tuple(sorted(read.items(), key=lambda pair: pair[0]))
 
     def describe(self) -> str:
         return f"table of {self.item.describe()}"

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import unicodedata
 
+_COLOUR = r"\x1b\[(?:0|[1-4]|3[0-7]|9[0-7])(?:;(?:[1-4]|3[0-7]|9[0-7]))*m"
+"""Bold, faint, a colour and their end, which reports are drawn with: none hides, moves or replaces anything."""
 _SHOWN = ("Zs", "Co", "Cn")
 """Categories that Python does not call printable and that do no harm: blanks, private and unassigned characters."""
 
@@ -37,6 +40,17 @@ def harmless_json(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(letter if _fine(letter, "\n") else json.dumps(letter)[1:-1] for letter in text)
+
+
+def harmless_page(text: str) -> str:
+    r"""The same for a page that may be coloured.
+
+    >>> harmless_page("\x1b[1;31mrefuted\x1b[0m \x1b[8mhidden")
+    '\x1b[1;31mrefuted\x1b[0m \\x1b[8mhidden'
+    """
+    if text.isprintable():
+        return text
+    return "".join(part if place % 2 else harmless(part) for place, part in enumerate(re.split(f"({_COLOUR})", text)))
 
 
 def in_markup(text: str) -> str:

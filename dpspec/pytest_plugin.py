@@ -120,7 +120,9 @@ class SpecFile(pytest.File):
 
 def _item_name(name: str) -> str:
     """A name that can be written behind ``file::`` on the command line."""
-    return " ".join(name.replace("::", ":").split())
+    from dpspec.harmless import harmless
+
+    return harmless(" ".join(name.replace("::", ":").split()), keep="")
 
 
 class NotHeldError(Exception):
@@ -163,15 +165,21 @@ class SpecItem(pytest.Item):
             return
         if self.config.getini("dpspec_undecided") == "fail":
             raise NotHeldError(f"{told}\n(a failure because dpspec_undecided = fail; dpspec_accept = {word} would accept it)")
-        raise pytest.skip.Exception(told, _use_item_location=True)
+        from dpspec.harmless import harmless_page
+
+        raise pytest.skip.Exception(harmless_page(told), _use_item_location=True)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotHeldError):
-            return str(excinfo.value)
+            from dpspec.harmless import harmless_page
+
+            return harmless_page(str(excinfo.value))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, f"{self.path.name}: {self.name}"
+        from dpspec.harmless import harmless
+
+        return self.path, 0, harmless(f"{self.path.name}: {self.name}", keep="")
 
 
 class Reads(SpecItem):
@@ -231,11 +239,12 @@ def _told(found: Obligation) -> str:
 
 
 def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
+    from dpspec.harmless import harmless
     from dpspec.testing.assertions import verdict_properties
 
     yield "word", found.word.word
     if found.verdict is not None:
-        yield from verdict_properties(found.verdict)
+        yield from ((name, harmless(told)) for name, told in verdict_properties(found.verdict))
         return
     if found.value is not None:
         yield "method", "recomputed by its route"

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpspec.blocks.space import Attribute, Record
 from dpspec.errors import NotInSpaceError, ParameterError
 
+COUNTED = 10_000
+"""Categories of an attribute, where several lie within one and records are counted one category after the other."""
+
 
 def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attributes") -> None:
-    """Names are distinct, and an attribute stands after the coarser one it is nested in."""
-    seen: set[str] = set()
+    """Names are distinct; an attribute stands after the coarser one it is nested in, and fills each of its categories.
+
+    No record could lie in a category that nothing fills, so records would not be as many as the finest categories.
+    """
+    seen: dict[str, Attribute] = {}
     for attribute in attributes:
         if attribute.name in seen:
             raise ParameterError(subject, "names an attribute twice", value=attribute.name)
@@ -21,7 +28,20 @@ def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attribut
             raise ParameterError(
                 f"attribute {attribute.name}", "must stand after the attribute it lies within", value=attribute.within
             )
-        seen.add(attribute.name)
+        if attribute.within is not None:
+            _check_nesting(attribute, seen[attribute.within])
+        seen[attribute.name] = attribute
+
+
+def _check_nesting(attribute: Attribute, coarser: Attribute) -> None:
+    filled = set(attribute.parents)
+    for parent in filled - set(coarser.categories):
+        coarser.index(parent)
+    if (len(filled) if attribute.parents else attribute.size) < coarser.size:
+        raise ParameterError(
+            f"attribute {attribute.name}", f"leaves categories of {coarser.name} empty",
+            "give each of them one at least, or leave them out there",
+        )  # fmt: skip
 
 
 def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
@@ -70,18 +90,48 @@ def all_records(attributes: tuple[Attribute, ...]) -> Iterator[Record]:
     return extend(())
 
 
-def count_records(attributes: tuple[Attribute, ...]) -> int:
-    """The number of possible records: the product of the sizes of the finest attributes of each nesting."""
-    coarser = {a.within for a in attributes}
-    if all(len({b.name for b in attributes if b.within == a.name}) <= 1 for a in attributes):
+def count_records(attributes: tuple[Attribute, ...]) -> int | None:
+    """The number of possible records: the product of the sizes of the finest attributes of each nesting.
+
+    Where several attributes lie within one, the sum over its categories of the product of what lies in each. None where that
+    is too many to count: an attribute of such a nesting has more than 10,000 categories, and each is in some record.
+
+    >>> town, tract, school = (Attribute(name=n, count=c, within=w) for n, c, w in [("t", 2, None), ("u", 4, "t"), ("v", 6, "t")])
+    >>> count_records((town, tract, school)), count_records((town, tract))
+    (12, 4)
+    """
+    coarser = Counter(a.within for a in attributes if a.within is not None)
+    if all(times == 1 for times in coarser.values()):
         return math.prod(a.size for a in attributes if a.name not in coarser)
-    return sum(1 for _ in all_records(attributes))
+    if any(a.size > COUNTED for a in attributes):
+        return None
+    by_name, total = {a.name: a for a in attributes}, 1
+    inside = {a.name: [1] * a.size for a in attributes}
+    for attribute in reversed(attributes):
+        within = inside[attribute.name]
+        if attribute.within is None:
+            total *= sum(within)
+            continue
+        sums = [0] * by_name[attribute.within].size
+        for place, count in zip(_above(attribute, by_name[attribute.within]), within, strict=True):
+            sums[place] += count
+        inside[attribute.within] = [one * more for one, more in zip(inside[attribute.within], sums, strict=True)]
+    return total
+
+
+def _above(attribute: Attribute, coarser: Attribute) -> list[int]:
+    """The place of the coarser category of each category."""
+    if attribute.parents:
+        places = {category: place for place, category in enumerate(coarser.values())}
+        return [places[parent] for parent in attribute.parents]
+    return [place * coarser.size // attribute.size for place in range(attribute.size)]
 
 
 def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[str, frozenset[str]]) -> tuple[Attribute, ...]:
     """Few categories for the attributes that matter, one for the others; nested ones branch under the first parent."""
     kept: dict[str, Attribute] = {}
     original = {a.name: a for a in attributes}
+    singles = _with_coarser(attributes, mentioned)
     for attribute in attributes:
         wanted = 2 if attribute.name in mentioned else 1
         if attribute.within is None:
@@ -93,12 +143,23 @@ def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[st
             for place, parent in enumerate(kept[attribute.within].values()):
                 room = wanted if place == 0 else 1
                 categories += itertools.islice(attribute.children(parent, coarser), room)
-        singled = [c for c in sorted(mentioned.get(attribute.name, ())) if c not in categories]
+        singled = [c for c in sorted(singles.get(attribute.name, ())) if c not in categories]
         others = (c for c in attribute.values() if c not in mentioned.get(attribute.name, frozenset()))
         if attribute.within is None and mentioned.get(attribute.name):
             singled += [c for c in itertools.islice(others, 1) if c not in categories]
         kept[attribute.name] = attribute.restricted([*categories, *singled], coarser)
     return tuple(kept.values())
+
+
+def _with_coarser(attributes: tuple[Attribute, ...], mentioned: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """The categories that are mentioned, and those that they lie within."""
+    found, original = dict(mentioned), {a.name: a for a in attributes}
+    for attribute in reversed(attributes):
+        if attribute.within is not None and found.get(attribute.name):
+            coarser = original[attribute.within]
+            parents = frozenset(attribute.parent(category, coarser) for category in found[attribute.name])
+            found[coarser.name] = found.get(coarser.name, frozenset()) | parents
+    return found
 
 
 def include_attributes(larger: tuple[Attribute, ...], smaller: tuple[Attribute, ...]) -> bool:

@@ -144,14 +144,12 @@ class Households(Multisets):
                 yield self.of(((place, (kinds[0],) * count),)), self.of(((place, (kinds[1],) * count),))
 
     def count_kinds(self) -> int | None:
-        compositions = self._compositions()
-        return None if compositions is None else compositions * count_records(self.household)
+        compositions, places = self._compositions(), count_records(self.household)
+        return None if compositions is None or places is None else compositions * places
 
     def _compositions(self) -> int | None:
-        if self.members is None:
-            return None
         kinds = count_records(self.person)
-        return multisets_between(kinds, 0, self.members)
+        return None if kinds is None or self.members is None else multisets_between(kinds, 0, self.members)
 
     def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
         self.check_unit(unit)

@@ -40,6 +40,21 @@ def multisets_between(kinds: int, least: int, most: int) -> int | None:
     return math.comb(n, few) - (math.comb(kinds + least - 1, min(kinds, least - 1)) if least else 0)
 
 
+def sequences_between(kinds: int, least: int, most: int) -> int | None:
+    """How many sequences of so many kinds have a length in [least, most]: the sum of kinds^n, (k^(most+1) - k^least)/(k - 1).
+
+    None where these are more than 2^8192.
+
+    >>> sequences_between(2, 1, 3), sequences_between(1, 0, 10**18), sequences_between(2, 0, 10**18)
+    (14, 1000000000000000001, None)
+    """
+    if kinds == 1:
+        return most - least + 1
+    if (kinds.bit_length() - 1) * most > _MOST_BITS:
+        return None
+    return int((kinds ** (most + 1) - kinds**least) // (kinds - 1))
+
+
 def check_sizes(least: int, most: int | None) -> None:
     """Refuse an empty range of sizes."""
     if most is not None and most < least:

@@ -17,7 +17,7 @@ from dpspec.blocks.attributes import (
     restrict_attributes,
 )
 from dpspec.blocks.choice import Choice, Mentioned
-from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes, repeated
+from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes, repeated, sequences_between
 from dpspec.blocks.palettes import combined, palette_of, renamed_records
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.wording import pair_of_records, range_in_words
@@ -131,7 +131,7 @@ class OrderedRecords(Records):
         if self.most is None:
             return None
         kinds = count_records(self.attributes)
-        return sum(int(kinds**size) for size in range(self.least, self.most + 1))
+        return None if kinds is None else sequences_between(kinds, self.least, self.most)
 
     def magnitude(self, dataset: Dataset) -> int:
         return len(self.records(dataset, self.unit))
@@ -182,7 +182,7 @@ class UnorderedRecords(Records, Multisets):
     def kinds(self) -> Iterator[Hashable]:
         return all_records(self.attributes)
 
-    def count_kinds(self) -> int:
+    def count_kinds(self) -> int | None:
         return count_records(self.attributes)
 
     def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
@@ -209,8 +209,9 @@ class ContingencyTables(UnorderedRecords):
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
-        if self.count_kinds() > CELLS_LISTED:
-            raise ParameterError("attributes", f"span {self.count_kinds()} cells, above {CELLS_LISTED}", "use the space records")
+        kinds = self.count_kinds()
+        if kinds is None or kinds > CELLS_LISTED:
+            raise ParameterError("attributes", f"span more than {CELLS_LISTED} cells", "use the space records")
 
     def dataset(self, value: Any) -> Dataset:
         counts = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, Mapping)) else None

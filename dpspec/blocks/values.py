@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.blocks.multisets import multisets_between, sequences_between
 from dpspec.blocks.patterns import lists_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.blocks.wording import range_in_words
@@ -116,16 +117,7 @@ class ValueLists(DatasetSpace):
     def cardinality(self) -> int | None:
         if self.most is None:
             return None
-        kinds, sizes = len(self.values), range(self.least, self.most + 1)
-        if self.ordered:
-            return sum(int(kinds**size) for size in sizes)
-        total = 0
-        for size in sizes:
-            count = 1
-            for i in range(size):
-                count = count * (kinds + i) // (i + 1)
-            total += count
-        return total
+        return (sequences_between if self.ordered else multisets_between)(len(self.values), self.least, self.most)
 
     def magnitude(self, dataset: Dataset) -> int:
         return len(cast("tuple[Any, ...]", dataset))

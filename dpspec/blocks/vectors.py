@@ -7,9 +7,10 @@ from collections.abc import Hashable, Iterator
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.patterns import lists_tried, vectors_tried
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.params import Integer, Text, define
 
 
@@ -27,6 +28,12 @@ def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
 
 _PLACES_LISTED = 1 << 20
 """Longer vectors have no list of their places."""
+
+
+def _check_listed(name: str, length: int) -> None:
+    if length > _PLACES_LISTED:
+        raise NotEnumerableError(f"space {name}", "has too many places to list even one dataset", "take fewer", value=length)
+
 
 @define
 class BitVectors(DatasetSpace):
@@ -58,6 +65,7 @@ class BitVectors(DatasetSpace):
         return bits
 
     def datasets(self) -> Iterator[Dataset]:
+        _check_listed(self.name, self.length)
         places = range(self.length)
         zeros = (chosen for ones in range(self.length + 1) for chosen in itertools.combinations(places, self.length - ones))
         return (tuple(int(place not in chosen) for place in places) for chosen in map(frozenset, zeros))
@@ -65,8 +73,8 @@ class BitVectors(DatasetSpace):
     def extent(self) -> str:
         return f" of length {self.length}"
 
-    def cardinality(self) -> int:
-        return int(2**self.length)
+    def cardinality(self) -> int | None:
+        return sequences_between(2, self.length, self.length)
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(self._bits(dataset))
@@ -149,6 +157,7 @@ class IntegerCounts(DatasetSpace):
         return counts
 
     def datasets(self) -> Iterator[Dataset]:
+        _check_listed(self.name, self.length)
         for total in itertools.count():
             level = sorted(self._at_distance(total, self.length))
             if not level and self.high is not None and total > self.length * (self.high - self.low):
@@ -178,7 +187,7 @@ class IntegerCounts(DatasetSpace):
         return f" of length {self.length}"
 
     def cardinality(self) -> int | None:
-        return None if self.high is None else int((self.high - self.low + 1) ** self.length)
+        return None if self.high is None else sequences_between(self.high - self.low + 1, self.length, self.length)
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(abs(entry - self.low) for entry in self.vector(dataset))

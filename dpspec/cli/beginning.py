@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +64,8 @@ def _begun(written: list[Path], then: str, as_json: bool) -> int:
     from dpspec.report import json
 
     if as_json:
-        click.echo(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
+        say(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
     else:
-        click.echo("\n".join(f"wrote {path}" for path in written))
-        click.echo(f"next: {then}", err=True)
+        say("\n".join(f"wrote {path}" for path in written))
+        say(f"next: {then}", err=True)
     return 0

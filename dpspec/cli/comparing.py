@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, picture_option
+from dpspec.cli.face import formatted, picture_option, say
 
 if TYPE_CHECKING:
     from dpspec.specfile.document import SpecDocument
@@ -79,11 +79,11 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
         stand = quick_standing(first, registry), quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
-        click.echo(write_derivation(found, derivation, registry), err=True)
+        say(write_derivation(found, derivation, registry), err=True)
     if as_json:
-        click.echo(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
+        say(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
     else:
-        click.echo(comparison.text(found, first, second, stand))
+        say(comparison.text(found, first, second, stand))
     return code
 
 
@@ -111,9 +111,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
         )  # fmt: skip
         stand = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    click.echo(
-        json.document("compare", code, words.data(found, names, registry, stand)) if as_json else words.text(found, names, stand)
-    )
+    say(json.document("compare", code, words.data(found, names, registry, stand)) if as_json else words.text(found, names, stand))
     return code
 
 
@@ -133,9 +131,9 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
         given["picture"].save(words.picture(found, documents))
-        click.echo(f"wrote {given['picture'].path}", err=True)
+        say(f"wrote {given['picture'].path}", err=True)
     code = words.exit_code(found)
-    click.echo(json.document("compare", code, words.data(found, documents)) if as_json else words.text(found, documents))
+    say(json.document("compare", code, words.data(found, documents)) if as_json else words.text(found, documents))
     return code
 
 
@@ -159,7 +157,7 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
 
     found = check_file(path, trust)
     code = 0 if found.accepted else 1
-    click.echo(json.document("check-derivation", code, derivation.data(path, found)) if as_json else derivation.text(path, found))
+    say(json.document("check-derivation", code, derivation.data(path, found)) if as_json else derivation.text(path, found))
     return code
 
 
@@ -194,5 +192,5 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    click.echo(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
+    say(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
     return 0

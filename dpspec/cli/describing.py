@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpspec.cli.each import PATHS
-from dpspec.cli.face import formatted, picture_option
+from dpspec.cli.face import formatted, picture_option, say
 
 if TYPE_CHECKING:
     from dpspec.report.picture import Picture
@@ -41,7 +41,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
     told = json.document("lint", code, words.data(found, files)) if as_json else words.text(found, files, explained=explained)
-    click.echo(told)
+    say(told)
     return code
 
 
@@ -78,13 +78,13 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read_spec(name)
         data = told.data(found_file, audience, quick_standing(found_file))
-        click.echo(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
+        say(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
         return 0
     if name == "flavours":
         data = family.family(installed().registry)
         if picture is not None:
             picture.save(family.picture(data))
-        click.echo(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
+        say(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
         return 0
     if picture is not None:
         raise click.UsageError(
@@ -93,10 +93,10 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     if is_file:
         found_file = read_spec(name)
         data = words.document(found_file, installed().registry, quick_standing(found_file))
-        click.echo(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
+        say(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
         return 0
     found = words.explain(name, installed().registry)
-    click.echo(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))
+    say(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))
     return 0
 
 
@@ -117,5 +117,5 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
     from dpspec.specfile.schema import language_schema
 
     found = language_schema(installed().registry) if of == "spec" else json.output_schema()
-    click.echo(stdlib.dumps(found, indent=2))
+    say(stdlib.dumps(found, indent=2))
     return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.cli.face import say
 from dpspec.errors import DpspecError
 from dpspec.verify.words import Word, worst_code
 
@@ -48,7 +49,7 @@ def each_file(
         words.append(word)
         results.append(data)
         if not as_json:
-            click.echo(told)
+            say(told)
 
     def attempt(path: str | Path, call: Callable[[], Judged]) -> None:
         try:
@@ -57,7 +58,7 @@ def each_file(
             code = worst_code(single["exit_code"] for single in json.errors(fault))
             word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
             tell((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
-            click.echo(text.error_lines(fault, str(path)), err=True)
+            say(text.error_lines(fault, str(path)), err=True)
 
     for path in paths:
         try:
@@ -70,9 +71,9 @@ def each_file(
             attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
     code = worst_code(word.exit_code for word in words if word not in accepted)
     if as_json:
-        click.echo(json.document(command, code, {"files": results}))
+        say(json.document(command, code, {"files": results}))
     elif len(words) > 1:
-        click.echo(text.summary(words))
+        say(text.summary(words))
     return code
 
 

@@ -8,6 +8,7 @@ Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import traceback
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dpspec.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError
+from dpspec.harmless import harmless_page
 from dpspec.verify.words import worst_code
 
 if TYPE_CHECKING:
@@ -45,10 +47,10 @@ class Face(click.Group):
         try:
             code = self._run(*args, **extra)
         except click.ClickException as fault:
-            fault.show()
+            _show(fault)
             code = _USAGE
         except (click.Abort, KeyboardInterrupt, EOFError):
-            click.echo("interrupted", err=True)
+            say("interrupted", err=True)
             code = _INTERRUPTED
         except SystemExit:
             raise
@@ -69,14 +71,25 @@ class Face(click.Group):
         except click.exceptions.Exit:
             raise
         except click.ClickException as fault:
-            fault.show()
+            _show(fault)
             code = _USAGE
         except (KeyboardInterrupt, click.Abort):
-            click.echo("interrupted", err=True)
+            say("interrupted", err=True)
             code = _INTERRUPTED
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
+    click.echo(harmless_page(text), err=err)
+
+
+def _show(fault: click.ClickException) -> None:
+    told = io.StringIO()
+    fault.show(told)
+    say(told.getvalue().rstrip("\n"), err=True)
 
 
 def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
@@ -128,12 +141,12 @@ def _report(ctx: click.Context | None, fault: DpspecError) -> int:
     """The error on stderr, and for --format json as a document on stdout."""
     faults = fault.faults if isinstance(fault, Faults) else (fault,)
     for single in faults:
-        click.echo(str(single), err=True)
+        say(str(single), err=True)
     code = worst_code(single.exit_code for single in faults)
     if ctx is not None and ctx.meta.get(_FORMAT) == "json":
         from dpspec.report import json
 
-        click.echo(json.document("error", code, {"errors": json.errors(fault)}))
+        say(json.document("error", code, {"errors": json.errors(fault)}))
     return code
 
 

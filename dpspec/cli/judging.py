@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpspec.cli.each import PATHS, Judged, each_file
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
 from dpspec.verify.words import ACCEPTABLE, Word
 
 if TYPE_CHECKING:
@@ -149,5 +149,5 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     with Work("replaying") as work:
         found = replay(path, registry=installed().registry, mechanism=named, progress=work)
     code = Word[found.outcome.name].exit_code
-    click.echo(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
+    say(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
     return code

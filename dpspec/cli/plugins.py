@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
 
 
 @click.command(short_help="List what is installed.")
@@ -22,7 +22,7 @@ def plugins(as_json: bool) -> int:
 
     found = installed()
     code = 4 if found.faults() else 0
-    click.echo(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
+    say(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
     return code
 
 
@@ -49,5 +49,5 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
         found = run_checks(name, level=level, expected_failures=reasons(expected), progress=work)
     data = conformance.data(name, found)
     code = 0 if data["conforms"] else 1
-    click.echo(json.document("check-plugin", code, data) if as_json else conformance.text(name, found))
+    say(json.document("check-plugin", code, data) if as_json else conformance.text(name, found))
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
 
 
 @click.command(short_help="Which budget keeps a tolerated risk?")
@@ -32,5 +32,5 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()
     told = recommendation.data(asked, found) if as_json else {}
-    click.echo(json.document("recommend", 0, told) if as_json else recommendation.text(asked, found))
+    say(json.document("recommend", 0, told) if as_json else recommendation.text(asked, found))
     return 0

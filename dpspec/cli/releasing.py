@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
+from dpspec.harmless import harmless
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -41,7 +42,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = engine.compose_files(paths, registry, like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    click.echo(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
+    say(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
     return 0
 
 
@@ -102,9 +103,10 @@ def release(  # noqa: PLR0917 - one argument for each option
         data = face.write(drawn, registry, Path(out))
         if utility:
             data["utility"] = face.write_utility(drawn)
-    click.echo(json.document("release", 0, data) if as_json else text.released(data, out))
+    say(json.document("release", 0, data) if as_json else text.released(data, out))
     if data["warning"] is not None:
-        click.echo(data["warning"], err=True)
+        say(data["warning"], err=True)
     if others:
-        click.echo(f"{out} also holds what no release here has placed, and it is left as it is: {', '.join(others)}", err=True)
+        names = harmless(", ".join(others), keep="")
+        say(f"{out} also holds what no release here has placed, and it is left as it is: {names}", err=True)
     return 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpspec.cli.face import formatted, picture_option
+from dpspec.cli.face import formatted, picture_option, say
 
 if TYPE_CHECKING:
     from dpspec.report.picture import Picture
@@ -61,12 +61,12 @@ def risk(  # noqa: PLR0917 - one option, one argument
             told = assess_panel(found, registry, universe_of)
         code = 1 if told.exceeded else 0
         data = words.panel_data(told, found, stands)
-        click.echo(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
+        say(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
         return code
     with Work("asking"):
         report = assess(found, attacker, settings, registry, universe_of)
     if picture is not None:
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
-    click.echo(json.document("risk", code, words.data(report, found, stands)) if as_json else words.text(report, found, stands))
+    say(json.document("risk", code, words.data(report, found, stands)) if as_json else words.text(report, found, stands))
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.face import formatted
+from dpspec.cli.face import formatted, say
 
 
 @click.command(short_help="Make a public test table of any size.")
@@ -33,11 +33,11 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
     registry = installed().registry
     if name is None:
         listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
-        click.echo(json.document("synth", 0, {"tables": listed}) if as_json else words.listing(listed))
+        say(json.document("synth", 0, {"tables": listed}) if as_json else words.listing(listed))
         return 0
     if out is None:
         raise click.UsageError("Missing option '--out': the file to write.")
     with Work("making the table") as work:
         made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=work).data()
-    click.echo(json.document("synth", 0, made) if as_json else words.text(made))
+    say(json.document("synth", 0, made) if as_json else words.text(made))
     return 0

@@ -1,6 +1,6 @@
 """Specification files, mutated: bytes, words, keys, types, depths, sizes and letters.
 
-    python tests/attacks/mutating.py COUNT [SEED]     reads that many and says what came of them
+    python tests/attacks/mutating.py COUNT [SEED]     reads that many and says what came of them, a thousand to a seed
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import resource
 import signal
 import sys
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -129,6 +130,10 @@ MUTATIONS = (*[number] * 8, *[line] * 6, *[key] * 3, *[swapped] * 2, replaced, l
 """Those that leave most files well formed come often, since what reads them lies deeper."""
 
 
+FAILED = "failed"
+"""Neither read nor refused with a code and a message."""
+
+
 class Hang(BaseException):
     """A file took too long."""
 
@@ -138,10 +143,9 @@ def _late(*_: object) -> None:
 
 
 def outcomes(count: int, seed: int, folder: Path) -> Counter[str]:
-    """What became of `count` mutated files: "read", or the code of an error.
+    """What became of `count` mutated files: "read", the code of an error, or `FAILED` where one hung or ended otherwise.
 
-    Raises:
-        AssertionError: one hung, or ended with another exception; the file is kept.
+    A file that fails is kept in the folder, told on stderr, and the next one follows.
     """
     from dpspec.errors import DpspecError, Faults
     from dpspec.extension import installed
@@ -160,11 +164,15 @@ def outcomes(count: int, seed: int, folder: Path) -> Counter[str]:
                 found["read"] += 1
             except DpspecError as fault:
                 first = fault.faults[0] if isinstance(fault, Faults) else fault
-                found[first.code if str(fault) else "no message"] += 1
+                found[first.code if str(fault) and first.code != DpspecError.code else FAILED] += 1
+            except KeyboardInterrupt:
+                raise
             except BaseException as problem:
                 kept = folder / f"kept-{seed}-{turn}.dpspec.toml"
                 path.rename(kept)
-                raise AssertionError(f"{type(problem).__name__} on {kept}: {problem}") from problem
+                found[FAILED] += 1
+                place = traceback.extract_tb(problem.__traceback__)[-1]
+                sys.stderr.write(f"{kept}: {type(problem).__name__}: {problem} ({place.filename}, line {place.lineno})\n")
             finally:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     finally:
@@ -177,6 +185,10 @@ if __name__ == "__main__":
 
     resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     made, chosen = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    told = outcomes(made, chosen, Path(tempfile.mkdtemp()))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    sys.stdout.write(f"{made} files, {peak} MB at most: {dict(told.most_common())}\n")
+    told, place = Counter[str](), Path(tempfile.mkdtemp())
+    while told.total() < made:
+        told += outcomes(min(1000, made - told.total()), chosen, place)
+        chosen += 1
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        sys.stdout.write(f"{told.total()} files, {peak} MB at most: {dict(told.most_common())}\n")
+        sys.stdout.flush()

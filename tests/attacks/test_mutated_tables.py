@@ -91,7 +91,7 @@ def tables_mutated(count, seed, folder):
         private_folder(back)
         for stem in frames:
             frame = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".arrow": pl.read_ipc}[suffix](place / f"{stem}{suffix}")
-            frame.write_csv(back / f"{stem}.csv")
+            frame.cast({pl.Binary: pl.String}).write_csv(back / f"{stem}.csv")
         assert Counter((c, p) for c, _, p in compositions(back)) == Counter((c, p) for c, _, p in compositions(out))
     return found
 
@@ -136,6 +136,7 @@ def killed(tmp_path, times, seed, households):
     assert not (tmp_path / "out.confidential" / "ready").exists()
 
 
+@pytest.mark.long
 def test_a_killed_release_leaves_nothing_half(tmp_path):
     killed(tmp_path, 1, 1, 60)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from pathlib import Path
 
+import click
 import pytest
 
-from dpspec.harmless import harmless, harmless_json, in_markup
+import dpspec.cli
+from dpspec.cli.face import Face, say
+from dpspec.harmless import harmless, harmless_json, harmless_page, in_markup
 
 NASTY = [
     "\x1b]0;owned\x07", "\x1b[2J", "\x1b[8m", "\x9b31m", "\x90q\x9c", "\u202eevil", "\u2066x\u2069", "\u200e\u200f", "\u2028",
@@ -70,3 +74,35 @@ def test_no_command_obeys_a_file_or_its_name(run, tmp_path, nasty, epsilon, comm
         assert not BAD.search(ran.out), ascii(BAD.search(ran.out))
         assert not BAD.search(ran.err), ascii(BAD.search(ran.err))
         assert not any(line.startswith("forged") for line in (ran.out + ran.err).splitlines())
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_whatever_a_command_says_is_harmless(nasty, capsys):
+    say(f"a{nasty}b")
+    say(f"a{nasty}b", err=True)
+    group = Face("dpspec")
+
+    @group.command()
+    def fails():
+        raise click.UsageError(f"no{nasty}")
+
+    for arguments in (["fails"], [f"un{nasty}known"]):
+        with pytest.raises(SystemExit) as ended:
+            group.main(arguments, "dpspec")
+        assert ended.value.code == 2
+    told = capsys.readouterr()
+    assert not BAD.search(told.out + told.err)
+    assert told.err.count("Error: ") == 2
+
+
+def test_no_command_has_another_way_to_print():
+    """What a report, an error, a plugin or a file's name holds passes one place."""
+    for path in sorted(Path(dpspec.cli.__file__).parent.glob("*.py")):
+        uses = re.findall(r"click\.(?:s?echo|secho|echo_via_pager)\(|\bprint\(", path.read_text(encoding="utf-8"))
+        assert uses == (["click.echo("] if path.name == "face.py" else []), path
+
+
+def test_a_page_keeps_its_colours_and_nothing_else():
+    assert harmless_page("\x1b[1;31ma\x1b[0m") == "\x1b[1;31ma\x1b[0m"
+    for hiding in ("\x1b[8m", "\x1b[7m", "\x1b[2;8m", "\x1b[38;5;8m", "\x1b[41m", "\x1b[2J", "\x1b]0;a\x07"):
+        assert "\x1b" not in harmless_page(hiding)

@@ -49,6 +49,33 @@ def test_texts_and_integers_are_read_in_every_format(tmp_path, suffix):
     assert {column.dtype for column in table.codes.values()} == {np.dtype(np.uint8)}
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "1,3,x\n2,4,x,1,5,x\n1,6,x\n",  # two records in one line
+        "1,3,x\n2,4,x,\n",
+        '1,3,"x"a\n2,4,x\n',
+        '1,3,x"a\n2,4,x\n1,5,x"b\n1,6,x\n',  # a quote that opens in one record and closes in another
+        '1,3,"x\n2,4,x\n',
+    ],
+)
+def test_a_line_that_is_no_record_is_refused_whatever_is_read_of_it(tmp_path, rows):
+    path = tmp_path / "t.csv"
+    path.write_text(f"sex,age,note\n{rows}", encoding="utf-8")
+    for attributes in ([SEX], [AGE], [SEX, AGE]):
+        (fault,) = faults(path, attributes, keep=("sex", "age", "note"))
+        assert "t.csv: cannot be read" in fault
+    with pytest.raises(TableError, match="cannot be read"):
+        Csv().identifiers(path, "sex")
+
+
+def test_a_column_that_stands_twice_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("sex,age,age\n1,3,4\n", encoding="utf-8")
+    (fault,) = faults(path, [AGE])
+    assert "column age: stands twice" in fault
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize(("values", "row", "said"), [
     ([5, -1, 7], 2, "age: is no category"), ([5, 7, 100], 3, "age: is no category"),

@@ -40,9 +40,18 @@ LONGEST_IDENTIFIER = 200
 class PolarsFormat(TableFormat):
     """What the formats share."""
 
+    columns_are_apart: ClassVar[bool] = True
+    """Whether a file holds each column by itself, so that one can be read without the others."""
+
     @abstractmethod
     def scan(self, path: Path) -> pl.LazyFrame:
         """The file as a lazy frame."""
+
+    def reading(self) -> pl.QueryOptFlags:
+        """How a frame is read: whole rows where a row is one text, since a part of one does not show that it is no row."""
+        import polars as pl
+
+        return pl.QueryOptFlags(projection_pushdown=self.columns_are_apart)
 
     @abstractmethod
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
@@ -69,14 +78,14 @@ class PolarsFormat(TableFormat):
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, Coded]]:
         with _readable(path):
             frame = self.scan(path).select([a.name for a in attributes])
-            for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True):
+            for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
         import polars as pl
 
         with _readable(path):
-            values = self.scan(path).select(column).collect()[column]
+            values = self.scan(path).select(column).collect(optimizations=self.reading())[column]
         if values.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128):
             values = values.cast(pl.String)
         if values.dtype == pl.String:
@@ -175,11 +184,20 @@ class Csv(PolarsFormat):
 
     name: ClassVar[str] = "csv"
     suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+    columns_are_apart: ClassVar[bool] = False
 
     def scan(self, path: Path) -> pl.LazyFrame:
         import polars as pl
 
         return pl.scan_csv(path, infer_schema=False, glob=False, truncate_ragged_lines=False)
+
+    def header(self, path: Path) -> tuple[str, ...]:
+        names = super().header(path)
+        for name in names:
+            first, _, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            if place.isdecimal() and first in names:
+                raise TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
+        return names
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_csv(path)

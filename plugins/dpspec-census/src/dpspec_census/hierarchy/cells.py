@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from dpspec_census.hierarchy.family import Mask
 from dpspec_census.hierarchy.geography import Geography, geography_of, parents_of
 
 Codes = npt.NDArray[np.int64]
+
+CELLS = 1 << 22
+"""The cells below one node are listed, with a category of each attribute."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -104,8 +108,8 @@ def cells_of(space: DatasetSpace, unit: str, levels: Sequence[str]) -> Cells:
     """The cells of a unit of a space, below the given levels of geography.
 
     Raises:
-        IncompatibleBlocksError: a level is no attribute of the unit, levels are not nested, or two attributes lie
-            within the same coarser one.
+        IncompatibleBlocksError: a level is no attribute of the unit, levels are not nested, two attributes lie
+            within the same coarser one, or there are more cells than are listed.
     """
     known = {a.name: a for a in space.attributes_of(unit) if a.name != MEMBERS}
     for name in levels:
@@ -117,7 +121,9 @@ def cells_of(space: DatasetSpace, unit: str, levels: Sequence[str]) -> Cells:
         raise IncompatibleBlocksError(f"unit {unit}", "needs attributes that are apart or nested in a chain", value=nested)
     finest = [a for a in own if a.name not in nested]
     shape = tuple(a.size for a in finest)
-    grid = np.unravel_index(np.arange(int(np.prod(shape))), shape) if finest else ()
+    if (size := math.prod(shape)) > CELLS:
+        raise IncompatibleBlocksError(f"unit {unit}", f"has more than {CELLS} cells below a node", "take fewer", value=size)
+    grid = np.unravel_index(np.arange(size), shape) if finest else ()
     codes = {a.name: np.asarray(code, dtype=np.int64) for a, code in zip(finest, grid, strict=True)}
     for attribute in reversed(own):
         if attribute.within is not None:

@@ -60,12 +60,19 @@ class Geography:
         return total
 
 
+NODES = 1 << 24
+"""A level is a list of its nodes; the census of the United States has 8 million blocks."""
+
+
 def geography_of(levels: Sequence[Attribute]) -> Geography:
     """The hierarchy of nested attributes.
 
     Raises:
-        IncompatibleBlocksError: a level does not lie within the one before it.
+        IncompatibleBlocksError: a level does not lie within the one before it, or has more nodes than are listed.
     """
+    largest = max(levels, key=lambda level: level.size)
+    if largest.size > NODES:
+        raise IncompatibleBlocksError(f"level {largest.name}", f"has more than {NODES} nodes", "take fewer", value=largest.size)
     parents = [np.full(levels[0].size, -1)]
     for coarser, attribute in itertools.pairwise(levels):
         if attribute.within != coarser.name:

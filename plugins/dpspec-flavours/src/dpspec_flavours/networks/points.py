@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -11,10 +12,14 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec_divergences import HammingOrdered
 
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.exact import ZERO, Number, number, sqrt
 from dpspec.params import Integer, Items, Pairs, Rational, Text, define, did_you_mean
+
+_MOST = 100_000
+"""A grid is listed, so it has no more points than this."""
 
 Bound = tuple[Number, str]
 Coordinates = tuple[Fraction, ...]
@@ -54,6 +59,8 @@ class MetricPoints(DatasetSpace):
             raise ParameterError(
                 "metric-points", "needs either points or a grid", 'write points = { home = ["0", "1/2"] } or grid = [3, 3]'
             )
+        if math.prod(self.grid) > _MOST:
+            raise ParameterError("grid", f"must have at most {_MOST} points", "write a coarser one", value=self.grid)
         names = [name for name, _ in self.points]
         if len(set(names)) != len(names):
             raise ParameterError("points", "names a point twice", "give every point its own name", value=tuple(names))
@@ -91,8 +98,8 @@ class MetricPoints(DatasetSpace):
     def datasets(self) -> Iterator[Dataset]:
         return itertools.product(self.places(), repeat=self.count)
 
-    def cardinality(self) -> int:
-        return int(len(self.places()) ** self.count)
+    def cardinality(self) -> int | None:
+        return sequences_between(len(self.places()), self.count, self.count)
 
     def magnitude(self, dataset: Dataset) -> int:
         return self.count

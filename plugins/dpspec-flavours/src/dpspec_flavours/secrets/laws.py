@@ -92,10 +92,13 @@ class DataLaw:
 def _law(data: DataLaw, base: DatasetSpace) -> FiniteLaw:
     if data.listed:
         return _table(data.listed, data.label).push_forward(base.dataset)
-    rows = [part.record for part in data.independent for _ in range(part.times)]
-    size = math.prod(map(len, rows))
+    records = sum(part.times for part in data.independent)
+    if records > LISTED:
+        raise NotEnumerableError(f"data law {data.label}", f"draws more than {LISTED} records", "take fewer", value=records)
+    size = math.prod(len(part.record) ** part.times for part in data.independent)
     if size > LISTED:
-        raise NotEnumerableError(f"data law {data.label}", f"has more than {LISTED} datasets", "take fewer records", value=size)
+        raise NotEnumerableError(f"data law {data.label}", f"has more than {LISTED} datasets", "take fewer records")
+    rows = [part.record for part in data.independent for _ in range(part.times)]
     return FiniteLaw.product([_table(row, data.label) for row in rows]).push_forward(base.dataset)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.attributes import all_records, check_attributes, count_records, read_record
-from dpspec.blocks.multisets import CELLS_LISTED
+from dpspec.blocks.multisets import CELLS_LISTED, sequences_between
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.wording import pair_of_records
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
@@ -131,8 +131,9 @@ class ElementRecords(DatasetSpace):
         for chosen in itertools.product(kinds, repeat=len(self.users)):
             yield tuple((user, *values) for user, values in zip(self.users, chosen, strict=True))
 
-    def cardinality(self) -> int:
-        return int(count_records(self.elements) ** len(self.users))
+    def cardinality(self) -> int | None:
+        kinds, users = count_records(self.elements), len(self.users)
+        return None if kinds is None else sequences_between(kinds, users, users)
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of users, the same for all datasets."""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.blocks.attributes import read_record
+from dpspec.blocks.multisets import multisets_between, sequences_between
 from dpspec.blocks.palettes import combined
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.wording import pair_of_records
-from dpspec.errors import IncompatibleBlocksError, NotInSpaceError
+from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Text, define
 
 EVENT, USER, USER_WINDOW = "event", "user", "user-window"
 TIME = "time"
 NOTHING = "none"
 """How a time without an event is written in the record of a user."""
+
+_MOST = 100_000
+"""A dataset is read by its cells, which are listed."""
 
 Slot = tuple[str, int]
 """A user and a time."""
@@ -55,6 +58,10 @@ class EventStreams(DatasetSpace):
     window: Annotated[int, Integer(1)] | None = None
 
     def __attrs_post_init__(self) -> None:
+        states = multisets_between(len(self.values), 0, self.per_time)
+        if states is None or states > _MOST or len(self.users) * self.times * len(self.values) > _MOST:
+            rule = f"must not make more than {_MOST} cells, or as many states at one time"
+            raise ParameterError("times and per_time", rule, "take fewer, or blocks of them", value=(self.times, self.per_time))
         self.attributes_of(EVENT)  # the attributes refuse names that are given twice
         self._slot_attribute("slot")
 
@@ -152,9 +159,9 @@ class EventStreams(DatasetSpace):
                 head = tuple((user, str(time), value) for value in values)
                 yield from ((*head, *rest) for rest in self._sized(slots[1:], size - here))
 
-    def cardinality(self) -> int:
-        states = math.comb(len(self.values) + self.per_time, self.per_time)
-        return int(states ** (len(self.users) * self.times))
+    def cardinality(self) -> int | None:
+        states, slots = multisets_between(len(self.values), 0, self.per_time), len(self.users) * self.times
+        return None if states is None else sequences_between(states, slots, slots)
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of events."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec_divergences import Hamming, SymmetricDifference
 
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.exact import Number, number, rational
@@ -100,8 +101,8 @@ class WeightedRecords(DatasetSpace):
                 for weights in itertools.product(grid, repeat=size):
                     yield tuple(zip(chosen, weights, strict=True))
 
-    def cardinality(self) -> int:
-        return int((len(self.weights) + 1) ** len(self.values))
+    def cardinality(self) -> int | None:
+        return sequences_between(len(self.weights) + 1, len(self.values), len(self.values))
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of values of positive weight."""

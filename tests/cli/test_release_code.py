@@ -29,6 +29,12 @@ def test_the_release_of_randomised_response_attains_its_claim(document):
     assert found.detail.startswith("verified: constant ln(3)")
 
 
+def test_a_verdict_on_release_code_takes_no_stated_law_for_granted(document):
+    assumed = " ".join(verify_release(document).obligations[0].verdict.assumptions)
+    assert "source of a release is uniform" in assumed and "same code" in assumed
+    assert "states" not in assumed
+
+
 class Code(Mechanism):
     """States the law of one outcome, whatever its code does."""
 

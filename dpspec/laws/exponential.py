@@ -31,7 +31,7 @@ _ONE: Terms = ((Fraction(0), Fraction(1)),)
 
 
 MOST_STEPS = 1 << 12
-"""Sums that are polynomials of a higher degree, in the largest e^g of which all are powers, are not divided by their common factor."""
+"""Polynomials of a higher degree, in the largest e^g of which all terms are powers, are not divided by their common factor."""
 
 MOST_TERMS = 1 << 16
 """A product of two sums with more terms, before equal powers are gathered, has no exact form here."""
@@ -40,9 +40,11 @@ MOST_TERMS = 1 << 16
 @total_ordering
 @attrs.frozen(eq=False, repr=False)
 class Exponential:
-    """An exact real number of the field Q(e^r : r rational): in lowest terms, or too long to be divided (`MOST_STEPS`).
+    """An exact real number of the field Q(e^r : r rational), in lowest terms unless these are too far apart (`MOST_STEPS`).
 
-    Of either kind, the form of a rational number, and of c e^r, is unique. Use `exponential` to make e^x; the four operations and the order do the rest, also with integers and fractions.
+    Rational numbers and c e^r always are in lowest terms.
+
+    Use `exponential` to make e^x; the four operations and the order do the rest, also with integers and fractions.
 
     >>> e = exponential(1)
     >>> keep = e / (1 + e)

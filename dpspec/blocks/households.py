@@ -21,7 +21,7 @@ from dpspec.blocks.choice import Choice, Mentioned
 from dpspec.blocks.multisets import Multisets, check_sizes, multisets_between
 from dpspec.blocks.palettes import CELLS, COMBINED, combined, first_names, palette_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.wording import record_in_words, records_in_words, varying
+from dpspec.blocks.wording import record_in_words, records_in_words
 from dpspec.errors import NotInSpaceError, ParameterError
 from dpspec.params import Integer, Items, Nested, define, evolve
 
@@ -183,13 +183,9 @@ class Households(Multisets):
             yield one, two
 
     def in_words(self, left: Any, right: Any) -> tuple[str, str]:
-        households = [*left, *right]
-        places = varying(self.household, [place for place, _ in households])
-        traits = varying(self.person, [person for _, members in households for person in members])
-
         def household(place: Record, members: tuple[Record, ...]) -> str:
-            where = record_in_words(place, self.household, places, "")
-            persons = records_in_words(members, self.person, traits, "person") if members else "vacant"
+            where = record_in_words(place, self.household, "")
+            persons = records_in_words(members, self.person, "person") if members else "vacant"
             return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
 
         def whole(dataset: Any) -> str:

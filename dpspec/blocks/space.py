@@ -24,6 +24,9 @@ Record = tuple[Hashable, ...]
 FEW_CELLS = 600
 """With at most so many cells, a small pair of datasets is drawn from all of them."""
 
+LONGEST = 20_000
+"""Characters of a dataset told to people; beyond it the text is cut."""
+
 
 @define
 class Attribute:
@@ -297,8 +300,8 @@ class DatasetSpace(ABC):
         return ""
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
-        """Two datasets for people; what is the same everywhere in both may be left out."""
-        return value_text(left), value_text(right)
+        """Two datasets for people, with all that they hold: the words say which dataset it is."""
+        return value_text(left, LONGEST), value_text(right, LONGEST)
 
     # -- parts --------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Records in words: by the attributes in which they differ."""
+"""Records in words, by their attributes."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dpspec.blocks.space import Attribute, Record
-from dpspec.plural import count
+from dpspec.plural import count, value_text
 
 
 def pair_of_records(
     left: Sequence[Record], right: Sequence[Record], attributes: Sequence[Attribute], noun: str, *, ordered: bool = False
 ) -> tuple[str, str]:
-    """The records of two datasets, by the attributes in which they are not all alike."""
-    shown = varying(attributes, [*left, *right])
-    first, second = (records_in_words(records, attributes, shown, noun, ordered=ordered) for records in (left, right))
+    """The records of two datasets, each with all its values: also those that all of them share."""
+    first, second = (records_in_words(records, attributes, noun, ordered=ordered) for records in (left, right))
     return first, second
 
 
-def varying(attributes: Sequence[Attribute], records: Sequence[Record]) -> list[int]:
-    """The places of the attributes in which some records are not all alike."""
-    return [place for place in range(len(attributes)) if len({record[place] for record in records}) > 1]
+def record_in_words(record: Record, attributes: Sequence[Attribute], noun: str) -> str:
+    """One record by its attributes; by its bare values where the space describes none.
 
-
-def record_in_words(record: Record, attributes: Sequence[Attribute], shown: Sequence[int], noun: str) -> str:
-    """One record by some of its attributes."""
-    inner = ", ".join(f"{attributes[place].name} {record[place]}" for place in shown)
+    >>> record_in_words(("f",), [Attribute(name="sex", categories=("f", "m"))], "person")
+    '(sex f)'
+    """
+    if len(attributes) != len(record):  # a space may describe no attributes, and records may differ in length
+        return value_text(record)
+    inner = ", ".join(f"{attribute.name} {value_text(value)}" for attribute, value in zip(attributes, record, strict=True))
     return f"({inner})" if inner else noun
 
 
-def records_in_words(
-    records: Sequence[Record], attributes: Sequence[Attribute], shown: Sequence[int], noun: str, *, ordered: bool = False
-) -> str:
+def records_in_words(records: Sequence[Record], attributes: Sequence[Attribute], noun: str, *, ordered: bool = False) -> str:
     """Records with their multiplicity, or one after the other where their order counts."""
     if not records:
         return f"no {noun}"
-    if not shown:
+    if not any(records):  # records without values
         return count(len(records), noun)
-    texts = [record_in_words(record, attributes, shown, noun) for record in records]
+    texts = [record_in_words(record, attributes, noun) for record in records]
     if ordered:
         return "[" + ", ".join(texts) + "]"
     return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())

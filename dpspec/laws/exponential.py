@@ -20,7 +20,7 @@ from functools import total_ordering
 import attrs
 from flint import arb, ctx, fmpq, fmpq_poly
 
-from dpspec.errors import ParameterError
+from dpspec.errors import NumericalError, ParameterError
 from dpspec.exact import Number, NumberLike, ball, ln, number, rational
 from dpspec.laws.numeric import rational_exponential
 
@@ -30,10 +30,19 @@ Terms = tuple[tuple[Fraction, Fraction], ...]
 _ONE: Terms = ((Fraction(0), Fraction(1)),)
 
 
+MOST_STEPS = 1 << 12
+"""Polynomials of a higher degree, in the largest e^g of which all terms are powers, are not divided by their common factor."""
+
+MOST_TERMS = 1 << 16
+"""A product of two sums with more terms, before equal powers are gathered, has no exact form here."""
+
+
 @total_ordering
 @attrs.frozen(eq=False, repr=False)
 class Exponential:
-    """An exact real number of the field Q(e^r : r rational), in lowest terms.
+    """An exact real number of the field Q(e^r : r rational), in lowest terms unless these are too far apart (`MOST_STEPS`).
+
+    Rational numbers and c e^r always are in lowest terms.
 
     Use `exponential` to make e^x; the four operations and the order do the rest, also with integers and fractions.
 
@@ -82,6 +91,8 @@ class Exponential:
             return NotImplemented
         if not their.top:
             raise ZeroDivisionError("division of an exponential number by 0")
+        if self.bottom == their.bottom:
+            return _lowest(self.top, their.top)
         return _lowest(_times(self.top, their.bottom), _times(self.bottom, their.top))
 
     def __rtruediv__(self, other: object) -> Exponential:
@@ -96,7 +107,11 @@ class Exponential:
 
     def __eq__(self, other: object) -> bool:
         their = read(other)
-        return NotImplemented if their is None else (self.top, self.bottom) == (their.top, their.bottom)
+        if their is None:
+            return NotImplemented
+        if (self.top, self.bottom) == (their.top, their.bottom):
+            return True
+        return self._ends() == their._ends() and _times(self.top, their.bottom) == _times(their.top, self.bottom)
 
     def __lt__(self, other: object) -> bool:
         their = read(other)
@@ -104,7 +119,12 @@ class Exponential:
 
     def __hash__(self) -> int:
         constant = self.rational()
-        return hash((self.top, self.bottom)) if constant is None else hash(constant)
+        return hash(self._ends()) if constant is None else hash(constant)
+
+    def _ends(self) -> tuple[Fraction, ...]:
+        """The lowest and the highest terms, top over bottom: a common factor does not change them."""
+        pairs = [(self.top[end], self.bottom[end]) for end in (0, -1)] if self.top else []
+        return tuple(part for (r, a), (s, b) in pairs for part in (r - s, a / b))
 
     # -- value ------------------------------------------------------------------------------------
 
@@ -185,6 +205,10 @@ def _sum(left: Terms, right: Terms) -> Terms:
 def _times(left: Terms, right: Terms) -> Terms:
     if right == _ONE:
         return left
+    if left == _ONE:
+        return right
+    if len(left) * len(right) > MOST_TERMS:
+        raise NumericalError("number", f"is a sum of more than {MOST_TERMS:,} powers of e", "choose rounder parameters")
     return _collected((r + s, a * b) for r, a in left for s, b in right)
 
 
@@ -202,10 +226,12 @@ def _lowest(top: Terms, bottom: Terms) -> Exponential:
 
 
 def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
-    """Both divided by their greatest common divisor as polynomials in t = e^(1/k)."""
+    """Both divided by their greatest common divisor as polynomials in t = e^g, or by the whole denominator if that is one."""
     if len(top) == 1:
         return top, bottom
-    step = math.lcm(*(r.denominator for r, _ in (*top, *bottom)))
+    step = _step(top, bottom)
+    if max(terms[-1][0] - terms[0][0] for terms in (top, bottom)) > MOST_STEPS * step:
+        return _divided(top, bottom)
     polynomials = [_polynomial(terms, step) for terms in (top, bottom)]
     common = polynomials[0].gcd(polynomials[1])
     if common.degree() == 0:
@@ -214,18 +240,33 @@ def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
     return reduced[0], reduced[1]
 
 
-def _polynomial(terms: Terms, step: int) -> fmpq_poly:
-    """sum a e^r as a polynomial in t = e^(1/step), divided by its lowest power of t."""
+def _step(*sums: Terms) -> Fraction:
+    """The largest g such that every exponent of a sum lies a whole multiple of g above its lowest one."""
+    apart = [power - terms[0][0] for terms in sums for power, _ in terms[1:]]
+    scale = math.lcm(*(each.denominator for each in apart))
+    return Fraction(math.gcd(*(int(each * scale) for each in apart)), scale)
+
+
+def _divided(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
+    """c e^r where that is the quotient; else both as they are."""
+    (r, a), (s, b) = top[0], bottom[0]
+    if len(top) == len(bottom) and _times(bottom, ((r - s, a / b),)) == top:
+        return ((r - s, a / b),), _ONE
+    return top, bottom
+
+
+def _polynomial(terms: Terms, step: Fraction) -> fmpq_poly:
+    """sum a e^r as a polynomial in t = e^step, divided by its lowest power of t."""
     lowest = terms[0][0]
-    coefficients = [fmpq(0)] * (int((terms[-1][0] - lowest) * step) + 1)
+    coefficients = [fmpq(0)] * (int((terms[-1][0] - lowest) / step) + 1)
     for power, factor in terms:
-        coefficients[int((power - lowest) * step)] = fmpq(factor.numerator, factor.denominator)
+        coefficients[int((power - lowest) / step)] = fmpq(factor.numerator, factor.denominator)
     return fmpq_poly(coefficients)
 
 
-def _terms(polynomial: fmpq_poly, lowest: Fraction, step: int) -> Terms:
+def _terms(polynomial: fmpq_poly, lowest: Fraction, step: Fraction) -> Terms:
     listed = ((i, polynomial[i]) for i in range(polynomial.degree() + 1))
-    return tuple((lowest + Fraction(i, step), Fraction(int(c.p), int(c.q))) for i, c in listed if c != 0)
+    return tuple((lowest + i * step, Fraction(int(c.p), int(c.q))) for i, c in listed if c != 0)
 
 
 def _enclose(terms: Terms) -> arb:

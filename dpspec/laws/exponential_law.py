@@ -55,7 +55,7 @@ class ExponentialLaw(AtomicLaw):
         else:
             return None
         mine = dict(self.probabilities)
-        if mine == theirs:
+        if _same(mine, theirs):
             return IDENTICAL
         pairs = [(mine.get(outcome), theirs.get(outcome)) for outcome in dict.fromkeys((*mine, *theirs))]
 
@@ -102,6 +102,14 @@ def _exact(value: object, subject: str = "probability") -> Exponential:
     return found
 
 
+def _same(mine: Mapping[Outcome, Exponential], theirs: Mapping[Outcome, Exponential]) -> bool:
+    """Whether they are seen to be equal; False as well for numbers that are too long to be compared exactly."""
+    try:
+        return mine == theirs
+    except NumericalError:
+        return False
+
+
 def _positive_ball(value: Exponential | None, precision: int) -> arb:
     """A ball around a probability that excludes 0 exactly where the probability is not 0."""
     if value is None:
@@ -117,6 +125,8 @@ def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Brac
     """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked."""
     if any(p is not None and q is None for p, q in pairs):
         return INFINITE
-    largest = max(p / q for p, q in pairs if p is not None and q is not None)
-    exact = largest.log()
+    try:
+        exact = max(p / q for p, q in pairs if p is not None and q is not None).log()
+    except NumericalError:  # the exact form is too long
+        return None
     return None if exact is None else Bracket.exactly(exact)

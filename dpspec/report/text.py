@@ -167,7 +167,8 @@ def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
     yield "witness", f"x  = {left}"
     yield "", f"x' = {right}"
     distance, divergence = number_in_words(witness.distance), bracket_in_words(witness.divergence)
-    yield "", f"d_X = {distance}, d_Pr = {divergence}, allowed {witness.allowed}"
+    allowed = "0" if witness.distance == 0 else f"{number_in_words(witness.bound)} x {distance}"
+    yield "", f"d_X = {distance}, d_Pr = {divergence}, allowed {allowed}"
     if witness.event is not None:
         at_left, at_right = probability_in_words(witness.event.left), probability_in_words(witness.event.right)
         yield "event", f"{value_text(witness.event.text, 200)} has probability {at_left} at x and {at_right} at x'"

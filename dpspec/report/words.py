@@ -136,7 +136,7 @@ def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:
 
 
 def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[str, str]:
-    """Two datasets, by the attributes in which their records are not all alike.
+    """Two datasets, with all values of their records.
 
     >>> from dpspec.blocks.records import UnorderedRecords
     >>> sex = Attribute(name="sex", categories=("f", "m"))

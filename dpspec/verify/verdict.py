@@ -160,8 +160,8 @@ class UniverseResult:
 
     @property
     def is_tight(self) -> bool:
-        """The constant equals the bound exactly."""
-        return self.constant.is_exact and self.constant.lower == self.bound
+        """The constant equals the bound exactly, and nothing beside it (a pair at distance 0) refutes the claim."""
+        return self.outcome is not Outcome.REFUTED and self.constant.is_exact and self.constant.lower == self.bound
 
     def slack(self) -> str:
         """bound - constant: exact where that has an exact form, else its decimal value."""

@@ -98,6 +98,7 @@ queries = [{ type = "linear-map", rows = [[1]], label = "sum" }]
 """
 
 
+@pytest.mark.long
 def test_a_file_of_25_lines_does_not_fill_the_memory(tmp_path):
     path = tmp_path / "one.dpspec.toml"
     path.write_text(FILE, encoding="utf-8")
@@ -199,7 +200,9 @@ def test_huge_losses_stay_below_their_trivial_limits(shift):
         assert found.lower <= found.upper
 
 
-@pytest.mark.parametrize("variance", ["1e-6", "1", "1e6", "1e18", "1e40"])
+@pytest.mark.parametrize(
+    "variance", ["1e-6", "1", pytest.param("1e6", marks=pytest.mark.long), "1e18", pytest.param("1e40", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("law", [Gaussian, DiscreteGaussian])
 def test_gaussian_epsilons_are_finite_and_below_the_bound_of_bun_and_steinke(law, variance):
     """rho + 2 sqrt(rho ln(1/delta)), and at delta = 1e-400 too."""

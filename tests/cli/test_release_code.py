@@ -28,6 +28,11 @@ def test_the_release_of_randomised_response_attains_its_claim(document):
     assert found.word is Word.MINIATURE
     assert found.detail.startswith("verified: constant ln(3)")
 
+    assumed = " ".join(found.verdict.assumptions)  # the law was read off the code: none that is stated is taken for granted
+    assert "source of a release is uniform" in assumed
+    assert "same code" in assumed
+    assert "states" not in assumed
+
 
 class Code(Mechanism):
     """States the law of one outcome, whatever its code does."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import NoRouteError, ParameterError
+from dpspec.errors import NoRouteError, NumericalError, ParameterError
 from dpspec.exact import ln, number
 from dpspec.laws import FiniteLaw, Laplace, NotALaw
 from dpspec.laws.exponential import Exponential, exponential
@@ -188,3 +188,22 @@ def test_the_other_functionals_are_enclosed(delta: str) -> None:
     assert pair.hockey_stick(1).upper == 0
     assert abs(float(pair.renyi(2).upper) - math.log(keep**2 / (1 - keep) + (1 - keep) ** 2 / keep)) < 1e-12
     assert abs(float(pair.epsilon_at(delta).upper) - math.log((keep - float(Fraction(delta))) / (1 - keep))) < 1e-9
+
+
+@pytest.mark.parametrize("far", [Fraction(10**15), Fraction(123456789, 10**9), 1 + Fraction(1, 10**15)])
+def test_numbers_of_any_denominator_are_compared_exactly_in_little_memory(far):
+    """A polynomial with a place for every multiple of the common unit of 1 and `far` has up to 10^15 of them."""
+    x, y = exponential(1), exponential(far)
+    long, same = (x + y) * (x + 1) / ((y + 1) * (x + 1)), (x + y) / (y + 1)
+    assert (long, hash(long), long - same) == (same, hash(same), 0)
+    assert long != (x + y) / (y + 2)
+    assert 1 < long < x
+    assert str((x + y) * (y - 1) / (y + x) + 1) == f"e^({far})"
+    assert (3 * (x * x - y * y) / ((y - x) * (x + y))).rational() == -3
+    assert (2 * y * (x + y) / (x + y)).log() == number("ln(2)") + far
+
+
+def test_many_powers_that_do_not_belong_together_have_no_exact_form():
+    total = sum(exponential(Fraction(1, prime)) for prime in range(10**6, 10**6 + 300))
+    with pytest.raises(NumericalError, match="powers of e"):
+        total * total

@@ -952,6 +952,15 @@ class BrokenVector(TwoBits):
         return super().from_vector(tuple(vector) if any(vector) else (1,) * len(vector))
 
 
+@breaks("check_words_say_which_dataset_it_is", "spaces")
+@define
+class BrokenWords(TwoBits):
+    """Leaves out of the words what all places share."""
+
+    def in_words(self, left, right):
+        return tuple("" if len({*left, *right}) == 1 else str(each) for each in (left, right))
+
+
 @breaks("check_included_spaces_are_parts", "spaces")
 @define
 class BrokenPart(TwoBits):

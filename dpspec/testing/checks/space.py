@@ -130,6 +130,16 @@ def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Cont
 
 
 @check(KIND)
+def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context) -> None:
+    """`in_words(x, x)` differs for different datasets. A witness whose shared values are left out is told of other datasets."""
+    told: dict[str, Dataset] = {}
+    for x in _datasets(subject.thing):
+        for text in set(subject.thing.in_words(x, x)):
+            twin = told.setdefault(text, x)
+            require(twin == x, f"{twin} and {x} are both told as {text!r}")
+
+
+@check(KIND)
 def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> None:
     """`includes(other)`:
 

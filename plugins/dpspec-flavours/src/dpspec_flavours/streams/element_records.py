@@ -169,7 +169,7 @@ class ElementRecords(DatasetSpace):
         return (cast("Record", cell),)
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
-        """The users with what they say, where that differs."""
+        """The users with what they say."""
         pair = self.records(left, USER), self.records(right, USER)
         return pair_of_records(*pair, self.attributes_of(USER), USER, ordered=True)
 

@@ -203,9 +203,7 @@ def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
 
 
-def _grown(
-    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int
-) -> Obligation:
+def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int) -> Obligation:
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
     assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
     space = document.spec.space

@@ -28,8 +28,8 @@ from dpspec.verify.verdict import Outcome, UniverseResult, Verdict
 DATASETS, STEPS = 500, 3
 """A size is raised by at most so many steps, while the space has at most so many datasets."""
 EFFORT, REFINED = 2_000, 5
-"""... and while the growth of one miniature looks at no more than so many datasets and pairs of them, together; where the constant
-is a bracket, whose laws take longer, each counts so many times."""
+"""... and while the growth of one miniature looks at no more than so many datasets and pairs of them, together; where a
+constant is a bracket, whose laws take longer, each counts so many times."""
 
 TOGETHER = "all sizes together"
 

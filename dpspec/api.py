@@ -77,7 +77,7 @@ def verify_file(
 def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int = QUICK) -> Standing:
     """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is
     walked, and no size of a miniature is raised."""
-    return standing(document, registry or installed().registry, most=most, seconds=0)
+    return standing(document, registry or installed().registry, most=most, effort=0)
 
 
 def assess(

@@ -19,9 +19,6 @@ from dpspec.specfile.text import SUFFIX
 from dpspec.specfile.writer import to_toml
 from dpspec.verify.standing import standing
 
-MOMENT = 0.3
-"""Seconds of processor time for raising the sizes that a miniature of a part lowers."""
-
 
 def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
     """The specification files that paths mean, each once, with ids that differ.
@@ -71,7 +68,7 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
     """One part for each file, with how its claim stands."""
-    stand = (standing(document, registry, seconds=MOMENT) for document in documents)
+    stand = (standing(document, registry) for document in documents)
     return tuple(Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, stand, strict=True))
 
 

@@ -123,6 +123,10 @@ def _public(spec: PrivacySpec, step: Step, numbers: dict[str, Bracket]) -> Itera
         )
     if numbers:
         yield from _odds(numbers, known)
+        yield (
+            f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
+            f"{thing_in_words(spec.input_divergence)}. For two ideas further apart the limits are weaker, or there are none."
+        )
     else:
         yield "No two ideas are left open by what is published, so that there is nothing for the promise to protect."
     yield (

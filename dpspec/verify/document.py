@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -19,7 +18,7 @@ from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
 from dpspec.verify.function import NamedFunction
-from dpspec.verify.growth import SECONDS, Grown, exchanged, grown
+from dpspec.verify.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, worst_word
 
@@ -145,12 +144,12 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
     return tuple(told_apart)
 
 
-def claims(document: SpecDocument, *, seconds: float = SECONDS) -> Iterator[Duty]:
+def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Duty]:
     """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
 
     Args:
         document: the file.
-        seconds: the processor time for raising the sizes that a miniature lowers; with 0 they are not.
+        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
@@ -159,7 +158,7 @@ def claims(document: SpecDocument, *, seconds: float = SECONDS) -> Iterator[Duty
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else _on_miniature(name, document, miniature, recorded, seconds)
+                else _on_miniature(name, document, miniature, recorded, effort)
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
@@ -177,29 +176,21 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Duty(name=name, judge=judge)
 
 
-FIRST = 0.5
-"""Seconds of processor time that the first judgement of a process may spend on what it loads."""
-
-
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, seconds: float) -> Duty:
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Duty:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-        began = time.process_time()
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
-        spent = max(0.0, time.process_time() - began - FIRST)
         others = exchanged(document, miniature)
         if others:
             return _of_another_claim(found, others)
         if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
             return found
-        if seconds == 0:
+        if effort == 0:
             return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
-        size = sum(result.datasets for result in found.verdict.universes)
-        limits = {"pace": spent / max(1, size) ** 2, "seconds": seconds}
-        return _grown(found, document, miniature, registry, limits)
+        return _grown(found, document, miniature, registry, effort)
 
     return attrs.evolve(whole, judge=judge)
 
@@ -212,13 +203,11 @@ def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
 
 
-def _grown(
-    found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, limits: dict[str, float]
-) -> Obligation:
+def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int) -> Obligation:
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
     assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
     space = document.spec.space
-    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, space, registry=registry, **limits))
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, space, registry=registry, effort=effort))
     growing = [line for line in lines if line.grows]
     small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)

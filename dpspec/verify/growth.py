@@ -9,7 +9,6 @@ about. A budget that differs by universe is meant to follow the size; there the 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import attrs
@@ -26,10 +25,11 @@ from dpspec.verify.exhaustive import per_unit, verify
 from dpspec.verify.sizes import Size, lowered
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict
 
-DATASETS, PAIRS, STEPS = 500, 3_000, 3
-"""A size is raised by at most so many steps, while the space has at most so many datasets and so many pairs to compare."""
-SECONDS = 1.5
-"""... and while the processor time that the growth of one miniature takes stays within this, as far as can be told beforehand."""
+DATASETS, STEPS = 500, 3
+"""A size is raised by at most so many steps, while the space has at most so many datasets."""
+EFFORT, REFINED = 2_000, 5
+"""... and while the growth of one miniature looks at no more than so many datasets and pairs of them, together; where a
+constant is a bracket, whose laws take longer, each counts so many times."""
 
 TOGETHER = "all sizes together"
 
@@ -83,8 +83,7 @@ def grown(
     claimed: DatasetSpace,
     *,
     registry: Registry | None = None,
-    pace: float = 0.0,
-    seconds: float = SECONDS,
+    effort: int = EFFORT,
 ) -> Iterator[Grown]:
     """What becomes of a verified miniature when each size that it lowers is raised.
 
@@ -93,12 +92,12 @@ def grown(
         spec, mechanism: the miniature.
         claimed: the space of the claim.
         registry: where the provenance of the blocks is looked up.
-        pace: the processor time in seconds that the miniature took for the square of its number of datasets.
-        seconds: the processor time within which all sizes are raised.
+        effort: how many datasets and pairs of them are looked at while all sizes are raised.
     """
+    constants = [result.constant for result in verdict.universes]
+    effort //= 1 if all(constant.is_exact for constant in constants) else REFINED
     walk = _Raised(
-        mechanism=mechanism, claimed=claimed, registry=registry, uniform=spec.budget.uniform() is not None,
-        until=time.process_time() + seconds, pace=pace,
+        mechanism=mechanism, claimed=claimed, registry=registry, uniform=spec.budget.uniform() is not None, left=effort
     )  # fmt: skip
     sizes = lowered(spec.space, claimed) or {}
     for name in sorted(sizes, key=lambda name: not hasattr(claimed, name)):  # the plain numbers before the attributes
@@ -109,14 +108,13 @@ def grown(
 
 @attrs.define(kw_only=True)
 class _Raised:
-    """Raises sizes of one miniature; learns how fast that goes."""
+    """Raises sizes of one miniature; `left` is how many datasets and pairs may still be looked at."""
 
     mechanism: Mechanism
     claimed: DatasetSpace
     registry: Registry | None
     uniform: bool
-    until: float
-    pace: float
+    left: int
 
     def one(self, name: str, verdict: Verdict, spec: PrivacySpec) -> Grown:
         """One size, step by step."""
@@ -161,17 +159,17 @@ class _Raised:
 
     def judged(self, spec: PrivacySpec) -> Verdict | str:
         """The verdict on a larger space, or why there is none."""
-        size = spec.space.cardinality()
-        if size is not None and size <= DATASETS and time.process_time() + self.pace * size * size > self.until:
-            return f"with {count(size, 'dataset')} it would take too long"
-        began = time.process_time()
+        size, most = spec.space.cardinality(), min(DATASETS, self.left)
+        if size is None or size > most:  # before anything is asked of a space that may be huge
+            held = "infinitely many datasets" if size is None else count(size, "dataset")
+            return f"the space has {held}, above the {most:,} that are left to be looked at"
         try:
-            found = verify(self.mechanism, spec, most_datasets=DATASETS, most_pairs=PAIRS, registry=self.registry)
+            found = verify(self.mechanism, spec, most_datasets=most, most_pairs=self.left - size, registry=self.registry)
         except DpspecError as fault:
             return str(fault)
         if found.outcome is Outcome.UNDECIDED:
             return found.reason
-        self.pace = (time.process_time() - began) / max(1, size or 1) ** 2
+        self.left -= size + sum(result.datasets * (result.datasets - 1) // 2 for result in found.universes)
         return found
 
     def load(self, verdict: Verdict) -> Bracket:

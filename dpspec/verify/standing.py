@@ -9,7 +9,7 @@ from dpspec.extension.registry import Registry
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Obligation, claims
 from dpspec.verify.exhaustive import Progress
-from dpspec.verify.growth import SECONDS
+from dpspec.verify.growth import EFFORT
 from dpspec.verify.verdict import Outcome, Verdict
 from dpspec.verify.words import Word, joint_word
 
@@ -67,7 +67,7 @@ def standing(
     registry: Registry | None = None,
     *,
     most: int | None = None,
-    seconds: float = SECONDS,
+    effort: int = EFFORT,
     progress: Progress | None = None,
 ) -> Standing:
     """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
@@ -79,7 +79,7 @@ def standing(
         registry: where the provenance of the blocks is looked up.
         most: spaces with more datasets than this are not walked, and the claim is then told as never checked; without it, what
             `dpspec verify` does.
-        seconds: the processor time for raising the sizes that a miniature lowers; with 0 they are not.
+        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
         progress: called with (done, in all).
     """
     large = None if most is None else _too_large(document, most)
@@ -87,7 +87,7 @@ def standing(
         return Standing(word=Word.UNCHECKED, reason=large)
     found: list[Obligation] = []
     try:
-        found += (duty.judge(registry, progress) for duty in claims(document, seconds=seconds))
+        found += (duty.judge(registry, progress) for duty in claims(document, effort=effort))
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
@@ -96,7 +96,7 @@ def standing(
     words = [_of_claim(obligation) for obligation in found]
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
-    if worst is Word.MINIATURE and seconds == 0:
+    if worst is Word.MINIATURE and effort == 0:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
     return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
 

@@ -13,10 +13,14 @@ from tests.attacks import bayes
 FEW, MANY = 220, 10_000
 
 
-def asked(seed, count):
-    """So many questions that attackers answer, and how many limits are attained, by attacker."""
+def asked(seed, count, tell=lambda *_: None):
+    """So many questions that attackers answer, and how many limits are attained, by attacker; told on the way, every 250."""
     lot, below, tight, total, refused = Random(seed), [], Counter(), Counter(), Counter()
+    told = 0
     while total.total() < count:
+        if total.total() >= told + 250:
+            told = total.total()
+            tell(below, tight, total, refused)
         world = bayes.world(lot)
         answers = {}
         for question in bayes.questions(world, lot):
@@ -49,12 +53,19 @@ def test_no_limit_is_below_the_truth():
     assert tight.total() > total.total() / 4
 
 
+def together(below, tight, total, refused):
+    """The figures in one line; a run that is cut leaves the last of them."""
+    counts = f"{total.total():,} questions, {refused.total():,} refused, {tight.total():,} limits attained"
+    print(f"together {counts}, {len(below)} limits below the truth", *below[-1:], flush=True)
+
+
 @pytest.mark.long
 def test_no_limit_is_below_the_truth_in_many_questions(capsys):
-    below, tight, total, refused = asked("bayes, many", MANY)
     with capsys.disabled():
         print()
+        found = asked("bayes, many", MANY, together)
+        below, tight, total, refused = found
         for name in sorted(total):
             print(f"{name:22} {total[name]:6,} questions, {tight[name]:6,} limits attained, {refused[name]:5,} refused")
-        print(f"together {total.total():,} questions, {len(below)} limits below the truth, {tight.total():,} attained")
+        together(*found)
     assert below == []

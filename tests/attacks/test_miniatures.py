@@ -5,6 +5,9 @@ Each lowers a size on which the sensitivity depends, or exchanges the very thing
 
 from __future__ import annotations
 
+import itertools
+import time
+
 import pytest
 
 from dpspec.extension import installed
@@ -79,8 +82,7 @@ def test_a_lowered_size_is_raised_until_the_claim_falls(text):
     assert found.word is Word.REFUTED
     (obligation,) = found.obligations
     assert obligation.verdict.witness is not None
-    assert standing(document).is_false
-    assert standing(document, seconds=0).word is Word.MINIATURE  # green on the miniature alone: what the growth is for
+    assert standing(document, effort=0).word is Word.MINIATURE  # green on the miniature alone: what the growth is for
 
 
 def test_a_constant_that_grows_below_the_budget_holds_nothing():
@@ -92,6 +94,15 @@ def test_a_constant_that_grows_below_the_budget_holds_nothing():
     assert found.word is Word.UNDECIDED
     assert "the constant grows with members (members = 1, 2" in found.obligations[0].detail
     assert "ln(4), ln(16)" in found.obligations[0].detail
+
+
+def test_the_word_does_not_depend_on_the_speed_of_the_machine(monkeypatch):
+    """A clock that says that hours went by between any two looks changes nothing: growth is bounded by counts."""
+    hours = itertools.count(step=7200)
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, lambda: next(hours))
+    text = REFUTED["one contribution at a time, claimed for three"]
+    assert standing(read_text(text, installed().registry)).is_false
 
 
 def test_a_size_that_does_not_matter_is_told_as_steady():

@@ -254,6 +254,32 @@ def test_the_public_is_told_what_is_certain(run, total):
         assert words in told
 
 
+def test_the_limits_for_the_public_are_those_of_a_distance(run, specs):
+    """Two places on a map may be further apart than distance 1: the limit told is none for them."""
+    path = specs / "flavours" / "geo-indistinguishability.dpspec.toml"
+    told = " ".join(run("explain", path, "--audience", "public").out.split())
+    assert "All this holds for two ideas at distance 1 or less" in told
+    assert "For two ideas further apart the limits are weaker, or there are none." in told
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_row_names_the_record_it_is_about(run, tmp_path, position):
+    """The sum of two of three bits is published: it tells the first record, and nothing about the third."""
+    place = 2 * position
+    path = tmp_path / "some.dpspec.toml"
+    path.write_text(
+        'schema = 1\nid = "some"\ntitle = "some"\n[space]\ntype = "bit-vectors"\nlength = 3\n'
+        '[multiverse]\ninvariants = [{ type = "linear-map", rows = [[1, 1, 0]] }]\n[input_divergence]\ntype = "hamming-ordered"\n'
+        '[output_divergence]\ntype = "mult"\n[budget]\nepsilon = "ln(2)"\n',
+        encoding="utf-8",
+    )
+    ran = run("risk", path, "--attacker", "arbitrary-prior", "--set", f"position={place}", "--format", "json")
+    rows = [row for row in ran.json("risk")["rows"] if "largest" in row["quantity"] and "without" in row["quantity"]]
+    (said,) = [statement for row in rows for statement in row["worst_case"]]
+    assert said["assumption"].startswith(f"the target's is record {place + 1}; ")
+    assert ("no two candidates are left open" in said["theorem"]) is (place == 0)
+
+
 # --- explain --audience ------------------------------------------------------------------------------------
 
 

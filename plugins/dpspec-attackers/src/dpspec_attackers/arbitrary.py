@@ -18,7 +18,7 @@ from dpspec.params import Data, Exact, Integer, Items, Rational, Text, define
 from dpspec.risk.candidates import Candidates, candidates_among, candidates_within, is_small
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import AnyPriorTrueRecord, WorstCase
-from dpspec_attackers.priors import Prior, Weighted, check_uncertain, replaced, replacing
+from dpspec_attackers.priors import Prior, Weighted, check_uncertain, replaced, replacing, target
 from dpspec_attackers.semantics import FACTORS, NO_BOUND, at, exponential, growth, keeps_mixtures, pure_bound, said
 from dpspec_attackers.worlds import ANY, Counterfactual, World, check_compared, dropped
 
@@ -107,12 +107,13 @@ class ArbitraryPrior(AttackerModel):
         theorem = "K-T26, e^(2 epsilon)" if twice else "K-T25, e^epsilon"
         least = 0 if size.is_infinite else exponential(-size)
         step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
-        known = f"{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
+        whose = target(spec, self.position)
+        known = f"{whose}{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
         yield said(MOST, (), Relation.AT_MOST, exponential(size), theorem, known)
         yield said(LEAST, (), Relation.AT_LEAST, least, theorem, known, trivial=0)
         if not twice and keeps_mixtures(divergence):
             theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
-            right = AnyPriorTrueRecord.assumption()
+            right = f"{whose}{AnyPriorTrueRecord.assumption()}"
             for factor in self.factors:
                 value = growth(divergence, bound, factor)
                 yield said(TAIL, at(factor=factor), Relation.AT_MOST, value, theorem, right, trivial=1)
@@ -147,7 +148,8 @@ class ArbitraryPrior(AttackerModel):
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
 
     def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
-        pure, known = pure_bound(spec.output_divergence, bound), "any prior on datasets of one size"
+        pure = pure_bound(spec.output_divergence, bound)
+        known = f"{target(spec, self.position)}any prior on datasets of one size"
         if pure.is_infinite:
             yield said(PRIOR, (), Relation.AT_MOST, NO_BOUND, "K-T23: no bound exists", known)
             return

@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar
 import attrs
 
 from dpspec.attacker import AttackerModel, Relation, RiskStatement
-from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.errors import AttackerMisfitError
 from dpspec.exact import Number, largest
 from dpspec.laws.finite import FiniteLaw
@@ -21,7 +20,7 @@ from dpspec.params import Exact, Integer, Items, Rational, define
 from dpspec.risk.allowed import allowed_power
 from dpspec.spec import PrivacySpec
 from dpspec_attackers.knowledge import FrequentistCompound
-from dpspec_attackers.priors import Prior, Weighted, replaced, replacing
+from dpspec_attackers.priors import Prior, Weighted, replaced, replacing, target
 from dpspec_attackers.semantics import at, keeps_mixtures, said
 from dpspec_attackers.tester import LEVELS
 from dpspec_attackers.worlds import ANY, Counterfactual, World, check_compared
@@ -60,12 +59,12 @@ class CompoundTester(AttackerModel):
         if not keeps_mixtures(divergence):
             rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
             raise AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
-        return replaced(spec, self.position, self.distance).stated(partial(self._allowed, divergence))
+        return replaced(spec, self.position, self.distance).stated(partial(self._allowed, spec))
 
-    def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
-        powers = [(level, allowed_power(divergence, bound, level)) for level in self.levels]
-        known = self.assumption
+        powers = [(level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
+        known = f"{target(spec, self.position)}{self.assumption}"
         return tuple(
             said("power", at(level=level), Relation.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
         )

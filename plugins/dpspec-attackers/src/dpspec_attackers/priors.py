@@ -115,6 +115,11 @@ def split(spec: PrivacySpec, dataset: Dataset, position: int) -> Split:
     return (*dataset[:position], None, *dataset[position + 1 :]), dataset[position]
 
 
+def target(spec: PrivacySpec, position: int) -> str:
+    """Whose record it is, as the beginning of an assumption: what is published, or the distance, may treat places differently."""
+    return f"the target's is record {position + 1}; " if spec.space.is_ordered else ""
+
+
 def joined(others: Hashable, record: Hashable) -> tuple[Any, ...]:
     """The dataset of other records (None at the target's place) and the target's record."""
     return tuple(record if entry is None else entry for entry in others)  # type: ignore[attr-defined]

@@ -6,12 +6,14 @@ import inspect
 import re
 from collections.abc import Iterator
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.compare import events, pairwise
 from dpspec.compare.conversions import paths
 from dpspec.compare.quantities import registered
 from dpspec.errors import DpspecError, UnknownNameError
@@ -43,9 +45,10 @@ def explain(name: str, registry: Registry) -> list[Data]:
     """
     found = [_entry(entry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
+    found += [_argument(module) for module in LAST_ARGUMENTS if name == module.RULE]
     if found:
         return found
-    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()}
+    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | {one.RULE for one in LAST_ARGUMENTS}
     error = UnknownNameError("name", "is nothing registered and no error code", did_you_mean(name, known) or _kinds(), value=name)
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
@@ -99,6 +102,17 @@ def _error(cls: type[DpspecError]) -> Data:
     return {
         "name": cls.code, "kind": "error code", "definition": f"{text}\n\nExit code {cls.exit_code}.", "parameters": [],
         "plugin": None, "distribution": None, "version": None, "class": f"{cls.__module__}.{cls.__qualname__}",
+    }  # fmt: skip
+
+
+LAST_ARGUMENTS = pairwise, events
+"""Arguments of a comparison that are no registered rules: they see the whole of two small specifications at once."""
+
+
+def _argument(module: ModuleType) -> Data:
+    return {
+        "name": module.RULE, "kind": "rule", "definition": inspect.cleandoc(module.__doc__ or ""), "parameters": [],
+        "plugin": None, "distribution": None, "version": None, "class": module.__name__,
     }  # fmt: skip
 
 

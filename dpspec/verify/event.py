@@ -41,6 +41,9 @@ _MOST_UNION = 512
 _CUTS = 16
 _FEW = 16
 """Of laws on infinitely many outcomes those are listed that hold all but about 2^-16."""
+_FEWER = 4, 2, 1
+"""And all but about 2^-4, 2^-2 or 2^-1 where that would be more than `_LOOKED_AT`: tables of many noisy cells."""
+_LOOKED_AT = 10_000
 _GRAIN = 1 << 20
 """Log-ratios that agree to this many parts of 1 are taken as equal, and the likelier outcome comes first."""
 
@@ -214,10 +217,15 @@ def _outcomes(left: Law, right: Law) -> list[Outcome]:
     if isinstance(left, Listed) and isinstance(right, Listed):
         return list(dict.fromkeys((*left.support, *right.support)))
     if isinstance(left, AtomicLaw) and isinstance(right, AtomicLaw):
-        try:
-            return list(dict.fromkeys((*left.window(_FEW), *right.window(_FEW))))
-        except DpspecError:
-            return []
+        found: list[Outcome] = []
+        for precision in (_FEW, *_FEWER):
+            try:
+                found = list(dict.fromkeys((*left.window(precision), *right.window(precision))))
+            except DpspecError:
+                continue
+            if len(found) <= _LOOKED_AT:
+                break
+        return found
     return []
 
 

@@ -141,6 +141,14 @@ def test_explain_a_name(run, name):
     assert meaning["class"].rpartition(".")[2] in run("explain", name).out.replace("\n", "")
 
 
+@pytest.mark.parametrize("name", ["pair-by-pair", "event-by-event"])
+def test_explain_an_argument_that_derivations_name(run, name):
+    """Two arguments of comparisons are no registered rules, and stand in derivations like rules."""
+    (meaning,) = run("explain", name, "--format", "json").json("explain")["meanings"]
+    assert meaning["kind"] == "rule"
+    assert "premise" in meaning["definition"]
+
+
 def test_explain_gives_the_parameters_with_their_meaning(run):
     (meaning,) = run("explain", "permutation-swapping", "--format", "json").json("explain")["meanings"]
     rate = next(p for p in meaning["parameters"] if p["name"] == "swap_rate")

@@ -10,7 +10,7 @@ import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
 from dpspec.errors import NoRouteError, SpecSyntaxError
-from dpspec.exact import number
+from dpspec.exact import ln, number
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.laws.combine import mixture, product
@@ -20,7 +20,7 @@ from dpspec.laws.exponential import exponential
 from dpspec.laws.exponential_law import finite_law
 from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.event import Asked, probability, telling_event
+from dpspec.verify.event import Asked, _outcomes, probability, telling_event
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.expression import Expression, form
 from dpspec.verify.replay import from_data, replay, to_data, witness_file
@@ -213,3 +213,9 @@ def test_an_undecided_verdict_has_no_constant_0():
     found = refute(lambda bits, rng: rng.random(), bits_spec(), draws=2_000, datasets=[(0, 0, 0), (1, 0, 0)])
     assert found.outcome.value == "undecided"
     assert (str(found.constant.lower), str(found.constant.upper)) == ("0", "inf")
+
+
+def test_of_a_table_of_noisy_cells_the_likely_outcomes_are_looked_at():
+    """Four cells with noise have 130,321 outcomes but for 2^-8, and the likely ones are enough."""
+    left, right = (product([TwoSidedGeometric(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0)))
+    assert len(_outcomes(left, right)) <= 10_000

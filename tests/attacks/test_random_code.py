@@ -6,7 +6,8 @@ The long profile takes the seed 1; run it alone by
 
     python -m tests.attacks.test_random_code 2000 100000 1
 
-or its halves, in two processes, by the same with `0 2` and `1 2` behind. What was done so far stands in the last line that it prints.
+or its halves, in two processes, by the same with `0 2` and `1 2` behind.
+What was done so far stands in the last line that it prints.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def misfits(law: Any, seen: dict[Any, int], runs: int, most: float) -> list[str]
     return found
 
 
-def compared(  # noqa: PLR0917
+def compared(
     count: int, runs: int, seed: int, part: int = 0, of: int = 1, *, folder: Path, tell: Any = None, paths: int = 1000
 ) -> tuple[int, list[str]]:
     """How many of some programs (or of one part of so many) could be enumerated, and what does not fit."""

@@ -130,7 +130,7 @@ class Questions:
 
     # -- calls --------------------------------------------------------------------------------------
 
-    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:
+    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
         """function(*args, **options)."""
         if function is print:
             return self._print(args, options)

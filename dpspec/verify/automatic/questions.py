@@ -96,8 +96,8 @@ class Questions:
             "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
             "modulo": self.modulo,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
-            "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop, "round": self.round,
-            "locals": builtins.locals,
+            "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
+            "round": self.round, "locals": builtins.locals,
         }  # fmt: skip
 
     # -- refusing -----------------------------------------------------------------------------------
@@ -315,9 +315,9 @@ class Questions:
             if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif callable(given) and function is not isinstance and function is not issubclass:
-            if not self._follow(given) and not isinstance(given, type) and which not in known.CALLING and not of_container:
-                if function is not callable and name != "sort":
-                    self._stop(name, f"is given {getattr(given, '__name__', 'a callable')} to call")
+            asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
+            if not self._follow(given) and not asked:
+                self._stop(name, f"is given {getattr(given, '__name__', 'a callable')} to call")
         if which in known.SHOWING or name in ("format", "format_map"):
             self.shown(given)
 
@@ -588,9 +588,8 @@ class Questions:
             return kind, value if kind is not slice else repr(value)
         if issubclass(kind, np.generic) and not kind.__name__.startswith("void"):
             return kind, value.tobytes()
-        if isinstance(value, type) and not _library(value.__module__):
-            if type(value) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(one) for one in _own_bases(value)):
-                raise Unknown("a class that is asked itself by its operators")
+        if isinstance(value, type) and _is_asked_itself(value):
+            raise Unknown("a class that is asked itself by its operators")
         if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
             return id(value)
         if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
@@ -661,9 +660,10 @@ _WRITERS = (dataclasses, collections, enum, typing)
 _DESCRIPTORS = (property, staticmethod, classmethod)
 
 
-def _own_bases(kind: type) -> list[type]:
-    """A class and those above it that are of the user's."""
-    return [base for base in kind.__mro__ if not _library(base.__module__)]
+def _is_asked_itself(kind: type) -> bool:
+    """Whether operators on a class of the user's, not on its objects, run code of the user's."""
+    own = [base for base in kind.__mro__ if not _library(base.__module__)]
+    return bool(own) and (type(kind) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
 
 
 def _is_walked(given: Any) -> bool:

@@ -111,7 +111,7 @@ def _warned(search: _Search, *, read: bool) -> Iterator[None]:
         if search.inside:
             search.questions.refuse(f"warns: {message}")
 
-    with warnings.catch_warnings(), np.errstate(**({} if read else {"all": "ignore"})):
+    with warnings.catch_warnings(), contextlib.nullcontext() if read else np.errstate(all="ignore"):
         warnings.simplefilter("always" if read else "ignore")
         warnings.showwarning = told
         yield

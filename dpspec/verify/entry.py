@@ -199,9 +199,7 @@ class _Case:
         """Verified only where the real function, run with numpy's generator, does what was read off its code."""
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
-        asked = apart(
-            lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws))
-        )
+        asked = apart(lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws)))
         if asked.value is None:
             ended = _ends(asked, "in the second opinion")
             return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))

@@ -26,6 +26,7 @@ import math
 import struct
 import sys
 import traceback
+import types
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +40,10 @@ from dpspec.errors import NotEnumerableError
 
 _ITSELF = (int, str, bytes, type(None))
 _DEEPEST = 100
-_OURS = str(Path(__file__).parents[1])
+_OURS = str(Path(__file__).parents[1] / "_").removesuffix("_")
+_LONGEST = 14_000
+"""Bits of an integer that Python writes as text without being asked twice."""
+_PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
 _OWN = ("__str__", "__repr__", "__eq__", "__ne__", "__hash__", "__getattribute__", "__getattr__", "args")
 
@@ -134,6 +138,8 @@ def steady(value: Any) -> bool:
 def _sight(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     kind = type(value)
     if kind in _ITSELF:
+        if kind is int and value.bit_length() > _LONGEST:
+            raise UnobservableError(value, f"has more than {_LONGEST} bits, which Python does not write as text")
         seen: Hashable = value
         return seen
     if depth > _DEEPEST:
@@ -220,6 +226,8 @@ def _set(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
 def _table(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     entries = tuple((_sight(key, inside, depth), _sight(held, inside, depth)) for key, held in value.items())
     kind = type(value).__name__
+    if getattr(value, "__dict__", None):
+        raise UnobservableError(value, "has attributes beside its entries", "return dict(it)")
     if kind == "defaultdict":
         made = value.default_factory
         if made is not None and made not in (int, float, str, list, dict, set, bool):
@@ -280,6 +288,7 @@ def _record(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     held = dict(getattr(value, "__dict__", {}))
     for field in dataclasses.fields(value):
         held.setdefault(field.name, getattr(value, field.name))
+    held |= {name: part for name, part in _in_places(value) if name not in held}
     parts = tuple((name, _sight(part, inside, depth)) for name, part in held.items())
     return Observed(
         _called(kind), parts, lambda: f"{kind.__name__}({', '.join(f'{name}={part!r}' for name, part in parts)})", parts
@@ -295,12 +304,20 @@ def _raised(problem: BaseException, inside: dict[int, Any], depth: int) -> Hasha
     arguments = _parts(problem.args, inside, depth + 1)
     held = tuple((name, _sight(part, inside, depth + 1)) for name, part in vars(problem).items())
     before = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+    held += tuple((name, _sight(part, inside, depth + 1)) for name, part in _in_places(problem))
     behind = None if before is None else _raised(before, inside, depth + 1)
     text = f"raises {kind.__name__}" + (
         f": {_written(arguments)}" if len(arguments) == 1 else f": {arguments!r}" if arguments else ""
     )
     known = (_called(kind), arguments, str(problem), held, _lines(problem), problem.__cause__ is None, behind)
     return Observed("raises", known, lambda: text)
+
+
+def _in_places(value: Any) -> list[tuple[str, Any]]:
+    """What an object keeps beside its dictionary: slots, and what Python's own exceptions hold, such as an exit code."""
+    found = {name for base in type(value).__mro__ for name, place in vars(base).items() if isinstance(place, _PLACES)}
+    names = sorted(name for name in found - {"args"} if not (name.startswith("__") and name.endswith("__")))
+    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
 
 
 def _lines(problem: BaseException) -> tuple[int, ...]:

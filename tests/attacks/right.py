@@ -434,3 +434,25 @@ def without_replacement(x, rng):
     """One of two records, a zero and a one: P(1) = (1 + count) / 4."""
     pool = [0, 1, *x]
     return int(rng.choice(pool, size=1, replace=False)[0])
+
+
+# --- redraws until a name says so ------------------------------------------------------------------------------------------
+
+
+@right("ln(3)")
+def until_a_flag_is_set(x, rng):
+    done = False
+    while not done:
+        drawn = int(rng.integers(8))
+        done = drawn < 4
+    return x[0] if drawn else 1 - x[0]
+
+
+@right("ln(3)")
+def until_something_is_there(x, rng):
+    found = None
+    while found is None:
+        drawn = rng.integers(5)
+        if drawn < 4:
+            found = x[0] if drawn else 1 - x[0]
+    return found

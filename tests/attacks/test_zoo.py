@@ -8,6 +8,7 @@ import pytest
 
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.verdict import Outcome, Verdict
+from tests.attacks import rare
 from tests.attacks.right import RIGHT, Right
 from tests.attacks.tricks import TRICKS, Trick
 from tests.verify.toys import bits_spec
@@ -33,6 +34,7 @@ def some(cases: list[Any], every: int) -> list[Any]:
 
 def test_the_zoo_is_as_large_as_it_should_be() -> None:
     assert len(TRICKS) >= 100
+    assert rare.__name__.endswith("rare")  # its tricks are entered by its import
     assert len(RIGHT) >= 40
     assert len({trick.name for trick in TRICKS}) == len(TRICKS)
     assert len({case.name for case in RIGHT}) == len(RIGHT)

@@ -31,7 +31,7 @@ from dpspec.verify.automatic.uniform import Uniform
 Names = frozenset[str]
 _NONE: Names = frozenset()
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_ATOMS = (int, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
+_ATOMS = (int, bool, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
 _STATELESS = (types.ModuleType, np.ufunc)
 _CONTAINERS = (list, tuple, frozenset)  # the order of a changing set depends on its past
 

@@ -19,6 +19,7 @@ import functools
 import io
 import operator
 import re
+import string
 import sys
 import types
 import typing
@@ -95,8 +96,8 @@ class Questions:
             "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
             "modulo": self.modulo,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
-            "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop, "round": self.round,
-            "locals": builtins.locals,
+            "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
+            "round": self.round, "locals": builtins.locals,
         }  # fmt: skip
 
     # -- refusing -----------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ class Questions:
 
     # -- calls --------------------------------------------------------------------------------------
 
-    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:
+    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
         """function(*args, **options)."""
         if function is print:
             return self._print(args, options)
@@ -137,6 +138,10 @@ class Questions:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
+        if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
+            return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
+        if function is isinstance or function is issubclass:
+            self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
         if not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
@@ -146,6 +151,14 @@ class Questions:
             self.refuse("makes a class while it runs")
         if isinstance(function, np.ufunc) and options.keys() - {"axis", "dtype", "keepdims"}:
             self._stop(f"numpy.{name}", "with such options leaves memory unwritten or writes elsewhere")
+        if any(type(given) is str and given == "empty" for given in (*args, *options.values())) and function is np.pad:
+            self._stop("numpy.pad", "with such an option leaves memory unwritten")
+        if name in ("clip", "outer") and "where" in options:
+            self._stop(f"numpy.{name}", "with such options leaves memory unwritten")
+        if name in ("format", "format_map"):
+            self._template(function, args)
+        if name in _WALKING_PARTS and not options:
+            args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
         if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
             self._stop("ndarray.astype", _OUTSIDE)
         calling = id(function) in known.CALLING or name in ("sort", "partial")
@@ -169,7 +182,39 @@ class Questions:
 
     def _guarded(self, given: Any) -> Any:
         """A known callable that is handed to another one asks as well when it is called."""
-        return functools.partial(self.call, given) if callable(given) and not self._follow(given) else given
+        asks = callable(given) and (not self._follow(given) or type(given) is functools.partial)
+        return functools.partial(self.call, given) if asks else given
+
+    def _classes(self, given: Any, *, of_generator: bool) -> None:
+        """The classes of isinstance and issubclass: whether something belongs to one may be decided by code of the user's."""
+        for kind in given:
+            if isinstance(kind, (tuple, types.UnionType)):
+                self._classes(kind if isinstance(kind, tuple) else typing.get_args(kind), of_generator=of_generator)
+            elif isinstance(kind, type) and type(kind) is not type:
+                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not _library(base.__module__))
+                if of_generator or type(kind) not in _METACLASSES or hooked or getattr(kind, "_is_protocol", False):
+                    self._stop(_word(kind), "decides by code of its own what belongs to it")
+
+    def _template(self, function: Any, args: tuple[Any, ...]) -> None:
+        """A text with fields; one that looks up an attribute of what fills it asks for more than its value."""
+        text = getattr(function, "__self__", None)
+        text = args[0] if not isinstance(text, str) and args else text
+        if function is not format and isinstance(text, str):
+            try:
+                fields = [field for _, field, _, _ in string.Formatter().parse(text) if field]
+            except ValueError:
+                return
+            if any("." in field for field in fields) or re.search(r"{[^{}]*:[^{}]*{[^{}]*\.", text):
+                self.refuse("looks up attributes in a text that is filled in")
+
+    def same(self, left: Any, right: Any) -> bool:
+        """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
+        for one in (left, right):
+            if type(one) is Uniform or (type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+            if isinstance(one, np.generic) and not isinstance(one, np.bool_):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+        return left is right
 
     def _print(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         if options.keys() - {"sep", "end", "flush"}:
@@ -270,7 +315,9 @@ class Questions:
             if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif callable(given) and function is not isinstance and function is not issubclass:
-            self._follow(given)
+            asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
+            if not self._follow(given) and not asked:
+                self._stop(name, f"is given {getattr(given, '__name__', 'a callable')} to call")
         if which in known.SHOWING or name in ("format", "format_map"):
             self.shown(given)
 
@@ -297,6 +344,8 @@ class Questions:
             self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
         elif issubclass(kind, (set, frozenset)) and name in ("pop", "__iter__"):
             self.each(owner)
+        elif issubclass(kind, np.generic) and name in _OF_MEMORY:
+            self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
         elif kind in known.TYPES or kind is super or isinstance(owner, types.ModuleType):
             if name.startswith("_") and kind is not super and not special and name not in known.METHODS:
                 self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
@@ -381,9 +430,19 @@ class Questions:
         """What is walked through: the order of a set of texts changes from one process to the next."""
         if issubclass(type(things), (set, frozenset)) and len(things) > 1 and not all(map(steady, things)):
             self._stop("set", "is walked through in an order that changes from one process to the next")
+        if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
+            self._inside(things)
         if type(things) in (EnumeratingGenerator, Uniform):
             self._stop("generator", "was walked through")
         return things
+
+    def _inside(self, things: Any, depth: int = 3) -> None:
+        """What is walked through may be taken apart further."""
+        for part in things:
+            if type(part) in (set, frozenset):
+                self.each(part)
+            elif depth and type(part) in (tuple, list):
+                self._inside(part, depth - 1)
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
@@ -439,6 +498,8 @@ class Questions:
         where = f"{function.__module__}.{function.__qualname__}"
         if self._is_library(function) or vars(builtins) is not _builtins(function):
             self._stop(where, _OUTSIDE)
+        if any(name.startswith(PREFIX) for name in (*function.__globals__, *function.__code__.co_freevars)):
+            self._stop(where, "uses names that begin like those of what is asked of it")
         code = rewritten(function.__code__, function.__globals__)
         if code is None:
             self._stop(where, "has no source that says what its code does")
@@ -527,6 +588,8 @@ class Questions:
             return kind, value if kind is not slice else repr(value)
         if issubclass(kind, np.generic) and not kind.__name__.startswith("void"):
             return kind, value.tobytes()
+        if isinstance(value, type) and _is_asked_itself(value):
+            raise Unknown("a class that is asked itself by its operators")
         if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
             return id(value)
         if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
@@ -584,6 +647,10 @@ class Questions:
         return tuple(held), parts(held.values())
 
 
+_WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
+_OF_MEMORY = frozenset({
+    "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
+})  # fmt: skip
 _METACLASSES = (type(abc.ABC), type(enum.Enum), type(typing.Protocol))
 _OF_WRITERS = frozenset({
     "__class__", "NotImplemented", "__qualname__", "__setattr__", "__delattr__", "_tuple_new", "object", "hash", "type", "super",
@@ -591,6 +658,17 @@ _OF_WRITERS = frozenset({
 })  # fmt: skip
 _WRITERS = (dataclasses, collections, enum, typing)
 _DESCRIPTORS = (property, staticmethod, classmethod)
+
+
+def _is_asked_itself(kind: type) -> bool:
+    """Whether operators on a class of the user's, not on its objects, run code of the user's."""
+    own = [base for base in kind.__mro__ if not _library(base.__module__)]
+    return bool(own) and (type(kind) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
+
+
+def _is_walked(given: Any) -> bool:
+    """Whether something is taken apart by iteration and not by its keys."""
+    return not callable(given) and hasattr(type(given), "__iter__") and not hasattr(type(given), "keys")
 
 
 def _library(module: str) -> bool:

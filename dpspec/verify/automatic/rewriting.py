@@ -62,9 +62,15 @@ def _both(source: str, filename: str) -> dict[types.CodeType, types.CodeType]:
         return {}
     return {
         one: other for one, other in zip(plain, asked, strict=True)
-        if one.co_freevars == other.co_freevars
+        if one.co_freevars == other.co_freevars and not _names_questions(one)
         and (one.co_varnames[: one.co_argcount], one.co_flags) == (other.co_varnames[: other.co_argcount], other.co_flags)
     }  # fmt: skip
+
+
+def _names_questions(code: types.CodeType) -> bool:
+    """Whether code has names of its own that begin like the questions, and could take their place."""
+    names = (name for one in _codes(code) for name in (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars))
+    return any(name.startswith(PREFIX) for name in names)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -174,6 +180,18 @@ class _Rewriter(ast.NodeTransformer):
             return _ask("refuse", node, ast.Constant(f"looks at {node.id}"))
         return node
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """`is` of something that is no plain constant."""
+        self.generic_visit(node)
+        if not any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
+            return node
+        if all(isinstance(one, ast.Constant) and one.value in (None, True, False) for one in node.comparators):
+            return node
+        if len(node.ops) > 1:
+            return _ask("refuse", node, ast.Constant("asks by `is` in a chain of comparisons"))
+        asked = _ask("same", node, node.left, node.comparators[0])
+        return asked if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(op=ast.Not(), operand=asked), node)
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         return _ask("modulo", node, node.left, node.right) if isinstance(node.op, ast.Mod) else node
@@ -266,12 +284,17 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Global(self, node: ast.Global) -> list[ast.stmt]:
         return self._refusing(node, f"assigns the global name {node.names[0]}, which it keeps between calls")
 
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
+        """Patterns ask of objects what no question can be put before."""
+        looks = any(isinstance(part, (ast.MatchClass, ast.Attribute)) for case in node.cases for part in ast.walk(case.pattern))
+        self.generic_visit(node)
+        node.subject = _ask("each", node.subject, node.subject)
+        return [_say("refuse", node, ast.Constant("matches a class or an attribute")), node] if looks else node
+
     def visit_match_case(self, node: ast.match_case) -> ast.AST:
         if node.guard is not None:
             node.guard = self.visit(node.guard)
         node.body = self._block(node.body)
-        if any(isinstance(part, ast.MatchClass) for part in ast.walk(node.pattern)):
-            node.guard = _ask("refuse", node.body[0], ast.Constant("matches a class"))
         return node
 
     def _unknown(self, node: ast.AST) -> ast.AST:

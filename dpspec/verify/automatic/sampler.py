@@ -99,15 +99,21 @@ def enumerate_law(
         search = _Search(
             function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read
         )
-        with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _quiet():
+        with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _warned(search, read=read):
             return _law(search.ends())
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Warnings of numpy are no outcome."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+def _warned(search: _Search, *, read: bool) -> Iterator[None]:
+    """A warning is written to standard error, which nobody judges; release code of a mechanism is taken at its word."""
+
+    def told(message: Any, *_: Any, **__: Any) -> None:
+        if search.inside:
+            search.questions.refuse(f"warns: {message}")
+
+    with warnings.catch_warnings(), contextlib.nullcontext() if read else np.errstate(all="ignore"):
+        warnings.simplefilter("always" if read else "ignore")
+        warnings.showwarning = told
         yield
 
 

@@ -23,6 +23,8 @@ from dpspec.verify.automatic.path import Path
 _DIGITS = 12
 """A double that prints with more digits was computed, not typed: only one in 10,000 computed ones prints shorter."""
 _ULPS = 8
+_EXACT = "?bBhHiIlLqQdO"
+"""Kinds of numpy's numbers with which a double stays one."""
 _LEAST = Fraction(1, 1 << 40)
 """Events of a smaller probability are not asked about: a double has steps of 2^-53, a real number has none."""
 
@@ -166,13 +168,15 @@ class Uniform:
 
     def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
         """The answer in the type in which numpy and Python give it."""
-        if type(other) is np.ndarray and other.ndim <= 1:
+        if type(other) is np.ndarray and other.ndim == 1 and other.dtype.char in _EXACT:
             return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape)
         answer = question(other)
         return np.bool_(answer) if self.scalar or isinstance(other, np.generic) else answer
 
     def _below(self, other: object, *, closed: bool) -> bool:
         """Whether scale U + shift < other, or <= other when closed."""
+        if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
+            self._refuse("was compared in single precision")
         if type(other) is Uniform:
             self._refuse("was compared with another random number")
         threshold = exact(other)
@@ -208,6 +212,10 @@ class Uniform:
     def _affine(self, scale: Any, shift: Any, other: Any) -> Uniform:
         if type(other) is bool or not isinstance(other, (int, float, Fraction, np.integer, np.floating)):
             self._refuse(f"was used in a computation with {type(other).__name__}")
+        if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
+            self._refuse("was used in a computation in single precision")
+        if type(other) is Fraction and self.scalar:
+            self._refuse("is a number of numpy and was used in a computation with a Fraction")
         factor, summand = exact(scale), exact(shift)
         if not isinstance(factor, Fraction) or not isinstance(summand, Fraction) or not factor:
             self._refuse("was used in a computation with a number that is not exact")

@@ -22,6 +22,12 @@ settings.register_profile("long", derandomize=True, database=None, deadline=None
 settings.load_profile("fast")
 
 
+@pytest.fixture(autouse=True)
+def _typed_at_a_prompt(doctest_namespace: dict[str, object]) -> None:
+    """What an example defines belongs to whoever types it: plain code of dpspec itself would not be read."""
+    doctest_namespace["__name__"] = "__main__"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("dpspec")
     group.addoption("--references", action="store_true", help="print which reference IDs the tests cover, and which they do not")

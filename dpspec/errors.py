@@ -434,3 +434,7 @@ class Faults(DpspecError):
         self.faults = tuple(faults)
         DpspecError.__init__(self, "\n".join(str(fault) for fault in self.faults), "")
         self.exit_code = max((fault.exit_code for fault in self.faults), default=2)  # type: ignore[misc]
+
+    def __str__(self) -> str:
+        """A line for each fault."""
+        return "\n".join(str(fault) for fault in self.faults)

@@ -87,6 +87,6 @@ def test_links_lead_somewhere(page):
 def test_the_module_docstring_of_dpspec_is_true():
     import dpspec
 
-    code = "\n".join(line[4:] for line in dpspec.__doc__.splitlines() if line.startswith("    ")) + "\nprint(report.word.value)"
+    code = "\n".join(line[4:] for line in dpspec.__doc__.splitlines() if line.startswith("    ")) + "\nprint(report.word.word)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "holds"
+    assert done.stdout.strip() == "miniature"

@@ -301,7 +301,7 @@ def test_the_budget_of_draws_is_kept(draws):
 
     seen = []
     refute(counted, claim(epsilon=1), draws=draws, progress=lambda done, most: seen.append((done, most)))
-    assert next(calls) <= draws + 100
+    assert next(calls) <= draws + 200  # the 60 calls each on two datasets that show whether calls depend on each other
     assert all(done <= most + 100 for done, most in seen)
 
 

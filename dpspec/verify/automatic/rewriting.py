@@ -10,6 +10,7 @@ its code objects has to equal that of the function. No bytecode is interpreted, 
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import functools
@@ -22,6 +23,7 @@ from typing import Any
 from dpspec.verify.automatic.loops import live_at_heads
 
 PREFIX = "_dpspec_"
+_DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
 _SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 
 
@@ -33,7 +35,7 @@ def rewritten(code: types.CodeType, names: dict[str, object]) -> types.CodeType 
         names: its global names, by which the source of what was typed at a prompt is found.
     """
     source = "".join(linecache.getlines(code.co_filename, names))
-    return _both(source, code.co_filename).get(code) if source else None
+    return _both(source, code.co_filename, code.co_flags & _DEFERRED).get(code) if source else None
 
 
 def prepare(function: Any) -> None:
@@ -47,15 +49,15 @@ def prepare(function: Any) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _both(source: str, filename: str) -> dict[types.CodeType, types.CodeType]:
+def _both(source: str, filename: str, flags: int = 0) -> dict[types.CodeType, types.CodeType]:
     """Every code object of a source with its rewritten form."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(source, filename)
-            plain = list(_codes(compile(source, filename, "exec", dont_inherit=True)))
+            plain = list(_codes(compile(source, filename, "exec", flags, dont_inherit=True)))
             asking = ast.fix_missing_locations(_Rewriter().visit(tree))
-            asked = list(_codes(compile(asking, filename, "exec", dont_inherit=True)))
+            asked = list(_codes(compile(asking, filename, "exec", flags, dont_inherit=True)))
         except (SyntaxError, ValueError, RecursionError):
             return {}
     if [one.co_qualname for one in plain] != [one.co_qualname for one in asked]:

@@ -266,7 +266,7 @@ class Sampler(Mechanism):
         most_paths: how many runs one dataset may take.
 
     >>> from dpspec.blocks.vectors import BitVectors
-    >>> flip = Sampler(lambda bits, rng: [bit ^ int(rng.random() < 0.25) for bit in bits], "randomised response")
+    >>> flip = Sampler(lambda bits, rng: tuple(bit ^ int(rng.random() < 0.25) for bit in bits), "randomised response")
     >>> str(flip.law((0, 1), BitVectors(length=2)).probability((0, 1)))
     '9/16'
     """

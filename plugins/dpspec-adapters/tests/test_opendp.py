@@ -103,7 +103,7 @@ def test_the_same_bits_give_the_same_output_and_others_another():
 def test_a_raw_sum_at_epsilon_0_is_refuted(fixed):
     verdict = verify_claim(*opendp_claim(stand_in(), MULTISETS, fixed=fixed))
     assert verdict.outcome is Outcome.REFUTED
-    assert verdict.method == ("exhaustive" if fixed else "sampled")
+    assert verdict.method == "sampled"  # what another library does cannot be read, whether its bits are fixed or not
     assert (verdict.witness.left, verdict.witness.right) == ((), (1,))
 
 

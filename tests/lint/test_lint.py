@@ -58,7 +58,7 @@ EXPLAINED = {
     ("ddhc-a", "constant-for-budget"),
     ("pl-persons", "does-not-recompute"),
     *((path.name.split(".")[0], "no-such-pair") for path in SPECS.glob("swapping-*.toml")),
-    *((flavour, "no-such-pair") for flavour in ("invariants-dp", "subspace-dp", "integer-subspace-dp")),
+    *((flavour, "no-such-pair") for flavour in ("invariants-dp", "induced-subspace-dp", "integer-subspace-dp")),
 }
 
 

@@ -175,10 +175,10 @@ class Uniform:
 
     def _below(self, other: object, *, closed: bool) -> bool:
         """Whether scale U + shift < other, or <= other when closed."""
+        if type(other) is Uniform:  # asked first: its class is not to be asked for
+            self._refuse("was compared with another random number")
         if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
             self._refuse("was compared in single precision")
-        if type(other) is Uniform:
-            self._refuse("was compared with another random number")
         threshold = exact(other)
         if threshold is None:
             if type(other) is float and math.isinf(other):

@@ -6,7 +6,7 @@ An output is written as a *form*, a list that begins with its kind:
     ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message]  [type, repr]         (anything else)
 
 Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
-type. The *numbers of an output* are its finite ints and floats in reading order, from place 0. An expression is one of
+type, and so do numpy's types of numbers by their names, ["np.int64", "5"]. The *numbers of an output* are its finite ints and floats in reading order, from place 0. An expression is one of
 
     {"in": [form, ...]}                                     the output has one of these forms
     {"number": N, "within": [[low, high], ...], "of": form} the number N of it lies in low <= N < high, for one of the pairs;
@@ -35,28 +35,33 @@ Form = tuple[Any, ...]
 Ends = tuple[Fraction | None, Fraction | None]
 """low <= number < high, None for no end."""
 
-_NUMBERS = ("int", "float")
 
 
 def form(output: Any) -> Form:
-    """An output as a form.
+    """An output as a form; the outcome of a law, too, whether it is written plainly or as what is observed.
 
     >>> form((1, 0.5, None, "a"))
     ('tuple', ('int', '1'), ('float', '0x1.0000000000000p-1'), ('None',), ('text', "'a'"))
     """
-    from dpspec.verify.sampled.outputs import atom
+    from dpspec.verify.sampled.outputs import outcome_atom
 
-    shape, numbers = atom(output)
+    shape, numbers = outcome_atom(output)
     return filled(shape, iter(numbers))
 
 
 def filled(shape: Iterable[Any], numbers: Iterator[float]) -> Form:
     """A shape of `dpspec.verify.sampled.outputs` with its numbers, in reading order; without numbers, for any."""
     kind, *parts = shape
-    if kind in _NUMBERS and not parts:
+    if _is_number(kind) and not parts:
         value = next(numbers, None)
-        return (kind,) if value is None else (kind, str(int(value)) if kind == "int" else float(value).hex())
+        return (kind,) if value is None else (kind, str(int(value)) if "int" in kind else float(value).hex())
+    if parts and isinstance(parts[-1], str):  # no parts of its own: what tells it apart, and how it is written
+        return (kind, *(part if isinstance(part, str) else repr(part) for part in parts))
     return (kind, *(filled(part, numbers) if isinstance(part, tuple) else str(part) for part in parts))
+
+
+def _is_number(kind: Any) -> bool:
+    return kind in ("int", "float") or str(kind).startswith("np.")
 
 
 def value(given: Form) -> Any:
@@ -68,7 +73,7 @@ def value(given: Form) -> Any:
     kind, *parts = given
     if kind == "tuple":
         return tuple(value(part) for part in parts)
-    if kind in _NUMBERS and parts:
+    if kind in ("int", "float") and parts:
         return int(parts[0]) if kind == "int" else float.fromhex(parts[0])
     if kind in ("True", "False", "None"):
         return {"True": True, "False": False, "None": None}[kind]
@@ -78,9 +83,9 @@ def value(given: Form) -> Any:
 def numbers(given: Form) -> list[Fraction]:
     """The finite numbers in a form, in reading order."""
     kind, *parts = given
-    if kind in _NUMBERS:
+    if _is_number(kind) and len(parts) <= 1:
         text = parts[0] if parts else "0"
-        return [Fraction(int(text)) if kind == "int" else Fraction(float.fromhex(text))]
+        return [Fraction(int(text)) if "int" in kind else Fraction(float.fromhex(text))]
     return [number for part in parts if isinstance(part, tuple) for number in numbers(part)]
 
 
@@ -92,7 +97,7 @@ def fits(output: Form, pattern: Form) -> bool:
     """
     if output[0] != pattern[0]:
         return False
-    if output[0] in _NUMBERS and len(pattern) == 1:
+    if _is_number(output[0]) and len(pattern) == 1:
         return True
     if len(output) != len(pattern):
         return False

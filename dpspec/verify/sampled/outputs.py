@@ -66,6 +66,24 @@ def atom(output: Any) -> Atom:
         return ("object", f"an object of type {type(output).__name__}"), ()
 
 
+def outcome_atom(outcome: Any) -> Atom:
+    """The atom of an outcome of a law: of a law that was read off code it is what was observed, of a stated one a plain value.
+
+    >>> outcome_atom(observed([0, 1])) == atom([0, 1]), outcome_atom((observed(True), 2)) == atom((True, 2))
+    (True, True)
+
+    What cannot be compared as an output is told apart as the law does it, by how it is written.
+    """
+    if _is_sight(outcome):
+        return _seen(outcome)
+    shape, numbers = atom(outcome)
+    return ((type(outcome).__name__, repr(outcome)), ()) if shape[0] == "object" else (shape, numbers)
+
+
+def _is_sight(outcome: Any) -> bool:
+    return type(outcome) is Observed or (type(outcome) is tuple and any(map(_is_sight, outcome)))
+
+
 def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
     """What was seen, with its numbers taken out."""
     kind = type(sight)

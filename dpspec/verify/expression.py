@@ -6,7 +6,8 @@ An output is written as a *form*, a list that begins with its kind:
     ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message]  [type, repr]         (anything else)
 
 Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
-type, and so do numpy's types of numbers by their names, ["np.int64", "5"]. The *numbers of an output* are its finite ints and floats in reading order, from place 0. An expression is one of
+type, and so do numpy's types of numbers by their names, as in ["np.int64", "5"]. The *numbers of an output* are its finite ints
+and floats in reading order, from place 0. An expression is one of
 
     {"in": [form, ...]}                                     the output has one of these forms
     {"number": N, "within": [[low, high], ...], "of": form} the number N of it lies in low <= N < high, for one of the pairs;

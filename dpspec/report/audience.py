@@ -145,9 +145,10 @@ def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:
         f"takes care to name the wrong idea in no more than 5 of 100 cases, they find the right one {limit(caught)}. Without "
         "looking at the release at all it would be 5."
     )
-    twice, tenfold = (limit(numbers[GROWTH.format(factor)]) for factor in FACTORS)
+    twice, tenfold = (limit(numbers[GROWTH.format(factor)]).strip("()") for factor in FACTORS)
     yield (
-        f"The release can make them twice as sure of the truth {twice}, and ten times as sure {tenfold}. "
+        f"How often can the release make them twice as sure of the truth? {twice[0].upper()}{twice[1:]}. "
+        f"And ten times as sure? {tenfold[0].upper()}{tenfold[1:]}. "
         "These are limits for the worst design that keeps the promise; a good one is often far below them."
     )
 

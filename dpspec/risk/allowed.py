@@ -132,10 +132,16 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
 
     Raises:
         ParameterError: for a factor that is not certainly above 1.
+
+    >>> from dpspec.exact import ln
+    >>> from dpspec.extension import installed
+    >>> pure = installed().registry.get("output_divergences", "mult")()
+    >>> [allowed_excess(pure, ln(3), Bracket.exactly(factor)).upper.decimal() for factor in (2, 4)]
+    ['0.75', '0']
     """
     if not factor.lower > 1 or factor.upper.is_infinite:
         raise ParameterError("factor", "must be finite and above 1", "a factor of 1 is no growth", value=str(factor))
-    if bound == 0 and divergence.separates_laws():
+    if (bound == 0 and divergence.separates_laws()) or _is_ruled_out(divergence, bound, factor):
         return Bracket.exactly(0)
     near, far = _rational_ends(factor)
     low, high = Fraction(0), Fraction(1)
@@ -150,6 +156,14 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
     if high == 1 and _within(divergence, high, high / far, bound) is True:
         low = high
     return Bracket(lower=Bracket.exactly(low).lower, upper=Bracket.exactly(high).upper)
+
+
+def _is_ruled_out(divergence: OutputDivergence, bound: Number, factor: Bracket) -> bool:
+    """Whether P(S) <= e^a Q(S) is asked of every event for an e^a < F: then only P(S) = 0 is left, however thin the event."""
+    asked = None if bound.is_infinite else divergence.event_bounds(bound)
+    with ctx.workprec(BITS + _GUARD):
+        grown = factor.lower.enclose(BITS + _GUARD).log()
+        return any(extra == 0 and bool(rate.enclose(BITS + _GUARD) < grown) for rate, extra in asked or ())
 
 
 def _rational_ends(factor: Bracket) -> tuple[Fraction, Fraction]:

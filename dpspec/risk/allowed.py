@@ -137,7 +137,7 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
     >>> from dpspec.extension import installed
     >>> pure = installed().registry.get("output_divergences", "mult")()
     >>> [allowed_excess(pure, ln(3), Bracket.exactly(factor)).upper.decimal() for factor in (2, 4)]
-    ['0.75', '0']
+    ['0.8', '0']
     """
     if not factor.lower > 1 or factor.upper.is_infinite:
         raise ParameterError("factor", "must be finite and above 1", "a factor of 1 is no growth", value=str(factor))

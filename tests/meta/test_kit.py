@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 
 import pytest
 
 from dpspec.errors import DpspecError, PluginContractError, UnknownNameError
+from dpspec.extension import installed
 from dpspec.testing import Status, check_plugin, run_checks
-from dpspec.testing.check import check, declared_checks
-from tests.meta.toys import ALSO, MODULES, RIGHT, TOYS, module_text, plugin
+from dpspec.testing.check import Context, check, declared_checks
+from dpspec.testing.checks.attacker import worlds
+from dpspec.testing.subjects import Subjects
+from tests.meta.toys import ALSO, MODULES, RIGHT, TOYS, Mute, module_text, plugin
 
 CHECKS = {declared.name: declared for declared in declared_checks()}
 
@@ -74,6 +78,28 @@ def test_refuted_claims_are_reported_and_are_no_fault():
     results = run_checks("toy", module=plugin("mechanisms", RIGHT["mechanisms"]))
     (told,) = {result.detail for result in results if result.check == "check_claims_can_be_judged"}
     assert told == "epsilon = 1, which is wrong is refuted"
+
+
+def test_an_attacker_who_says_nothing_of_mechanisms_is_not_said_to_hold_them():
+    results = run_checks("toy", module=plugin("attackers", Mute))
+    (found,) = [result for result in results if result.check == "check_attacker_holds_its_own_mechanisms"]
+    assert found.status is Status.NOT_APPLICABLE, str(found)
+    assert not failed(results)
+
+
+def test_mechanisms_that_attackers_are_tried_with_use_up_their_budgets():
+    subjects = Subjects(registry=installed().registry)
+    context = Context(
+        registry=subjects.registry, level="fast", placed=subjects.placed, values=subjects.values, members=subjects.members
+    )
+    for world in worlds(context, "tight", 5):
+        spec, laws = world.spec, world.mechanism.laws
+        pairs = [pair for pair in itertools.permutations(laws, 2) if spec.multiverse.share_universe(*pair, spec.space)]
+        left = [
+            spec.budget.value * spec.distance(x, y).as_fraction() - spec.output_divergence.between(laws[x], laws[y]).upper
+            for x, y in pairs
+        ]
+        assert min(left) == 0, str(spec.multiverse)
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -6,12 +6,15 @@ import itertools
 import math
 import random
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, ClassVar
 
 import attrs
 import numpy as np
 
+from dpspec.attacker import AttackerModel, RiskStatement
+from dpspec.attacker import Relation as Standing
 from dpspec.blocks.budget import Budget, UniformBudget
 from dpspec.blocks.composing import Composed
 from dpspec.blocks.input_divergence import InputDivergence, Relation
@@ -24,19 +27,24 @@ from dpspec.builder import SizedBuilder
 from dpspec.conversion import Conversion
 from dpspec.engine import Engine
 from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import Bracket, number, rational
+from dpspec.exact import Bracket, largest, ln, number, rational
 from dpspec.extension import hookimpl, installed
 from dpspec.flavour import Example, Flavour
 from dpspec.laws.answers import Answers
 from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.power import largest_power
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Rational, define
 from dpspec.randomness import KeyedRandomness
+from dpspec.risk.allowed import allowed_power
+from dpspec.risk.candidates import candidates_within
+from dpspec.risk.pairs import pairs_within
 from dpspec.route import Question, Route
 from dpspec.rule import Rule, Step
 from dpspec.spec import PrivacySpec
 from dpspec.table import Table
 from dpspec.table_format import Coded, TableFormat
+from dpspec.tolerance import Recommendation, Tolerance
 
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""
@@ -219,6 +227,12 @@ class Ratio(OutputDivergence):
 
     def evaluate(self, pair, *, precision=64):
         return pair.max_log_ratio() | pair.reverse().max_log_ratio()
+
+    def separates_laws(self):
+        return True
+
+    def event_bounds(self, bound):
+        return ((bound, number(0)),)
 
 
 @breaks("check_equal_laws_are_at_zero", "output_divergences")
@@ -1228,6 +1242,221 @@ class BrokenTurn(OneByOne):
 
     def map(self, kernel, parts):
         return map(kernel, reversed(list(parts)))
+
+
+# --- attackers -----------------------------------------------------------------------------------
+
+
+@right("attackers")
+@define
+class Guesser(AttackerModel):
+    """Tests one bit against the other at level 1/10, bets on one at even odds, and looks at the log-odds."""
+
+    name: ClassVar[str] = "toy-attacker"
+    title: ClassVar[str] = "guesses a bit"
+    knowledge: ClassVar[str] = "all the other bits"
+    target: ClassVar[str] = "one bit"
+    observation: ClassVar[str] = "the release"
+    assumption: ClassVar[str] = "none"
+    source: ClassVar[str] = "the lecture"
+    level: ClassVar[Fraction] = Fraction(1, 10)
+
+    def worst_case(self, spec):
+        return candidates_within(spec).stated(partial(self.allowed, spec.output_divergence))
+
+    def allowed(self, divergence, bound):
+        return self.said(Standing.AT_MOST, self.power(divergence, bound), self.bet(bound), self.gain(bound))
+
+    def power(self, divergence, bound):
+        return allowed_power(divergence, bound, self.level)
+
+    def bet(self, bound):
+        """1/(1 + e^-bound)."""
+        return Bracket.exactly(1) if bound.is_infinite else Bracket.around(1 / (1 + (-bound.enclose()).exp()), least=0)
+
+    def gain(self, bound):
+        return Bracket.exactly(bound)
+
+    def under(self, mechanism, spec):
+        pairs = list(pairs_within(spec).dichotomies(mechanism, spec))
+        power = largest(largest_power(pair, self.level) for pair in pairs)
+        gain = largest(pair.max_log_ratio() for pair in pairs)
+        return tuple(candidates_within(spec).left_open(self.said(Standing.EQUALS, power, None, gain)))
+
+    def said(self, relation, power, bet, gain):
+        rows = [("power", "level", self.level, power), ("posterior belief", "prior", "1/2", bet), ("log-odds", "base", "e", gain)]
+        parts = {"relation": relation, "theorem": self.source, "assumption": self.assumption}
+        return tuple(
+            RiskStatement(quantity=quantity, at=((place, str(where)),), value=value, **parts)
+            for quantity, place, where, value in rows
+            if value is not None
+        )
+
+
+@breaks("check_attacker_holds_its_own_mechanisms", "attackers")
+@define
+class BrokenGain(Guesser):
+    """Log-odds a hundredth too small."""
+
+    def gain(self, bound):
+        return Bracket.exactly(bound * Fraction(99, 100))
+
+
+@breaks("check_attacker_holds_its_own_mechanisms", "attackers")
+@define
+class BrokenReach(BrokenGain):
+    """The same, by an attacker who wants something to be published."""
+
+    def worst_case(self, spec):
+        if not spec.multiverse.invariants:
+            raise IncompatibleBlocksError("toy", "reads what is published")
+        return super().worst_case(spec)
+
+
+@breaks("check_attacker_holds_its_own_mechanisms", "attackers")
+@define
+class BrokenPrint(Guesser):
+    """Leaves out the assumption."""
+
+    assumption: ClassVar[str] = ""
+
+
+@define
+class Mute(Guesser):
+    """Says nothing under a mechanism, which is allowed, and shows nothing."""
+
+    def under(self, mechanism, spec):
+        return ()
+
+
+class Shy(Guesser):
+    """Says nothing of the power under a mechanism."""
+
+    def under(self, mechanism, spec):
+        return tuple(row for row in super().under(mechanism, spec) if row.quantity != "power")
+
+
+@breaks("check_attacker_limits_brute_force_bayes", "attackers")
+@define
+class BrokenPower(Shy):
+    """The power at a budget a hundredth too small."""
+
+    def power(self, divergence, bound):
+        return super().power(divergence, bound * Fraction(99, 100))
+
+
+@breaks("check_attacker_limits_brute_force_bayes", "attackers")
+@define
+class BrokenBet(Guesser):
+    """The belief after odds that are a hundredth too small."""
+
+    def bet(self, bound):
+        return super().bet(bound * Fraction(99, 100))
+
+
+@breaks("check_attacker_limits_brute_force_bayes", "attackers")
+@define
+class BrokenCertainty(Shy):
+    """Takes what is published for half as telling."""
+
+    def power(self, divergence, bound):
+        return Bracket.exactly(Fraction(1, 2)) if bound.is_infinite else super().power(divergence, bound)
+
+
+@breaks("check_attacker_knows_what_is_published", "attackers")
+@define
+class BrokenEar(Guesser):
+    """Speaks only about bits that are not published."""
+
+    def worst_case(self, spec):
+        found = candidates_within(spec)
+        return tuple(found.left_open(() if found.bound is None else self.allowed(spec.output_divergence, found.bound)))
+
+
+@breaks("check_attacker_knows_what_is_published", "attackers")
+@define
+class BrokenTongue(Guesser):
+    """Falls silent where anything is published."""
+
+    def worst_case(self, spec):
+        return () if spec.multiverse.invariants else super().worst_case(spec)
+
+
+# --- tolerances ----------------------------------------------------------------------------------
+
+
+@right("tolerances")
+@define
+class Threefold(Tolerance):
+    """Odds may grow threefold."""
+
+    name: ClassVar[str] = "toy-tolerance"
+    title: ClassVar[str] = "odds may grow threefold"
+    source: ClassVar[str] = "the lecture"
+
+    def recommend(self):
+        return self.found(Bracket.exactly(ln(3)))
+
+    def found(self, value, assumption="none", kind=Recommendation):
+        return kind(
+            parameter="epsilon", value=value, at=(), binding="odds", method="closed form",
+            theorem=self.source, assumption=assumption,
+        )  # fmt: skip
+
+
+@breaks("check_tolerance_recommends_a_budget", "tolerances")
+@define
+class BrokenLoan(Threefold):
+    """A budget of -1."""
+
+    def recommend(self):
+        return self.found(Bracket.exactly(-1))
+
+
+@breaks("check_tolerance_recommends_a_budget", "tolerances")
+@define
+class BrokenReason(Threefold):
+    """No word about what it assumes."""
+
+    def recommend(self):
+        return self.found(Bracket.exactly(ln(3)), assumption=" ")
+
+
+class RoundedUp(Recommendation):
+    """States ln 3 as 1.099."""
+
+    stated = "1.099"
+
+
+@breaks("check_tolerance_rounds_down", "tolerances")
+@define
+class BrokenRounding(Threefold):
+    """Rounds to nearest."""
+
+    def recommend(self):
+        return self.found(Bracket.exactly(ln(3)), kind=RoundedUp)
+
+
+@breaks("check_tolerance_answers_the_same_twice", "tolerances")
+@define
+class BrokenMood(Threefold):
+    """More every time."""
+
+    def recommend(self):
+        return self.found(Bracket.exactly(next(COUNTER)))
+
+
+ASKED = []
+
+
+@breaks("check_tolerance_answers_the_same_twice", "tolerances")
+@define
+class BrokenPatience(Threefold):
+    """Gives in when the same one is asked again."""
+
+    def recommend(self):
+        ASKED.append(self)
+        return self.found(Bracket.exactly(sum(one is self for one in ASKED)))
 
 
 # --- registered classes --------------------------------------------------------------------------

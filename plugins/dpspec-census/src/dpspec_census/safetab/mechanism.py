@@ -21,6 +21,8 @@ table is chosen. Each stage spends its part of the budget, a stage may depend on
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -28,14 +30,14 @@ from dpspec.blocks.households import MEMBERS
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.errors import ParameterError
-from dpspec.exact import Number
+from dpspec.exact import Number, ln, number
 from dpspec.laws import Adaptive, Law, Product
 from dpspec.mechanism import Claim, Mechanism
 from dpspec.params import Exact, Items, Nested, Text, collect, define, did_you_mean
 from dpspec.spec import PrivacySpec
-from dpspec_census.safetab.design import IterationLevel, PopulationLevel
+from dpspec_census.safetab.design import IterationLevel, PopulationGroup, PopulationLevel
 from dpspec_census.safetab.noise import Planned, choice_law, gaussian_noise, geometric_noise
 
 if TYPE_CHECKING:
@@ -204,6 +206,12 @@ class Safetab(AdaptiveTables):
     def words(self, part: Number, most: int) -> str:
         return f"discrete Gaussian, variance {gaussian_noise(part, most).variance}"
 
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Safetab, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for levels in _DESIGNS:
+            yield cls(populations=_GROUPS, levels=levels, budget=number(2)), _people()
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """D_nor with the whole budget, per person, without invariants (B-N1)."""
         from dpspec_divergences import DNor
@@ -229,8 +237,32 @@ class SafetabGeometric(AdaptiveTables):
     def words(self, part: Number, most: int) -> str:
         return f"two-sided geometric, ratio e^-({geometric_noise(part, most).decay()})"
 
+    @classmethod
+    def examples(cls) -> Iterable[tuple[SafetabGeometric, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for levels in _DESIGNS:
+            yield cls(populations=_GROUPS, levels=levels, budget=ln(4)), _people()
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """MULT with the whole budget, per person, without invariants."""
         from dpspec_divergences import Mult
 
         return (self._claim("adaptive tables with geometric noise are epsilon-DP", Mult(), space),)
+
+
+# --- examples --------------------------------------------------------------------------------------
+#
+# Names, shares and thresholds have to go together, which those that are drawn one by one hardly ever do.
+
+_GROUPS = (PopulationLevel(name="all", most=1, groups=(PopulationGroup(name="everybody"),)),)
+_TOTAL = IterationLevel(population="all", share=Fraction(1), tables=((),))
+_CHOSEN = IterationLevel(
+    population="all", share=Fraction(1), choice=Fraction(1, 2), tables=((), ("sex",)), thresholds=(1,)
+)
+_DESIGNS: tuple[tuple[IterationLevel, ...], ...] = ((_TOTAL,), (_CHOSEN,))
+
+
+def _people() -> DatasetSpace:
+    from dpspec.blocks.records import UnorderedRecords
+
+    return UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=1)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
-from dpspec_noise import Geometric
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import OrderedRecords
@@ -105,8 +104,10 @@ class LabelDP(Flavour):
         return _spec(_people(2, age, _ANSWER), self._labels(), ln(3))
 
     def _labels(self) -> Policy:
-        ages, pairs = ("young", "old"), itertools.combinations(_ANSWER.values(), 2)
-        return Policy(edges=tuple(((age, one), (age, other)) for one, other in pairs for age in ages))
+        return _same_age(itertools.combinations(_ANSWER.values(), 2))
+
+    def _steps(self) -> Policy:
+        return _same_age(itertools.pairwise(_ANSWER.values()))
 
     def satisfied_by(self) -> Example:
         return Example(
@@ -116,12 +117,16 @@ class LabelDP(Flavour):
         )
 
     def broken_by(self) -> Example:
-        table = Marginal(attributes=("age", "answer"))
         return Example(
-            title="the table of age by answer, with noise for one person added or removed",
-            mechanism=Geometric(queries=(table,), ratio=Fraction(1, 3)),
-            because="an answer that changes moves two counts, at likelihood ratio 3 each",
+            title="the age as it is, and the answer with odds 3 : 1 for each step on the scale no, unsure, yes",
+            mechanism=NearbyDataset(distance=self._steps(), rate=ln(3)),
+            because="any two answers are neighbours, and from no to yes are two steps, at likelihood ratio 3 each",
         )
+
+
+def _same_age(pairs: Iterable[tuple[Any, Any]]) -> Policy:
+    """The policy that joins these pairs of answers, the age being the same."""
+    return Policy(edges=tuple(((age, one), (age, other)) for one, other in pairs for age in ("young", "old")))
 
 
 class LocalDP(Flavour):

@@ -34,12 +34,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--profile", choices=("fast", "long"), default="fast", help="long: more examples, and the tests marked long")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    if config.getoption("--references"):
+        config.option.collectonly = True  # before the workers of xdist are asked for
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         os.environ.pop("COLUMNS", None)  # xdist sets it; what the tests print would be wrapped elsewhere than without it
     settings.load_profile(config.getoption("--profile"))
-    if config.getoption("--references"):
-        config.option.collectonly = True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -13,14 +13,17 @@ import attrs
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.composing import Composed, total
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
 from dpspec.compare.search import rules_of
 from dpspec.errors import NoCompositionError
 from dpspec.exact import Number, number
 from dpspec.extension import installed
-from dpspec.ledger.moving import missing, moved, refinement
-from dpspec.ledger.parts import Part, check_parts
+from dpspec.ledger.moving import moved
+from dpspec.ledger.parts import Part
 from dpspec.rule import Rule, Step
+from dpspec.rules.inside import fixed_units
+from dpspec.rules.kinds import check_kinds
 from dpspec.spec import PrivacySpec
 
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
@@ -108,9 +111,9 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Se
     listed = tuple(parts)
     known = rules_of(installed().registry) if rules is None else rules
     if like is None or not listed:
-        check_parts(listed)
+        check_kinds([(part.id, part.spec) for part in listed])
     space = _common_space(listed, like)
-    refined = [_refined(part, space, refinement(listed), known) for part in listed]
+    refined = [_refined(part, space, _refinement(listed), known) for part in listed]
     inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(p.spec.input_divergence for p in listed))
     gaps: list[str] = []
     for divergence in inputs:
@@ -149,7 +152,7 @@ def _all_moved(
     for line in lines:
         steps = moved(line.spec, block, goal, rules)
         if steps is None:
-            lacking += list(missing(line.part, line.spec, goal))
+            lacking += list(_missing(line.part, line.spec, goal))
         else:
             reached.append(attrs.evolve(line, steps=line.steps + steps))
     return tuple(reached), tuple(lacking)
@@ -202,3 +205,41 @@ def _losses(found: Composition) -> Iterator[str]:
 def _said(spec: PrivacySpec) -> str:
     value = spec.budget.uniform()
     return str(spec.budget) if value is None else f"{spec.budget.parameter} = {value.plain()}"
+
+
+def _refinement(parts: tuple[Part, ...]) -> Multiverse:
+    """The common refinement: universes intersect, so invariants unite (B-D7).
+
+    Raises:
+        NoCompositionError: universes that no invariants induce meet other ones.
+    """
+    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.invariants != ()))
+    if len(proper) <= 1:
+        return proper[0] if proper else Trivial()
+    united = []
+    for part in parts:
+        held = part.spec.multiverse.invariants
+        if held is None:
+            raise NoCompositionError(
+                "multiverse",
+                f"the universes of {part.id} are induced by no invariants, and those of other parts differ",
+                "state them by invariants, or list the intersections as universes",
+                value=str(part.spec.multiverse),
+            )
+        united += [invariant for invariant in held if invariant not in united]
+    return LevelSets(invariants=tuple(united))
+
+
+def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
+    """What is missing for a part whose input divergence is not bounded by that of the goal."""
+    yield f"{part.id}: no constant c with {spec.input_divergence} <= c {goal.input_divergence} is known"
+    inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
+    if inner is None or outer is None:
+        return
+    units = spec.space.units
+    if inner in units and outer in units and units.index(outer) > units.index(inner):
+        return
+    if spec.space.most_changed(inner, outer) is None:
+        yield f"the space states no largest number of {inner}s that one {outer} holds"
+    elif inner not in fixed_units(spec):
+        yield f"the number of {inner}s differs inside a universe"

@@ -12,10 +12,10 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.space import DatasetSpace
 from dpspec.errors import DpspecError
-from dpspec.ledger.parts import compares_sizes
 from dpspec.lint.finding import Context, Linted, Seen, Severity, finding
 from dpspec.params import parameters
 from dpspec.risk.candidates import candidates_within
+from dpspec.rules.kinds import compares_sizes
 from dpspec.spec import PrivacySpec
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.growth import exchanged, grown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpspec.errors import MixedLedgerError
-from dpspec.ledger.parts import Part, check_parts
 from dpspec.lint.finding import Context, Linted, Seen, Severity, finding
+from dpspec.rules.kinds import check_kinds
 
 
 @finding("part-differs", Severity.ERROR)
@@ -40,6 +40,6 @@ def mixed_neighbours(file: Linted, context: Context) -> Iterator[Seen]:
     own = [context.others[part.id].document for part in ledger.parts if part.id in context.others]
     try:
         if own:
-            check_parts([Part(id=document.id, spec=document.spec) for document in (*own, file.document)])
+            check_kinds([(document.id, document.spec) for document in (*own, file.document)])
     except MixedLedgerError as fault:
         yield Seen(path="ledger", message=fault.rule, advice=fault.advice)

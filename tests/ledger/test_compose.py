@@ -27,7 +27,7 @@ from dpspec.extension import installed
 from dpspec.laws.finite import FiniteLaw
 from dpspec.ledger import Part, compose, composed_document
 from dpspec.ledger.files import documents_of, parts_of
-from dpspec.ledger.parts import compares_sizes
+from dpspec.rules.kinds import compares_sizes
 from dpspec.spec import PrivacySpec
 from dpspec.specfile import read_text, to_toml
 

@@ -88,15 +88,17 @@ class PlacedSubject:
         thing: an input divergence, an invariant or a mechanism.
         space: the space.
         datasets: all datasets of the space.
+        compared: those of which all pairs and triples are looked at, and all laws.
     """
 
     thing: Any
     space: DatasetSpace
     datasets: tuple[Dataset, ...]
+    compared: tuple[Dataset, ...]
 
     def pairs(self) -> Iterator[tuple[Dataset, Dataset]]:
-        """All ordered pairs, equal ones too."""
-        return ((left, right) for left in self.datasets for right in self.datasets)
+        """All ordered pairs of compared datasets, equal ones too."""
+        return ((left, right) for left in self.compared for right in self.compared)
 
     def __str__(self) -> str:
         return f"{thing_in_words(self.thing)} on {thing_in_words(self.space)}"
@@ -123,9 +125,9 @@ class Context:
     values: Callable[[str], tuple[Any, ...]]
     members: Callable[[Domain], list[Any]]
 
-    def times(self, fast: int) -> int:
-        """How many examples to draw."""
-        return fast if self.level == "fast" else 10 * fast
+    def times(self, fast: int, full: int | None = None) -> int:
+        """How many examples to draw; in full ten times as many, unless it is said how many."""
+        return fast if self.level == "fast" else 10 * fast if full is None else full
 
     def random(self, name: str) -> Random:
         """A source of examples that is the same in every run."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -117,7 +118,8 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
         raise UnknownNameError("level", "is not known", f"write {' or '.join(LEVELS)}", value=level)
     plugins = installed() if module is None else load_plugins(modules=[(plugin, module)])
     info = _named(plugins, plugin)
-    subjects = Subjects(registry=plugins.registry)
+    built = _of_installed() if module is None else Subjects(registry=plugins.registry)
+    subjects = attrs.evolve(built, level=level)
     context = Context(
         registry=plugins.registry, level=level, placed=subjects.placed, values=subjects.values, members=subjects.members
     )
@@ -125,6 +127,12 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
         if check.level == "fast" or level == "full":
             for subject in _subjects(check.kind, info, module, subjects):
                 yield Case(check=check, subject=subject, context=context)
+
+
+@cache
+def _of_installed() -> Subjects:
+    """The objects of the installed plugins, which are built once for all their checks."""
+    return Subjects(registry=installed().registry)
 
 
 def _named(plugins: Plugins, name: str) -> PluginInfo:

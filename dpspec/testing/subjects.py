@@ -26,6 +26,8 @@ from dpspec.testing.check import PlacedSubject, ValueSubject
 from dpspec.testing.examples import example_objects, examples
 
 MOST_DATASETS = 40
+COMPARED = {"fast": 10, "full": MOST_DATASETS}
+"""Datasets of a space whose pairs and triples are looked at, at each level."""
 MOST_VALUES = 3
 """Values tried for each parameter, and objects kept of each class on each space."""
 
@@ -50,10 +52,13 @@ class Subjects:
 
     Args:
         registry: where the objects that are parameters of others come from.
+        level: "fast", or "full" to compare all datasets of a space with each other.
     """
 
     registry: Registry
+    level: str = "full"
     _built: dict[tuple[type, DatasetSpace | None], tuple[Any, ...]] = attrs.field(factory=dict)
+    _nested: dict[tuple[type, DatasetSpace | None], list[Any]] = attrs.field(factory=dict)
     _drawn: dict[tuple[type, str], list[Any]] = attrs.field(factory=dict)
 
     def spaces(self) -> tuple[DatasetSpace, ...]:
@@ -89,10 +94,14 @@ class Subjects:
         """Objects of one registered class, each on every small space that it fits."""
         for space in self.spaces():
             for thing in self.on(entry.cls, space):
-                yield PlacedSubject(thing=thing, space=space, datasets=_datasets(space))
+                yield self._placed(thing, space)
         for example in examples(entry.cls):
             if isinstance(example, tuple):
-                yield PlacedSubject(thing=example[0], space=example[1], datasets=_datasets(example[1]))
+                yield self._placed(*example)
+
+    def _placed(self, thing: Any, space: DatasetSpace) -> PlacedSubject:
+        datasets = tuple(itertools.islice(space.datasets(), MOST_DATASETS))
+        return PlacedSubject(thing=thing, space=space, datasets=datasets, compared=_spread(datasets, COMPARED[self.level]))
 
     def on(self, cls: type, space: DatasetSpace | None) -> tuple[Any, ...]:
         """Objects of a class that fit a space (any objects, for None)."""
@@ -136,7 +145,10 @@ class Subjects:
         if isinstance(domain, Registered):
             return [thing for entry in self._of(domain.kind) for thing in self.on(entry.cls, space)][: 2 * MOST_VALUES]
         if isinstance(domain, Nested):
-            return list(itertools.islice(self._combined(domain.cls, space), MOST_VALUES))
+            if (domain.cls, space) not in self._nested:
+                made = self._combined(domain.cls, space)
+                self._nested[domain.cls, space] = list(itertools.islice(made, MOST_VALUES))
+            return self._nested[domain.cls, space]
         if isinstance(domain, Items):
             lengths = {max(1, domain.least, length) for length in (1, 1 if space is None else len(space.cells() or "1"))}
             return [(value,) * length for length in sorted(lengths) for value in self._domain(domain.item, space)]
@@ -177,8 +189,17 @@ def _is_small(space: DatasetSpace) -> bool:
     return size is not None and size <= MOST_DATASETS
 
 
-def _datasets(space: DatasetSpace) -> tuple[Dataset, ...]:
-    return tuple(itertools.islice(space.datasets(), MOST_DATASETS))
+def _spread(datasets: tuple[Dataset, ...], most: int) -> tuple[Dataset, ...]:
+    """So many datasets: half of them the first ones, which are neighbours of each other, the others spread up to the last.
+
+    >>> _spread(tuple(range(40)), 6), _spread((1, 2), 6)
+    ((0, 1, 2, 14, 27, 39), (1, 2))
+    """
+    if len(datasets) <= most:
+        return datasets
+    first, others = most // 2, most - most // 2
+    step = (len(datasets) - first) / others
+    return (*datasets[:first], *(datasets[first - 1 + round(step * place)] for place in range(1, others + 1)))
 
 
 def _names(space: DatasetSpace | None) -> list[Any]:

@@ -43,7 +43,7 @@ def check_distance_obeys_the_triangle_inequality(subject: PlacedSubject, context
     """d_X(x, z) <= d_X(x, y) + d_X(y, z) when `is_metric` is declared. Bounds along paths rest on it (B-S2)."""
     table = {(x, y): subject.thing.distance(x, y, subject.space) for x, y in subject.pairs()}
     for (x, z), far in table.items():
-        for y in subject.datasets:
+        for y in subject.compared:
             detour = (table[x, y], table[y, z])
             require(not exceeds(far, *detour), f"d({x}, {z}) = {far}, above {detour[0]} + {detour[1]} by way of {y}")
 

@@ -30,7 +30,7 @@ def random_pairs(context: Context, name: str) -> Iterator[tuple[FiniteLaw, Finit
     yield FiniteLaw.point(0), FiniteLaw.point(1)
     yield FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
     source = context.random(name)
-    for _ in range(context.times(20)):
+    for _ in range(context.times(10, full=200)):
         yield random_law(source), random_law(source)
 
 

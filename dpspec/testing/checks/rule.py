@@ -60,7 +60,7 @@ def _mechanisms(space: DatasetSpace) -> Iterator[Laws]:
 # --- what a mechanism keeps ----------------------------------------------------------------------
 
 
-def _pairs(spec: PrivacySpec) -> Iterator[tuple[Any, Dataset, Dataset, Number]]:
+def compared_pairs(spec: PrivacySpec) -> Iterator[tuple[Any, Dataset, Dataset, Number]]:
     """Every compared pair with its universe and its distance."""
     for universe in spec.multiverse.universes(spec.space):
         for x, y in itertools.permutations(universe.datasets, 2):
@@ -73,7 +73,7 @@ def fitted(laws: Laws, frame: PrivacySpec) -> PrivacySpec | None:
     """The specification with the least budget that the laws keep; None when no finite one is, or it is not known."""
     constants = [number(0)]
     try:
-        for _, x, y, distance in _pairs(frame):
+        for _, x, y, distance in compared_pairs(frame):
             found = frame.output_divergence.between(laws[x], laws[y]).upper
             if found.is_infinite or (distance == 0 and found > 0):
                 return None
@@ -87,15 +87,19 @@ def fitted(laws: Laws, frame: PrivacySpec) -> PrivacySpec | None:
 
 def broken(laws: Laws, spec: PrivacySpec) -> str:
     """A pair on which the laws certainly break the specification, in words; "" when there is none."""
-    for universe, x, y, distance in _pairs(spec):
+    for universe, x, y, distance in compared_pairs(spec):
         found = spec.output_divergence.between(laws[x], laws[y]).lower
         bound = spec.bound(universe)
-        if distance == 0 or bound == 0:
-            if found > 0:
-                return f"d_Pr = {found} > 0 on {x} and {y}"
-        elif not bound.is_infinite and bool(found.enclose(128) > bound.enclose(128) * distance.enclose(128)):
+        if lies_above(found, bound, distance):
             return f"d_Pr = {found} > {bound} x {distance} on {x} and {y}"
     return ""
+
+
+def lies_above(found: Number, bound: Number, distance: Number) -> bool:
+    """Whether found > bound x distance for certain; a distance or bound of 0 demands equal laws."""
+    if distance == 0 or bound == 0:
+        return found > 0
+    return not bound.is_infinite and bool(found.enclose(128) > bound.enclose(128) * distance.enclose(128))
 
 
 # --- rules ---------------------------------------------------------------------------------------

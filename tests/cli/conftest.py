@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,12 @@ from dpspec.report.json import output_schema
 ROOT = Path(__file__).parents[2]
 
 
+@functools.cache
+def _validator(kind: str) -> jsonschema.Draft202012Validator:
+    """The published schema, which is built once for all calls."""
+    return jsonschema.Draft202012Validator({**output_schema(), "oneOf": [{"$ref": f"#/$defs/{kind}"}]})
+
+
 @attrs.frozen
 class Ran:
     """What one call of the command line gave."""
@@ -28,9 +35,8 @@ class Ran:
 
     def json(self, kind: str) -> dict[str, Any]:
         """The output as JSON, valid under one definition of the published schema."""
-        schema = output_schema()
         data: dict[str, Any] = json.loads(self.out)
-        jsonschema.validate(data, {**schema, "oneOf": [{"$ref": f"#/$defs/{kind}"}]})
+        _validator(kind).validate(data)
         assert data["exit_code"] == self.code
         return data
 

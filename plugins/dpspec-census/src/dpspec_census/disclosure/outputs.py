@@ -9,6 +9,7 @@ are the level sets of its output, and the constant is 0.
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from dpspec.table import Table
 
 
+TRIED = 3
+"""A space is refused for the law of one of its first datasets; that of a later one is looked at when it is asked for."""
+
+
 @define
 class PossibleOutputs(Invariant):
     """The outputs that a mechanism can give on a dataset: the support of its law.
@@ -52,6 +57,8 @@ class PossibleOutputs(Invariant):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
+        for dataset in itertools.islice(space.datasets(), TRIED):
+            self.value(dataset, space)
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         """The support in the order of its text; raises IncompatibleBlocksError for a law that is not finite."""

@@ -18,11 +18,12 @@ from timing import Case, run
 from dpspec import verify_claim
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.values import ValueLists
-from dpspec.laws import Gaussian, quadrature
-from dpspec.laws.quadrature import IntegralLaw, first_above
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
+from dpspec.blocks.vectors import ValueLists
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws import GaussianLaw
+from dpspec.laws import enclosed as quadrature
+from dpspec.laws.enclosed import IntegralLaw, first_above
 from dpspec.verify.verdict import Outcome
 
 CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
@@ -31,7 +32,7 @@ CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
 
 def classic_gaussian() -> str:
     """P16: delta(10) of the classic calibration at epsilon = 10, where 1/1000 is claimed."""
-    spent = Gaussian(0, CLASSIC).against(Gaussian(1, CLASSIC)).hockey_stick(10, precision=64)
+    spent = GaussianLaw(0, CLASSIC).against(GaussianLaw(1, CLASSIC)).hockey_stick(10, precision=64)
     assert spent.lower > Fraction(1, 1000)  # noqa: S101
     return f"delta(10) = {spent}: refuted"
 
@@ -41,8 +42,8 @@ class Classic(Mechanism):
 
     name = "classic-gaussian"
 
-    def law(self, dataset: Any, space: Any) -> Gaussian:
-        return Gaussian(len(dataset), CLASSIC)
+    def law(self, dataset: Any, space: Any) -> GaussianLaw:
+        return GaussianLaw(len(dataset), CLASSIC)
 
 
 def classic_claim() -> str:

@@ -27,12 +27,12 @@ from typing import Any
 
 import attrs
 
-from dpspec.exact import Bracket, number
+from dpspec.base.exact import Bracket, number
 from dpspec.laws import integers
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.composition import compose
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.loss import compose
 
 DELTA = "1e-10"
 MANY = 10_000

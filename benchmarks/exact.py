@@ -15,15 +15,15 @@ from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from typing import Any
 
-from dpspec_census import stratum_law
+from dpspec_census import stratum as stratum_law
 from dpspec_census.swapping import Swapping
-from dpspec_census.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
 from dpspec_divergences import Mult
 from timing import Case, run
 
 from dpspec.laws import FiniteDichotomy, FiniteLaw
 from dpspec.verify.automatic import enumerate_law
 from dpspec.verify.verdict import Outcome
+from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
 
 _CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings, stratum_law._sums)
 

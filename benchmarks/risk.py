@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import testers
-from dpspec_attackers.counts import block, intervals
-from dpspec_attackers.counts.chains import gibbs
-from dpspec_attackers.counts.hierarchy import Released, TwoLevels
-from dpspec_attackers.counts.success import success
-from dpspec_attackers.counts.sums import mean_posteriors, realised_risks, risk_curve
-from dpspec_census.block_risk import PRIORS, detailed_rho
+
+from reproductions.block_risk import PRIORS, detailed_rho
+from reproductions.counts import block
+from reproductions.counts import block as intervals
+from reproductions.counts.block import realised_risks, risk_curve, sums_mean_posteriors
+from reproductions.counts.hierarchy import Released, TwoLevels, gibbs, success
 
 RHO, GROUP = detailed_rho("block"), detailed_rho("block-group")
 FRACTIONS = tuple(map(Fraction, PRIORS))
@@ -83,7 +83,7 @@ def enclosed_table() -> list[float]:
 def enclosed_in_balls() -> list[float]:
     """The same to 64 bits and more, by ball arithmetic, number by number."""
     posteriors = [block.posterior(x, RHO, prior) for prior in FRACTIONS for x in range(1, 6)]
-    risks = [mean.scaled(1 / prior) for mean, prior in zip(mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
+    risks = [mean.scaled(1 / prior) for mean, prior in zip(sums_mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
     return [float(value.lower) for value in (*posteriors, *risks)]
 
 

@@ -16,11 +16,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from dpspec_noise.inversion import inverted
-from dpspec_noise.samplers import discrete_gaussian
+from dpspec_noise.samplers import discrete_gaussian, inverted
 
-from dpspec.laws.integers import DiscreteGaussian
-from dpspec.randomness import SystemRandomness
+from dpspec.base.randomness import SystemRandomness
+from dpspec.laws.integers import DiscreteGaussianLaw
 
 GOAL = 10.0
 VARIANCES = (Fraction(1, 4), Fraction(1), Fraction(10), Fraction(271, 17), Fraction(10**4), Fraction(10**6))
@@ -54,7 +53,7 @@ def main() -> int:
     arguments = parser.parse_args()
     source, rows = SystemRandomness(), []
     for variance in VARIANCES:
-        law = DiscreteGaussian(0, variance)
+        law = DiscreteGaussianLaw(0, variance)
         begin = time.process_time()
         inverted(law, 1, source)
         table = time.process_time() - begin

@@ -14,14 +14,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from dpspec.exact import Bracket, number
+from dpspec.base.exact import Bracket, number
 from dpspec.laws import integers
 from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.power import largest_power
-from dpspec.laws.powers import power
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.products import power
+from dpspec.laws.trade_off import largest_power
 
 LEVEL = Fraction(1, 20)
 ANSWERS = 100

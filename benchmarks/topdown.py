@@ -21,17 +21,15 @@ from typing import Any
 import numpy as np
 from dpspec_census import TopdownByLevels
 from dpspec_census.configuration_2020 import BASE, LEVEL_SHARES
-from dpspec_census.hierarchy import kernel
-from dpspec_census.hierarchy.conic import conic, program, solve
+from dpspec_census.hierarchy import descent as kernel
 from dpspec_census.hierarchy.family import Family
-from dpspec_census.hierarchy.rounding import rounded
-from dpspec_census.hierarchy.structured import structured
+from dpspec_census.hierarchy.fit import conic, program, rounded, solve, structured
 from scipy.sparse import csr_array
 
-from dpspec.blocks.households import Households
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
-from dpspec.randomness import SeededRandomness
-from dpspec.run import Run
+from dpspec.blocks.records import Households
+from dpspec.grammar.workers import Run
 
 LEVELS = ("state", "county", "tract", "block-group", "block")
 QUARTERS = tuple(f"quarters-{k}" for k in range(1, 8))

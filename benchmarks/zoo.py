@@ -40,14 +40,13 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
-from dpspec.blocks.values import ValueLists
-from dpspec.blocks.vectors import IntegerCounts
+from dpspec.blocks.vectors import IntegerCounts, ValueLists
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
 from dpspec.verify.exhaustive import verify
+from dpspec.verify.sampled.calls import datasets
 from dpspec.verify.sampled.engine import refute
-from dpspec.verify.sampled.pairs import datasets
 from dpspec.verify.verdict import Outcome, Verdict
 
 ANSWERS = 20

@@ -16,11 +16,20 @@ import attrs
 import numpy as np
 from flint import arb, ctx
 
-from dpspec.exact import NumberLike, ball
-from dpspec.laws import AtomicLaw, DiscreteGaussian, FiniteLaw, Gaussian, Laplace, Law, TwoSidedGeometric, mixture, product
-from dpspec.laws.exponential import Exponential, exponential
-from dpspec.laws.exponential_law import finite_law
-from dpspec.laws.quadrature import first_above
+from dpspec.base.exact import NumberLike, ball
+from dpspec.laws import (
+    AtomicLaw,
+    DiscreteGaussianLaw,
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    Law,
+    TwoSidedGeometricLaw,
+    mixture,
+    product,
+)
+from dpspec.laws.enclosed import first_above
+from dpspec.laws.exponential import Exponential, exponential, finite_law
 
 Data = Any
 """A dataset as the plain list that the mechanism gets."""
@@ -61,12 +70,12 @@ class Shifted(AtomicLaw):
 
 def laplace(centers: Iterable[NumberLike], scale: NumberLike) -> Law:
     """Independent Laplace noise on every center."""
-    return product([Laplace(center, scale) for center in centers])
+    return product([LaplaceLaw(center, scale) for center in centers])
 
 
 def laplace_or_point(center: NumberLike, scale: NumberLike) -> Law:
     """Laplace noise, or none when its scale is 0."""
-    return Laplace(center, scale) if scale else FiniteLaw.point(center)
+    return LaplaceLaw(center, scale) if scale else FiniteLaw.point(center)
 
 
 def counts(data: Data, categories: int) -> list[int]:
@@ -95,14 +104,14 @@ def nearer_of_two(k: int) -> Fraction:
 def subsampled(data: Data) -> Law:
     ones = sum(data)
     weights = [Fraction(math.comb(ones, kept), 2**ones) for kept in range(ones + 1)]
-    return mixture(weights, [TwoSidedGeometric(kept, 1) for kept in range(ones + 1)])
+    return mixture(weights, [TwoSidedGeometricLaw(kept, 1) for kept in range(ones + 1)])
 
 
 def half_precision(data: Data) -> Law:
     base = np.float16(8192)
     for value in data:
         base = np.float16(base + np.float16(value))
-    return Laplace(int(base) - 8192, 5)
+    return LaplaceLaw(int(base) - 8192, 5)
 
 
 # --- finitely many outcomes, with probabilities in Q(e^r) ----------------------------------------------
@@ -169,29 +178,29 @@ def laws(zoo: Any) -> dict[str, Given]:
     classic = Fraction(math.sqrt(2 * math.log(1.25 / 1e-3)) / 10.0) ** 2
     beta = 1 / (2 * math.log(2 / 0.1))
     return {
-        "P01": Given("Laplace(n, 1)", lambda x: Laplace(len(x), 1)),
-        "P02": Given("Laplace(n, 1/2)", lambda x: Laplace(len(x), "1/2")),
+        "P01": Given("Laplace(n, 1)", lambda x: LaplaceLaw(len(x), 1)),
+        "P02": Given("Laplace(n, 1/2)", lambda x: LaplaceLaw(len(x), "1/2")),
         "P03": Given("Laplace(count, 1/2), three times", lambda x: laplace(counts(x, 3), "1/2")),
         "P04": Given("Laplace(count, 1), three times", lambda x: laplace(counts(x, 3), 1)),
         "P05": Given("Laplace(count, 1), three times", lambda x: laplace(counts(x, 3), 1)),
-        "P06": Given("Laplace(clipped sum, 10)", lambda x: Laplace(clipped(x, -5, 10), 10)),
-        "P07": Given("two-sided geometric, ratio 1/2", lambda x: TwoSidedGeometric.with_ratio(sum(x), "1/2")),
-        "P08": Given("the same, clamped to 0..4", lambda x: TwoSidedGeometric.with_ratio(sum(x), "1/2").clamped(0, 4)),
+        "P06": Given("Laplace(clipped sum, 10)", lambda x: LaplaceLaw(clipped(x, -5, 10), 10)),
+        "P07": Given("two-sided geometric, ratio 1/2", lambda x: TwoSidedGeometricLaw.with_ratio(sum(x), "1/2")),
+        "P08": Given("the same, clamped to 0..4", lambda x: TwoSidedGeometricLaw.with_ratio(sum(x), "1/2").clamped(0, 4)),
         "P09": Given("the same, conditioned on 0..4", redrawn),
-        "P10": Given("the same, clamped to 0..n", lambda x: TwoSidedGeometric.with_ratio(sum(x), "1/2").clamped(0, len(x))),
+        "P10": Given("the same, clamped to 0..n", lambda x: TwoSidedGeometricLaw.with_ratio(sum(x), "1/2").clamped(0, len(x))),
         "P11": Given("n + one-sided geometric", lambda x: Shifted(len(x), one_sided)),
         "P12": Given(
             "first answer Laplace(count, 1), difference exact",
-            lambda x: product([Laplace(x.count(0), 1), FiniteLaw.point(x.count(1) - x.count(0))]),
+            lambda x: product([LaplaceLaw(x.count(0), 1), FiniteLaw.point(x.count(1) - x.count(0))]),
         ),
         "P13": Given("a point", lambda x: FiniteLaw.point(len(x))),
-        "P15": Given("Gaussian(n, s^2), s rounded up at 1e-9", lambda x: Gaussian(len(x), sigma**2)),
-        "P16": Given("Gaussian(n, s^2), s as its double", lambda x: Gaussian(len(x), classic)),
-        "P17": Given("Gaussian(n, 1)", lambda x: Gaussian(len(x), 1)),
-        "P18": Given("Gaussian(n, 4)", lambda x: Gaussian(len(x), 4)),
-        "P19": Given("Gaussian(n, 2)", lambda x: Gaussian(len(x), 2)),
-        "P20": Given("Gaussian(count, 4), three times", lambda x: product([Gaussian(c, 4) for c in counts(x, 3)])),
-        "P21": Given("discrete Gaussian(n, 4)", lambda x: DiscreteGaussian(len(x), 4)),
+        "P15": Given("Gaussian(n, s^2), s rounded up at 1e-9", lambda x: GaussianLaw(len(x), sigma**2)),
+        "P16": Given("Gaussian(n, s^2), s as its double", lambda x: GaussianLaw(len(x), classic)),
+        "P17": Given("Gaussian(n, 1)", lambda x: GaussianLaw(len(x), 1)),
+        "P18": Given("Gaussian(n, 4)", lambda x: GaussianLaw(len(x), 4)),
+        "P19": Given("Gaussian(n, 2)", lambda x: GaussianLaw(len(x), 2)),
+        "P20": Given("Gaussian(count, 4), three times", lambda x: product([GaussianLaw(c, 4) for c in counts(x, 3)])),
+        "P21": Given("discrete Gaussian(n, 4)", lambda x: DiscreteGaussianLaw(len(x), 4)),
         "P22": Given(
             "weights e^(-k^2/8), |k| <= 6",
             lambda x: finite_law({len(x) + k: exponential(Fraction(-k * k, 8)) for k in range(-6, 7)}, normalise=True),
@@ -220,13 +229,13 @@ def laws(zoo: Any) -> dict[str, Given]:
         "P50": Given("Laplace(count, 1) for each tag", lambda x: laplace([sum(k in tags for tags in x) for k in range(3)], 1)),
         "P51": Given("Laplace(prefix sum, 1), four times", lambda x: laplace(itertools.accumulate(x), 1)),
         "P52": Given("Laplace(element, 1), before summing", lambda x: laplace(x, 1)),
-        "P53": Given("two-sided geometric, ratio 1/e", lambda x: TwoSidedGeometric(sum(x[:2]), 1)),
+        "P53": Given("two-sided geometric, ratio 1/e", lambda x: TwoSidedGeometricLaw(sum(x[:2]), 1)),
         "P54": Given("binomial mixture of two-sided geometrics", subsampled, 5),
         "P55": Given(
             "the size alone: binomial",
             lambda x: FiniteLaw.from_weights({kept: math.comb(len(x), kept) for kept in range(len(x) + 1)}),
         ),
-        "P56": Given("Laplace(mean, 1/n)", lambda x: Laplace(Fraction(sum(x)) / max(1, len(x)), Fraction(1, max(1, len(x))))),
+        "P56": Given("Laplace(mean, 1/n)", lambda x: LaplaceLaw(Fraction(sum(x)) / max(1, len(x)), Fraction(1, max(1, len(x))))),
         "P58": Given("Laplace(sum, range) or a point", lambda x: laplace_or_point(Fraction(sum(x)), Fraction(max(x) - min(x)))),
         "P60": Given("the keys alone: a point", lambda x: FiniteLaw.point(frozenset(x))),
         "P61": Given("the keys alone: a point", lambda x: FiniteLaw.point(frozenset(key for key in x if x.count(key) >= 3)), 60),
@@ -235,20 +244,20 @@ def laws(zoo: Any) -> dict[str, Given]:
             lambda x: laplace_or_point(sorted(x)[1], max(max(x) - sorted(x)[1], sorted(x)[1] - min(x))),
         ),
         "P63": Given(
-            "Laplace(median, 2 S), S as its double", lambda x: Laplace(sorted(x)[1], 2 * Fraction(zoo._smooth_med(x, beta)))
+            "Laplace(median, 2 S), S as its double", lambda x: LaplaceLaw(sorted(x)[1], 2 * Fraction(zoo._smooth_med(x, beta)))
         ),
         "P64": Given("a point", lambda x: FiniteLaw.point(x[0] if len(set(x)) == 1 else "no")),
         "P67": Given(
-            "the noisy counts, before post-processing", lambda x: product([TwoSidedGeometric(c, "1/2") for c in counts(x, 3)])
+            "the noisy counts, before post-processing", lambda x: product([TwoSidedGeometricLaw(c, "1/2") for c in counts(x, 3)])
         ),
         "P69": Given("the nearer of two, in closed form", lambda x: Shifted(len(x), nearer_of_two), 6),
-        "P70": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometric(sum(x), 1)])),
-        "P71": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometric(sum(x), 1)])),
+        "P70": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])),
+        "P71": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])),
         "P72": Given(
             "Laplace(clipped sum, 1), or NaN",
-            lambda x: FiniteLaw.point("NaN") if any(v != v for v in x) else Laplace(clipped(x, 0, 1), 1),
+            lambda x: FiniteLaw.point("NaN") if any(v != v for v in x) else LaplaceLaw(clipped(x, 0, 1), 1),
         ),
-        "P73": Given("Laplace(n, 1), or an exception", lambda x: Laplace(len(x), 1) if x else FiniteLaw.point("raises")),
+        "P73": Given("Laplace(n, 1), or an exception", lambda x: LaplaceLaw(len(x), 1) if x else FiniteLaw.point("raises")),
         "P74": Given("Laplace(computed sum, 5)", half_precision),
         "P75": Given("keep e^(3/2)/(1+e^(3/2))", lambda x: kept(x, "3/2")),
         "P76": Given("keep e^(6/5)/(1+e^(6/5))", lambda x: kept(x, "6/5")),

@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpspec.api import compare_specs, read_spec, verify_file
+    from dpspec.base.errors import DpspecError
+    from dpspec.base.exact import Bracket, Number, ln, number, sqrt
+    from dpspec.base.params import define
     from dpspec.blocks.budget import Budget, UniformBudget
     from dpspec.blocks.input_divergence import InputDivergence, Relation
     from dpspec.blocks.invariant import FunctionInvariant, Invariant, LinearMap, Marginal
     from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Multiverse, Trivial
     from dpspec.blocks.output_divergence import OutputDivergence
     from dpspec.blocks.space import Attribute, DatasetSpace
-    from dpspec.compare.comparison import Comparison
-    from dpspec.errors import DpspecError
-    from dpspec.exact import Bracket, Number, ln, number, sqrt
+    from dpspec.compare.compare import Comparison
     from dpspec.extension.loader import installed, load_plugins
-    from dpspec.laws.finite import FiniteLaw
-    from dpspec.laws.law import Law
-    from dpspec.mechanism import Claim, Mechanism
-    from dpspec.params import define
-    from dpspec.spec import PrivacySpec
+    from dpspec.grammar.mechanism import Claim, Mechanism
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.laws.law import FiniteLaw, Law
     from dpspec.specfile.document import SpecDocument
     from dpspec.verify.entry import verify_claim
     from dpspec.verify.verdict import Outcome, Verdict
@@ -49,15 +48,15 @@ _HOME = {
     "dpspec.blocks.multiverse": ("ExplicitUniverses", "LevelSets", "Multiverse", "Trivial"),
     "dpspec.blocks.output_divergence": ("OutputDivergence",),
     "dpspec.blocks.space": ("Attribute", "DatasetSpace"),
-    "dpspec.compare.comparison": ("Comparison",),
-    "dpspec.errors": ("DpspecError",),
-    "dpspec.exact": ("Bracket", "Number", "ln", "number", "sqrt"),
+    "dpspec.compare.compare": ("Comparison",),
+    "dpspec.base.errors": ("DpspecError",),
+    "dpspec.base.exact": ("Bracket", "Number", "ln", "number", "sqrt"),
     "dpspec.extension.loader": ("installed", "load_plugins"),
-    "dpspec.laws.finite": ("FiniteLaw",),
+    "dpspec.laws.law": ("FiniteLaw",),
     "dpspec.laws.law": ("Law",),
-    "dpspec.mechanism": ("Claim", "Mechanism"),
-    "dpspec.params": ("define",),
-    "dpspec.spec": ("PrivacySpec",),
+    "dpspec.grammar.mechanism": ("Claim", "Mechanism"),
+    "dpspec.base.params": ("define",),
+    "dpspec.grammar.spec": ("PrivacySpec",),
     "dpspec.specfile.document": ("SpecDocument",),
     "dpspec.verify.entry": ("verify_claim",),
     "dpspec.verify.verdict": ("Outcome", "Verdict"),

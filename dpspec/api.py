@@ -5,30 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dpspec.base.errors import NoYardstickError
+from dpspec.base.files import write_whole
 from dpspec.blocks.space import Dataset
-from dpspec.compare.compare import compare
-from dpspec.compare.comparison import Comparison
-from dpspec.compare.derivation import Derivation
-from dpspec.compare.order import Order, Progress, order
-from dpspec.compare.search import rules_of as rules_of
-from dpspec.compare.search import search
-from dpspec.errors import NoYardstickError
+from dpspec.compare.compare import Comparison, Order, Progress, compare, order
+from dpspec.compare.yardstick import Yardstick, common_space, found_blocks, yardsticks
+from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import installed
-from dpspec.extension.registry import Registry
-from dpspec.files import write_whole
-from dpspec.mechanism import Mechanism
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import Derivation, rules_of, search
 from dpspec.risk import Panel, RiskReport, panel, risk
-from dpspec.risk.settings import attacker_of, panel_of
-from dpspec.risk.universe import at_universe_of, dataset_of
-from dpspec.spec import PrivacySpec
+from dpspec.risk.engine import at_universe_of, attacker_of, dataset_of, panel_of
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
-from dpspec.verify.document import FileReport, verify_document, verify_function, verify_release
+from dpspec.verify.document import QUICK, FileReport, Standing, standing, verify_document, verify_function, verify_release
+from dpspec.verify.entry import NamedFunction
 from dpspec.verify.exhaustive import verify
-from dpspec.verify.function import NamedFunction
 from dpspec.verify.replay import keep_witnesses
-from dpspec.verify.standing import QUICK, Standing, standing
-from dpspec.yardstick import Yardstick, common_space, found_blocks, yardsticks
 
 
 def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:

@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from dpspec.errors import DpspecError
-    from dpspec.mechanism import Mechanism
-    from dpspec.spec import PrivacySpec
+    from dpspec.base.errors import DpspecError
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verify.document import Duty, Obligation
     from dpspec.verify.sampled.calls import Function
@@ -73,7 +73,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 
 def _acceptable() -> tuple[str, ...]:
-    from dpspec.verify.words import ACCEPTABLE
+    from dpspec.verify.verdict import ACCEPTABLE
 
     return tuple(word.word for word in ACCEPTABLE)
 
@@ -101,7 +101,7 @@ class SpecFile(pytest.File):
     def read(self) -> SpecDocument | DpspecError:
         """The document, or why there is none."""
         from dpspec.api import read_spec
-        from dpspec.errors import DpspecError
+        from dpspec.base.errors import DpspecError
 
         try:
             return read_spec(self.path)
@@ -115,12 +115,12 @@ class SpecFile(pytest.File):
         yield Reads.from_parent(self, name="reads")
         if isinstance(self.read, SpecDocument):
             for duty in duties(self.read):
-                yield Judged.from_parent(self, name=_item_name(duty.name), duty=duty)
+                yield JudgedItem.from_parent(self, name=_item_name(duty.name), duty=duty)
 
 
 def _item_name(name: str) -> str:
     """A name that can be written behind ``file::`` on the command line."""
-    from dpspec.harmless import harmless
+    from dpspec.base.errors import harmless
 
     return harmless(" ".join(name.replace("::", ":").split()), keep="")
 
@@ -145,7 +145,7 @@ class SpecItem(pytest.Item):
         return self.parent
 
     def runtest(self) -> None:
-        from dpspec.errors import DpspecError
+        from dpspec.base.errors import DpspecError
 
         try:
             self.judge()
@@ -165,19 +165,19 @@ class SpecItem(pytest.Item):
             return
         if self.config.getini("dpspec_undecided") == "fail":
             raise NotHeldError(f"{told}\n(a failure because dpspec_undecided = fail; dpspec_accept = {word} would accept it)")
-        from dpspec.harmless import harmless_page
+        from dpspec.base.errors import harmless_page
 
         raise pytest.skip.Exception(harmless_page(told), _use_item_location=True)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotHeldError):
-            from dpspec.harmless import harmless_page
+            from dpspec.base.errors import harmless_page
 
             return harmless_page(str(excinfo.value))
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        from dpspec.harmless import harmless
+        from dpspec.base.errors import harmless
 
         return self.path, 0, harmless(f"{self.path.name}: {self.name}", keep="")
 
@@ -188,7 +188,7 @@ class Reads(SpecItem):
     kind = "reads"
 
     def judge(self) -> None:
-        from dpspec.errors import DpspecError
+        from dpspec.base.errors import DpspecError
         from dpspec.report.text import error_lines
 
         found = self.file.read
@@ -197,7 +197,7 @@ class Reads(SpecItem):
         self.user_properties.append(("plugins", _versions()))
 
 
-class Judged(SpecItem):
+class JudgedItem(SpecItem):
     """A claim, or a printed number."""
 
     def __init__(self, *, duty: Duty, **given: Any) -> None:
@@ -207,7 +207,7 @@ class Judged(SpecItem):
 
     def judge(self) -> None:
         from dpspec.extension import installed
-        from dpspec.verify.words import ACCEPTABLE
+        from dpspec.verify.verdict import ACCEPTABLE
 
         found = self.kept(self.duty.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))
@@ -239,7 +239,7 @@ def _told(found: Obligation) -> str:
 
 
 def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
-    from dpspec.harmless import harmless
+    from dpspec.base.errors import harmless
     from dpspec.testing.assertions import verdict_properties
 
     yield "word", found.word.word

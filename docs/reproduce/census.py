@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import attrs
-from dpspec_census import scenario_curves, scenarios
 from dpspec_census.configuration_2020 import SCENARIOS
 
-from dpspec.report.curves import Panel
+from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, bound, curve, falling, middle, shown
+from reproductions import scenarios
+from reproductions import scenarios as scenario_curves
 
 
 def page() -> Page:
@@ -75,10 +76,10 @@ def page() -> Page:
             ),
         ),
         panels=(
-            Panel(title="K-F6: power in scenario A", axis="level", lines=tuple(block)),
-            Panel(title="K-F6, K-F10, K-F12, K-F14: power of Gaussian noise", axis="level", lines=tuple(powers)),
-            Panel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs), powers=True),
-            Panel(
+            CurvePanel(title="K-F6: power in scenario A", axis="level", lines=tuple(block)),
+            CurvePanel(title="K-F6, K-F10, K-F12, K-F14: power of Gaussian noise", axis="level", lines=tuple(powers)),
+            CurvePanel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs), powers=True),
+            CurvePanel(
                 title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge",
                 axis="epsilon",
                 lines=tuple(three),

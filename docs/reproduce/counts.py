@@ -8,13 +8,15 @@ from fractions import Fraction
 
 import attrs
 import numpy as np
-from dpspec_attackers.counts import block, chains, fitted, sums
-from dpspec_attackers.counts.hierarchy import Released, TwoLevels, known_to_be, up_to
-from dpspec_attackers.counts.success import Method, Region, success
-from dpspec_census import block_risk
 
-from dpspec.report.curves import Panel
+from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
+from reproductions import block_risk
+from reproductions.counts import block
+from reproductions.counts import block as fitted
+from reproductions.counts import block as sums
+from reproductions.counts import hierarchy as chains
+from reproductions.counts.hierarchy import BetMethod, BetRegion, Released, TwoLevels, known_to_be, success, up_to
 
 RHO, GROUP = block_risk.detailed_rho("block"), block_risk.detailed_rho("block-group")
 ATTACK = TwoLevels(rho_block=RHO, rho_group=GROUP, others=27, prior="1/2")
@@ -27,11 +29,11 @@ def page() -> Page:
     printed_law = ("11%", "40%", "30%", "14%", "4.6%", "0.7%")
     two_level = [("X1 = 1", ATTACK.posterior(SEEN), chains.stationary(ATTACK, SEEN).posterior, "57.0%")]
     two_level += [(f"X2 = {k}", ATTACK.larger_posterior(k, SEEN), law[k], text) for k, text in enumerate(printed_law)]
-    region = Region(group=(-3, 5), others=(-30, 30))
-    exact, chain = (success(ATTACK, (1, 1), method=method, region=region) for method in Method)
+    region = BetRegion(group=(-3, 5), others=(-30, 30))
+    exact, chain = (success(ATTACK, (1, 1), method=method, region=region) for method in BetMethod)
     cases = [
-        ("success, x2 = 1", success(ATTACK, (1, 1)).right, success(ATTACK, (1, 1), method=Method.NO_NESTING).right, "59.5%"),
-        ("success, x2 = 10", success(ATTACK, (1, 10)).right, success(ATTACK, (1, 10), method=Method.NO_NESTING).right, "59.05%"),
+        ("success, x2 = 1", success(ATTACK, (1, 1)).right, success(ATTACK, (1, 1), method=BetMethod.NO_NESTING).right, "59.5%"),
+        ("success, x2 = 10", success(ATTACK, (1, 10)).right, success(ATTACK, (1, 10), method=BetMethod.NO_NESTING).right, "59.05%"),
         ("mass of the region", exact.mass, chain.mass, "over 99%"),
         ("corrected there", exact.corrected, chain.corrected, "2.48%"),
         ("spoiled there", exact.spoiled, chain.spoiled, "1.83%"),
@@ -43,7 +45,7 @@ def page() -> Page:
         ("x2 at most 10", up_to(10), (1, 1), "59%"),
     ):
         attack = attrs.evolve(ATTACK, larger=larger)
-        both = [success(attack, truth, method=method) for method in Method]
+        both = [success(attack, truth, method=method) for method in BetMethod]
         cases.append((f"success, {words}", both[0].right, both[1].right, text))
     return Page(
         name="thesis-chapter-2",
@@ -74,12 +76,12 @@ def page() -> Page:
     )
 
 
-def entries(heading: str, found: Sequence[block_risk.Entry], remark: str = "") -> Table:
+def entries(heading: str, found: Sequence[block_risk.RiskEntry], remark: str = "") -> Table:
     rows = tuple((e.place, shown(e.value, 5), e.printed, "" if e.agrees else "differs") for e in found)
     return Table(heading=heading, columns=("what", "recomputed", "printed", ""), rows=rows, remark=remark)
 
 
-def count_charts() -> tuple[Panel, ...]:
+def count_charts() -> tuple[CurvePanel, ...]:
     rhos = np.geomspace(0.01, 10, 60)
     names = block_risk.PRIORS
     risks = [curve(f"prior {p}", [(math.log10(r), v) for r, v in zip(rhos, sums.risk_curve(rhos, float(Fraction(p))), strict=True)]) for p in names[:4]]  # fmt: skip  # noqa: E501
@@ -89,22 +91,22 @@ def count_charts() -> tuple[Panel, ...]:
         curve(
             method.value,
             [(x2, success(ATTACK, (1, x2), method=method).right) for x2 in range(1, 11)],
-            dashed=method is not Method.EXACT,
+            dashed=method is not BetMethod.EXACT,
         )
-        for method in Method
+        for method in BetMethod
     ]
     unique = {e.place: middle(e.value) for e in block_risk.unique_at()}
     levels = [curve(f"prior {p}", [(count, unique[f"{count} levels, prior {p}"]) for count in range(1, 7)]) for p in names]
     totals = (1, 2, 5, 10, 20, 50, 75, 100)
-    fits = [(math.log10(t), fitted.Fit(rho=RHO, others=27, prior="1/2", total=t).marginal_risk()) for t in totals]
+    fits = [(math.log10(t), fitted.CountFit(rho=RHO, others=27, prior="1/2", total=t).marginal_risk()) for t in totals]
     flat = [("no fit", middle(block.marginal_risk(RHO, "1/2"))), ("sees both counts", middle(fitted.ceiling(RHO, 27, "1/2")))]
     return (
-        Panel(title="Z-F2.1: posterior", axis="released count", lines=tuple(posteriors)),
-        Panel(title="Z-F2.2: mean risk", axis="log10 rho", lines=tuple(risks)),
-        Panel(title="Z-F2.3: right bets", axis="log10 rho", lines=tuple(bets)),
-        Panel(title="Z-F2.5: right bets of the two-level attacker", axis="count of the group", lines=tuple(by_group)),
-        Panel(title="Z-F2.7: mean risk of a unique target", axis="levels", lines=tuple(levels)),
-        Panel(
+        CurvePanel(title="Z-F2.1: posterior", axis="released count", lines=tuple(posteriors)),
+        CurvePanel(title="Z-F2.2: mean risk", axis="log10 rho", lines=tuple(risks)),
+        CurvePanel(title="Z-F2.3: right bets", axis="log10 rho", lines=tuple(bets)),
+        CurvePanel(title="Z-F2.5: right bets of the two-level attacker", axis="count of the group", lines=tuple(by_group)),
+        CurvePanel(title="Z-F2.7: mean risk of a unique target", axis="levels", lines=tuple(levels)),
+        CurvePanel(
             title="Z-F2.12: mean risk of a fitted count",
             axis="log10 of the published count of the group",
             lines=(curve("fitted", fits), *(curve(name, [(0, y), (2, y)], dashed=True) for name, y in flat)),

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from dpspec_attackers.inference import gibbs, likelihood, quadrature, regression_gibbs
-from dpspec_attackers.inference.feasible import Bounds, RegressionSums
-from dpspec_attackers.inference.model import Informative, NoisyMoments
-from dpspec_attackers.inference.regression import NoisyRegression
-from dpspec_attackers.inference.tgm import TruncatedGammaMixture
 
-from dpspec.report.curves import Line, Panel
+from dpspec.report.pictures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve
+from reproductions.inference import gibbs, quadrature
+from reproductions.inference import gibbs as likelihood
+from reproductions.inference import regression as regression_gibbs
+from reproductions.inference.model import Bounds, Informative, NoisyMoments, RegressionSums, TruncatedGammaMixture
+from reproductions.inference.regression import NoisyRegression
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 LIKELIHOODS = {
@@ -25,22 +25,22 @@ LIKELIHOODS = {
 """Z-N4.c and Z-F4.5: the confidential sums; Z-F4.10 and Z-F4.11: two releases on which the kinds of constraint differ."""
 
 
-def scatter(name: str, x: Sequence[float], y: Sequence[float]) -> Line:
+def scatter(name: str, x: Sequence[float], y: Sequence[float]) -> CurveLine:
     """Draws as dots."""
     return curve(name, list(zip(map(float, x), map(float, y), strict=True)), joined=False)
 
 
-def by_constraint() -> tuple[Panel, ...]:
+def by_constraint() -> tuple[CurvePanel, ...]:
     """Z-F4.10 and Z-F4.11: the feasible mean and variance of the statistics, or every value in [0, 1]."""
     made = []
     edge = [(k / 40, k / 40 * (1 - k / 40)) for k in range(41)]
     for name, data in LIKELIHOODS.items():
         draws = {
             "statistics feasible": gibbs.sample(data, constrained=True, sweeps=1, warmup=300, chains=60),
-            "values in [0, 1]": likelihood.sample(data, constrained=True, sweeps=1, warmup=300, chains=60),
+            "values in [0, 1]": likelihood.sample_by_imputation(data, constrained=True, sweeps=1, warmup=300, chains=60),
         }
         lines = [scatter(kind, drawn.mu[0], drawn.s2[0]) for kind, drawn in draws.items()]
-        made.append(Panel(title=f"{name}: draws of sigma^2", axis="mu", lines=(*lines, curve("largest variance", edge))))
+        made.append(CurvePanel(title=f"{name}: draws of sigma^2", axis="mu", lines=(*lines, curve("largest variance", edge))))
     return tuple(made)
 
 
@@ -63,7 +63,7 @@ def by_kind_of_constraint() -> Table:
     )
 
 
-def of_regression() -> tuple[Panel, ...]:
+def of_regression() -> tuple[CurvePanel, ...]:
     """Z-F4.5, at a release that happens to equal the confidential sums."""
     sums, lines = [], []
     for constrained in (False, True):
@@ -76,8 +76,8 @@ def of_regression() -> tuple[Panel, ...]:
     sums.append(scatter("confidential", [EXAMPLE_5.y], [EXAMPLE_5.yy]))
     lines.append(scatter("least squares", [0.9506515], [0.0955408]))
     return (
-        Panel(title="Z-F4.5: draws of Y'Y", axis="Y'1", lines=tuple(sums)),
-        Panel(title="Z-F4.5: draws of the intercept", axis="slope", lines=tuple(lines), bottom=-0.4),
+        CurvePanel(title="Z-F4.5: draws of Y'Y", axis="Y'1", lines=tuple(sums)),
+        CurvePanel(title="Z-F4.5: draws of the intercept", axis="slope", lines=tuple(lines), bottom=-0.4),
     )
 
 
@@ -118,12 +118,12 @@ def page() -> Page:
             by_kind_of_constraint(),
         ),
         panels=(
-            Panel(
+            CurvePanel(
                 title="Z-F4.6: density",
                 axis="x",
                 lines=(curve("TGM(2, 2, 1, 1)", mixture), curve("Gamma(2, 2)", gamma, dashed=True)),
             ),
-            Panel(title="Z-F4.1, Z-F4.3: marginal density of mu, per unit", axis="mu on 0 to 100", lines=tuple(marginals)),
+            CurvePanel(title="Z-F4.1, Z-F4.3: marginal density of mu, per unit", axis="mu on 0 to 100", lines=tuple(marginals)),
             *of_regression(),
             *by_constraint(),
         ),

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import attrs
 
-from dpspec.exact import Bracket
-from dpspec.report.curves import Line, Panel, svg
+from dpspec.base.exact import Bracket
+from dpspec.report.pictures import CurveLine, CurvePanel, svg
 
 
 @attrs.frozen(kw_only=True)
@@ -35,7 +35,7 @@ class Page:
     name: str
     title: str
     tables: tuple[Table, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[CurvePanel, ...]
 
     def files(self) -> dict[str, str]:
         """File names and their texts."""
@@ -66,19 +66,19 @@ def shown(value: float | Bracket, digits: int = 4) -> str:
     return f"{middle(value) if isinstance(value, Bracket) else value:.{digits}g}"
 
 
-def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = False, joined: bool = True) -> Line:
-    return Line(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed, joined=joined)
+def curve(name: str, points: Sequence[tuple[float, float]], *, dashed: bool = False, joined: bool = True) -> CurveLine:
+    return CurveLine(name=name, points=tuple((round(x, 6), float(f"{y:.6g}")) for x, y in points), dashed=dashed, joined=joined)
 
 
-def falling(name: str, points: Sequence[tuple[float, float]]) -> Line:
+def falling(name: str, points: Sequence[tuple[float, float]]) -> CurveLine:
     """Deltas that fall with epsilon, as steps above them: between two points the chord of their logarithms would be too small."""
     return attrs.evolve(curve(name, points), side="above")
 
 
-def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> Line:
+def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> CurveLine:
     """An upper bound that rises or falls all the way, by its upper ends, as steps above it."""
     rounded = ((round(x, 6), float(value.upper) * (1 + 1e-6)) for x, value in points)
-    return Line(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above")
+    return CurveLine(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above")
 
 
 def agrees(value: float | Bracket, printed: str) -> bool:

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from dpspec_attackers import membership as member
 
-from dpspec.exact import Bracket, number
-from dpspec.report.curves import Panel
+from dpspec.base.exact import Bracket, number
+from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 
 
@@ -80,7 +80,7 @@ def first_beyond(method: str, *, convert: bool) -> int:
     raise ValueError(method)
 
 
-def membership_charts(loss: Bracket) -> tuple[Panel, ...]:
+def membership_charts(loss: Bracket) -> tuple[CurvePanel, ...]:
     fails = [Fraction(2 + k * k, 10**6) for k in range(0, 32)]
     curves = [(math.log10(f), middle(member.loss_of_approximate(1, "1e-6", f))) for f in fails]
     counts_of = (*range(1, 100, 4), 100)
@@ -92,9 +92,9 @@ def membership_charts(loss: Bracket) -> tuple[Panel, ...]:
     days = [(k, member.loss_of_zcdp(Fraction(k, 100), "1/100")) for k in (1, *range(5, 205, 5))]
     priors = [Fraction(k, 50) for k in range(1, 50)]
     return (
-        Panel(title="Z-F5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
-        Panel(title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)),
-        Panel(
+        CurvePanel(title="Z-F5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
+        CurvePanel(title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)),
+        CurvePanel(
             title="Z-F5.4, Z-F5.5: daily releases of rho = 1/100",
             axis="days",
             lines=(
@@ -102,12 +102,12 @@ def membership_charts(loss: Bracket) -> tuple[Panel, ...]:
                 curve("largest change", [(k, middle(member.difference_bound(e))) for k, e in days]),
             ),
         ),
-        Panel(
+        CurvePanel(
             title="Z-F5.6: largest ratio either way",
             axis="prior",
             lines=(curve("ratio", [(float(p), middle(member.largest_ratio(p, loss))) for p in priors]),),
         ),
-        Panel(
+        CurvePanel(
             title="Z-F5.7: largest change",
             axis="prior",
             lines=(curve("change", [(float(p), middle(member.largest_change(p, loss))) for p in priors]),),

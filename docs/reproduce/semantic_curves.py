@@ -7,20 +7,19 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
 
-from dpspec_attackers.deltas import approximate, concentrated, pbdp, tail
-from dpspec_attackers.knowledge import OthersKnownPredicted
-from dpspec_census import scenario_curves
+from dpspec_attackers.knowledge import OthersKnownPredicted, approximate, concentrated, pbdp, tail
 from dpspec_census.configuration_2020 import rho_star, spending
 from dpspec_divergences import MultDelta
 
-from dpspec.exact import Bracket, number
-from dpspec.laws.composition import compose
+from dpspec.base.exact import Bracket, number
+from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.power import largest_power
-from dpspec.laws.shifts import GaussianShift
-from dpspec.report.curves import Panel
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.loss import compose
+from dpspec.laws.trade_off import largest_power
+from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Table, beside, bound, curve, falling, middle
+from reproductions import scenarios as scenario_curves
 
 RHO = "2.63"
 LEVELS = ("0.01", "0.05", "0.10")
@@ -161,7 +160,7 @@ def tables() -> tuple[Table, ...]:
     )
 
 
-def charts() -> tuple[Panel, ...]:
+def charts() -> tuple[CurvePanel, ...]:
     """Figures 1 to 5; 6 to 15 are with the scenarios of the census."""
     rows = [(k / 4, deltas(RHO)(f"{k}/4")) for k in range(1, 61)]
     named = [falling(name, [(x, middle(row[i])) for x, row in rows]) for i, name in enumerate(_DELTAS)]
@@ -173,9 +172,9 @@ def charts() -> tuple[Panel, ...]:
     ]
     dots = curve("pbdp, discrete noise", [(float(e), discrete_delta(e)) for e in NOISE.split()[::2]], joined=False)
     return (
-        Panel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots), powers=True),
-        Panel(title="K-F2: power, rho = 2.63", axis="level", lines=tuple(powers)),
-        Panel(
+        CurvePanel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots), powers=True),
+        CurvePanel(title="K-F2: power, rho = 2.63", axis="level", lines=tuple(powers)),
+        CurvePanel(
             title="K-F3, K-F4, K-F5: delta by class of knowledge",
             axis="epsilon",
             lines=(named[4], named[2], named[3]),

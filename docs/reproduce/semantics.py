@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpspec_attackers.semantics import exponential, posterior
-from dpspec_census import scenario_curves
 from dpspec_divergences import Mult
 from dpspec_divergences.losses import pbdp_delta
 
-from dpspec.exact import Bracket, number
+from dpspec.base.exact import Bracket, number
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.risk.allowed import allowed_power
 from reproduce import semantic_curves
 from reproduce.layout import Page, Table, beside, middle, shown
 from reproduce.semantic_curves import LEVELS, RHO, discrete_power
+from reproductions import scenarios as scenario_curves
 
 E = Fraction("2.71828182845904523536028747135")
 TRUE, FALSE = (FiniteLaw.of({1: x / (1 + E), 0: 1 - x / (1 + E)}) for x in (E, Fraction(1)))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpspec_attackers import profiles
 from dpspec_attackers.profiles import Constant, FixedP, FixedQ, OneMissing, RiskProfile, TwoDimensional
 
-from dpspec.report.curves import Line, Panel
+from dpspec.report.pictures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 
 
@@ -62,8 +62,8 @@ def recommended(heading: str, cases: Sequence[tuple[str, RiskProfile, str]], rem
     return Table(heading=heading, columns=columns, rows=tuple(rows), remark=remark)
 
 
-def tolerated_charts() -> tuple[Panel, ...]:
-    def along(name: str, profile: RiskProfile, axis: str, values: Sequence[Fraction]) -> Line:
+def tolerated_charts() -> tuple[CurvePanel, ...]:
+    def along(name: str, profile: RiskProfile, axis: str, values: Sequence[Fraction]) -> CurveLine:
         fixed = Fraction(1) if axis == "p" else profile.where().p_low
         points = profiles.curve(profile, [(x, fixed) if axis == "p" else (fixed, x) for x in values])
         kept = [(float(x), middle(e)) for x, (_, _, e) in zip(values, points, strict=True) if not e.upper.is_infinite]
@@ -73,7 +73,7 @@ def tolerated_charts() -> tuple[Panel, ...]:
     wide = TwoDimensional(posterior="1/4", ratio=3)
     rows = [(f"q = {q}", [(p, wide.epsilon_at(p, Fraction(q))) for p in fine]) for q in ("1/100", "1/12", "1/4", "1")]
     return (
-        Panel(
+        CurvePanel(
             title="Z-F3.1, Z-F3.3: epsilon asked for by an attacker with prior p, q = 1",
             axis="p",
             lines=(
@@ -81,7 +81,7 @@ def tolerated_charts() -> tuple[Panel, ...]:
                 *(along(f"posterior 1/4, ratio {r}", FixedQ(posterior="1/4", ratio=r, q=1), "p", fine) for r in ("3/2", 3, 6)),
             ),
         ),
-        Panel(
+        CurvePanel(
             title="Z-F3.1, Z-F3.4: epsilon asked for by an attacker with prior q, p = 1/20",
             axis="q",
             lines=tuple(
@@ -89,7 +89,7 @@ def tolerated_charts() -> tuple[Panel, ...]:
                 for a in ("1/40", "1/10", "3/20", "3/10")
             ),
         ),
-        Panel(
+        CurvePanel(
             title="Z-F3.5: epsilon of the two-dimensional profile",
             axis="p",
             lines=tuple(

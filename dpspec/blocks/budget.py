@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 import attrs
 
+from dpspec.base.errors import NotInUniverseError
+from dpspec.base.exact import Number
+from dpspec.base.params import Exact, Text, define
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import DatasetSpace
-from dpspec.errors import NotInUniverseError
-from dpspec.exact import Number
-from dpspec.params import Exact, Text, define
 
 
 class Budget(ABC):

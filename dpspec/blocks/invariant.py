@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.blocks.attributes import all_records
-from dpspec.blocks.households import MEMBERS
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
+from dpspec.blocks.multisets import all_records
+from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 
 
 class Invariant(ABC):

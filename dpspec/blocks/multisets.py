@@ -1,4 +1,13 @@
-"""Dataset spaces whose datasets are multisets of cells: what records, tables and households have in common."""
+"""Dataset spaces whose datasets are multisets of cells: what records, tables and households have in common.
+
+Records over named categorical attributes: reading one, listing all, and keeping few of them apart.
+
+Few records out of many: palettes of categories, combinations of what some records have, and the first names there are.
+
+A palette keeps one category of most attributes and two or three of some; its records are all their combinations, nested
+categories consistent. Every dataset with n records lies on the palette of the categories it uses, so palettes of every width
+reach every dataset; here at most `VARIED` attributes vary, and at most `CELLS` records are taken.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +15,11 @@ import itertools
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.blocks.wording import pair_of_records, range_in_words
-from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.blocks.space import Attribute, Choice, Dataset, DatasetSpace, Mentioned, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
@@ -165,3 +173,267 @@ class Multisets(DatasetSpace):
         if cells is None:
             raise IncompatibleBlocksError(f"space {self.name}", "has too many kinds of records for a linear map")
         return cells
+
+
+# --- records over named categorical attributes ----------------------------------------------------
+
+
+COUNTED = 10_000
+"""Categories of an attribute, where several lie within one and records are counted one category after the other."""
+
+
+def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attributes") -> None:
+    """Names are distinct; an attribute stands after the coarser one it is nested in, and fills each of its categories.
+
+    No record could lie in a category that nothing fills, so records would not be as many as the finest categories.
+    """
+    seen: dict[str, Attribute] = {}
+    for attribute in attributes:
+        if attribute.name in seen:
+            raise ParameterError(subject, "names an attribute twice", value=attribute.name)
+        if attribute.within is not None and attribute.within not in seen:
+            raise ParameterError(
+                f"attribute {attribute.name}", "must stand after the attribute it lies within", value=attribute.within
+            )
+        if attribute.within is not None:
+            _check_nesting(attribute, seen[attribute.within])
+        seen[attribute.name] = attribute
+
+
+def _check_nesting(attribute: Attribute, coarser: Attribute) -> None:
+    filled = set(attribute.parents)
+    for parent in filled - set(coarser.categories):
+        coarser.index(parent)
+    if (len(filled) if attribute.parents else attribute.size) < coarser.size:
+        raise ParameterError(
+            f"attribute {attribute.name}", f"leaves categories of {coarser.name} empty",
+            "give each of them one at least, or leave them out there",
+        )  # fmt: skip
+
+
+def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
+    """One record as a tuple of categories, from a sequence in attribute order or a table by name."""
+    if isinstance(value, Mapping):
+        missing = [a.name for a in attributes if a.name not in value]
+        unknown = [key for key in value if key not in {a.name for a in attributes}]
+        if missing or unknown:
+            raise NotInSpaceError("record", f"lacks {missing} and has unknown {unknown}", value=dict(value))
+        value = [value[a.name] for a in attributes]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise NotInSpaceError("record", f"must give {len(attributes)} categories", value=value)
+    given = tuple(value)
+    if len(given) != len(attributes):
+        raise NotInSpaceError("record", f"must give {len(attributes)} categories", value=given)
+    chosen: dict[str, str] = {}
+    by_name = {a.name: a for a in attributes}
+    for attribute, category in zip(attributes, given, strict=True):
+        if category is None or isinstance(category, (float, bool)):
+            raise NotInSpaceError(attribute.name, "is missing or no category", "records are complete", value=category)
+        attribute.index(category)
+        chosen[attribute.name] = str(category)
+        if attribute.within is not None:
+            parent = attribute.parent(category, by_name[attribute.within])
+            if parent != chosen[attribute.within]:
+                raise NotInSpaceError(
+                    attribute.name, f"lies within {attribute.within} {parent}, not {chosen[attribute.within]}", value=category
+                )
+    return tuple(chosen.values())
+
+
+def all_records(attributes: tuple[Attribute, ...]) -> Iterator[Record]:
+    """Every possible record, nested attributes kept consistent."""
+    by_name = {a.name: a for a in attributes}
+    places = {a.name: place for place, a in enumerate(attributes)}
+
+    def extend(prefix: tuple[str, ...]) -> Iterator[Record]:
+        if len(prefix) == len(attributes):
+            yield prefix
+            return
+        attribute = attributes[len(prefix)]
+        coarser = attribute.within
+        for category in attribute.values() if coarser is None else attribute.children(prefix[places[coarser]], by_name[coarser]):
+            yield from extend((*prefix, category))
+
+    return extend(())
+
+
+def count_records(attributes: tuple[Attribute, ...]) -> int | None:
+    """The number of possible records: the product of the sizes of the finest attributes of each nesting.
+
+    Where several attributes lie within one, the sum over its categories of the product of what lies in each. None where that
+    is too many to count: an attribute of such a nesting has more than 10,000 categories, and each is in some record.
+
+    >>> town, tract, school = (Attribute(name=n, count=c, within=w) for n, c, w in [("t", 2, None), ("u", 4, "t"), ("v", 6, "t")])
+    >>> count_records((town, tract, school)), count_records((town, tract))
+    (12, 4)
+    """
+    coarser = Counter(a.within for a in attributes if a.within is not None)
+    if all(times == 1 for times in coarser.values()):
+        return math.prod(a.size for a in attributes if a.name not in coarser)
+    if any(a.size > COUNTED for a in attributes):
+        return None
+    by_name, total = {a.name: a for a in attributes}, 1
+    inside = {a.name: [1] * a.size for a in attributes}
+    for attribute in reversed(attributes):
+        within = inside[attribute.name]
+        if attribute.within is None:
+            total *= sum(within)
+            continue
+        sums = [0] * by_name[attribute.within].size
+        for place, count in zip(_above(attribute, by_name[attribute.within]), within, strict=True):
+            sums[place] += count
+        inside[attribute.within] = [one * more for one, more in zip(inside[attribute.within], sums, strict=True)]
+    return total
+
+
+def _above(attribute: Attribute, coarser: Attribute) -> list[int]:
+    """The place of the coarser category of each category."""
+    if attribute.parents:
+        places = {category: place for place, category in enumerate(coarser.values())}
+        return [places[parent] for parent in attribute.parents]
+    return [place * coarser.size // attribute.size for place in range(attribute.size)]
+
+
+def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[str, frozenset[str]]) -> tuple[Attribute, ...]:
+    """Few categories for the attributes that matter, one for the others; nested ones branch under the first parent."""
+    kept: dict[str, Attribute] = {}
+    original = {a.name: a for a in attributes}
+    singles = _with_coarser(attributes, mentioned)
+    for attribute in attributes:
+        wanted = 2 if attribute.name in mentioned else 1
+        if attribute.within is None:
+            categories = list(itertools.islice(attribute.values(), wanted))
+            coarser = None
+        else:
+            coarser = original[attribute.within]
+            categories = []
+            for place, parent in enumerate(kept[attribute.within].values()):
+                room = wanted if place == 0 else 1
+                categories += itertools.islice(attribute.children(parent, coarser), room)
+        singled = [c for c in sorted(singles.get(attribute.name, ())) if c not in categories]
+        others = (c for c in attribute.values() if c not in mentioned.get(attribute.name, frozenset()))
+        if attribute.within is None and mentioned.get(attribute.name):
+            singled += [c for c in itertools.islice(others, 1) if c not in categories]
+        kept[attribute.name] = attribute.restricted([*categories, *singled], coarser)
+    return tuple(kept.values())
+
+
+def _with_coarser(attributes: tuple[Attribute, ...], mentioned: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """The categories that are mentioned, and those that they lie within."""
+    found, original = dict(mentioned), {a.name: a for a in attributes}
+    for attribute in reversed(attributes):
+        if attribute.within is not None and found.get(attribute.name):
+            coarser = original[attribute.within]
+            parents = frozenset(attribute.parent(category, coarser) for category in found[attribute.name])
+            found[coarser.name] = found.get(coarser.name, frozenset()) | parents
+    return found
+
+
+def include_attributes(larger: tuple[Attribute, ...], smaller: tuple[Attribute, ...]) -> bool:
+    """Whether the attributes are the same ones in the same order, the smaller with no category of its own.
+
+    A coarser attribute stays as it is when another lies within it, since a category may otherwise change its parent.
+    """
+    holding = {a.within for a in larger}
+    pairs = itertools.zip_longest(larger, smaller)
+    return all(a and b and (a == b or (a.name not in holding and a.includes(b))) for a, b in pairs)
+
+
+def include_sizes(larger: tuple[int, int | None], smaller: tuple[int, int | None]) -> bool:
+    """Whether the range of sizes (least, most) holds the other one."""
+    return larger[0] <= smaller[0] and (larger[1] is None or (smaller[1] is not None and smaller[1] <= larger[1]))
+
+
+def children(attribute: Attribute, parent: str, coarser: Attribute) -> Sequence[int]:
+    """The places of the categories that lie in one category of the coarser attribute, without listing the others.
+
+    >>> children(Attribute(name="block", count=8_100_000, within="tract"), "83999", Attribute(name="tract", count=84_000))
+    range(8099904, 8100000)
+    """
+    if attribute.parents:
+        return [place for place, above in enumerate(attribute.parents) if above == parent]
+    chosen, size, above = coarser.index(parent), attribute.size, coarser.size
+    return range(-(-chosen * size // above), -(-(chosen + 1) * size // above))
+
+
+# --- few records out of many ----------------------------------------------------------------------
+
+
+VARIED = 4
+CELLS = 48
+COMBINED = 64
+"""So many combinations of what some records have are looked at."""
+
+
+def palette_of(choose: Choice, attributes: Sequence[Attribute], mentioned: Mentioned) -> tuple[Record, ...]:
+    """The records of a palette of some attributes; the categories mentioned are chosen more often than others."""
+    names = [a.name for a in attributes if a.size > 1]
+    varied = choose.some(names, VARIED) if names else []
+    original, kept = {a.name: a for a in attributes}, dict[str, Attribute]()
+    for attribute in attributes:
+        width = choose.number(2, 3) if attribute.name in varied else 1
+        singled = sorted(attribute.index(category) for category in mentioned.get(attribute.name, ()))
+        coarser = None if attribute.within is None else original[attribute.within]
+        if coarser is None:
+            places = _places(choose, range(attribute.size), width, singled)
+        else:
+            families = (children(attribute, parent, coarser) for parent in kept[coarser.name].values())
+            places = [place for family in families for place in _places(choose, family, width, singled)]
+        categories = (str(place) if attribute.count is not None else attribute.categories[place] for place in places)
+        kept[attribute.name] = attribute.restricted(categories, coarser)
+    return tuple(itertools.islice(all_records(tuple(kept.values())), CELLS))
+
+
+def _places(choose: Choice, among: Sequence[int], width: int, singled: Sequence[int]) -> list[int]:
+    """A few of some places."""
+    if len(among) <= width:
+        return list(among)
+    known = [among.index(place) for place in singled if place in among]
+    return [among[place] for place in choose.places(len(among), width, width, known)]
+
+
+def combined(records: Sequence[Record], attributes: Sequence[Attribute]) -> tuple[Record, ...]:
+    """All combinations of the categories that some records have, nested ones consistent."""
+    original = {a.name: a for a in attributes}
+    kept = tuple(
+        attribute.restricted(
+            sorted({str(record[place]) for record in records}, key=attribute.index),
+            None if attribute.within is None else original[attribute.within],
+        )
+        for place, attribute in enumerate(attributes)
+    )
+    return tuple(itertools.islice(all_records(kept), COMBINED))
+
+
+def renamed_records(
+    left: Sequence[Record], right: Sequence[Record], attributes: Sequence[Attribute]
+) -> Iterator[tuple[tuple[Record, ...], tuple[Record, ...]]]:
+    """Two lists of records with the first categories there are: one to one, and with one attribute after the other merged."""
+    for merged in (None, *(a.name for a in attributes)):
+        names = first_names((*left, *right), attributes, merged)
+        yield tuple(names[record] for record in left), tuple(names[record] for record in right)
+
+
+def first_names(records: Iterable[Record], attributes: Sequence[Attribute], merged: str | None) -> dict[Record, Record]:
+    """New names for whole records: of each attribute, inside each coarser category, the first ones in the old order.
+
+    Of the attribute `merged` only the first one; what was told apart by its parent alone then gets names of its own.
+    """
+    original = {a.name: (place, a) for place, a in enumerate(attributes)}
+    new: dict[Record, tuple[str, ...]] = dict.fromkeys(records, ())
+    for place, attribute in enumerate(attributes):
+        above = None if attribute.within is None else original[attribute.within]
+        groups: dict[str, set[str]] = {}
+        for record, names in new.items():
+            groups.setdefault(names[above[0]] if above else "", set()).add(str(record[place]))
+        single = attribute.name == merged
+        chosen: dict[tuple[str, str], str] = {}
+        for parent, used in groups.items():
+            free = children(attribute, parent, above[1]) if above else range(attribute.size)
+            # With too few names left some categories are merged, too.
+            firsts = itertools.repeat(free[0]) if single else itertools.chain(free, itertools.repeat(free[-1]))
+            for category, first in zip(sorted(used, key=attribute.index), firsts, strict=False):
+                chosen[parent, category] = str(first) if attribute.count is not None else attribute.categories[first]
+        for record, names in new.items():
+            new[record] = (*names, chosen[names[above[0]] if above else "", str(record[place])])
+    return dict(new)

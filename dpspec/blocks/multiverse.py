@@ -1,21 +1,29 @@
 """Block 2: the data multiverse, the universes inside which protection is promised (B-D4 to B-D8).
 
 Two datasets are compared only when some universe holds both. Universes may overlap and need not cover X.
+
+The order between sets of invariants: does one set determine another?
+
+c determines c' on X when c(x) = c(x') implies c'(x) = c'(x'). Then the universes of c are finer, and a
+specification inside the universes of c' implies the one inside those of c (B-T10, B-T22).
+The answer is *decided* for marginals and for integer linear maps: by a coarser table, by the
+row space of the matrices, or by two datasets that agree on c and differ on c'.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, ClassVar
 
 import attrs
+from flint import fmpz_mat
 
+from dpspec.base.errors import DpspecError, ParameterError
+from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import ParameterError
-from dpspec.params import Data, Items, Pairs, Registered, collect, define
 
 
 @attrs.frozen(kw_only=True)
@@ -146,3 +154,142 @@ class ExplicitUniverses(Multiverse):
 
     def __str__(self) -> str:
         return f"{len(self.universes_by_label)} universes by list"
+
+
+# --- the order between sets of invariants ---------------------------------------------------------
+
+
+WALKED = 50_000
+"""At most this many datasets are looked at in search of a witness."""
+
+
+@attrs.frozen(kw_only=True)
+class Determination:
+    """Whether one set of invariants determines another on a space.
+
+    Args:
+        answer: True, False, or None when it could not be decided.
+        reason: why, in words.
+        witness: for False, two datasets with equal fine and unequal coarse invariants.
+    """
+
+    answer: bool | None
+    reason: str
+    witness: tuple[Dataset, Dataset] | None = None
+
+
+def determines(fine: Sequence[Invariant], coarse: Sequence[Invariant], space: DatasetSpace) -> Determination:
+    """Decide whether the values of `fine` fix those of `coarse` for every dataset of the space."""
+    reasons = []
+    for wanted in coarse:
+        reason = _one(fine, wanted, space)
+        if reason is None:
+            return _undetermined(fine, wanted, space)
+        reasons.append(f"{wanted}: {reason}")
+    return Determination(answer=True, reason="; ".join(reasons) or "nothing has to be determined")
+
+
+def _one(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
+    for invariant in fine:
+        reason = invariant.implies(wanted, space)
+        if reason is not None:
+            return reason
+    for parts in wanted.partitions(fine, space):
+        if all(any(invariant.implies(part, space) for invariant in fine) for part in parts):
+            return f"the sum of {_join(parts)}, each a coarser table of the others"
+    return _in_row_space(fine, wanted, space)
+
+
+def _in_row_space(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
+    target = wanted.matrix(space)
+    if target is None:
+        return None
+    rows = [row for invariant in fine for row in (invariant.matrix(space) or ())]
+    if space.fixed_total() and target:
+        rows.append((1,) * len(target[0]))
+    if not rows:
+        return None
+    both = [*rows, *target]
+    if fmpz_mat([list(row) for row in both]).rank() == fmpz_mat([list(row) for row in rows]).rank():
+        return "its rows are linear combinations of the rows of the others"
+    return None
+
+
+def _undetermined(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Determination:
+    """No argument in favour was found: look for two datasets that show the contrary."""
+    for witness in (_kernel_witness(fine, wanted, space), _walked_witness(fine, wanted, space)):
+        if witness is not None:
+            agreeing = f" that agree on {_join(fine)}" if fine else ""
+            reason = f"{wanted} differs between two datasets{agreeing}"
+            return Determination(answer=False, reason=reason, witness=witness)
+    size = space.cardinality()
+    if size is not None and size <= WALKED:
+        return Determination(answer=True, reason=f"{wanted}: checked on all {size} datasets")
+    return Determination(answer=None, reason=f"neither an argument nor a counterexample was found for {wanted}")
+
+
+def _join(invariants: Iterable[Invariant]) -> str:
+    return ", ".join(str(invariant) for invariant in invariants)
+
+
+def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
+    """A kernel vector v of the fine rows on which the wanted rows do not vanish, as x - x' with x, x' >= 0."""
+    cells, target = space.cells(), wanted.matrix(space)
+    matrices = [invariant.matrix(space) for invariant in fine]
+    if cells is None or target is None or any(matrix is None for matrix in matrices) or len(cells) > 512:
+        return None
+    rows = [row for matrix in matrices for row in (matrix or ())]
+    if space.fixed_total():
+        rows.append((1,) * len(cells))
+    basis, nullity = fmpz_mat([list(row) for row in rows] or [[0] * len(cells)]).nullspace()
+    for column in range(nullity):
+        vector = [int(basis[row, column]) for row in range(len(cells))]
+        if any(sum(a * v for a, v in zip(row, vector, strict=True)) for row in target):
+            pair = _split(vector, space)
+            if pair is not None:
+                return pair
+    return None
+
+
+def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
+    try:
+        left = space.from_vector(tuple(max(entry, 0) for entry in vector))
+        right = space.from_vector(tuple(max(-entry, 0) for entry in vector))
+    except DpspecError:
+        return None
+    return left, right
+
+
+def _walked_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
+    for walked in _small_spaces((*fine, wanted), space):
+        first: dict[object, tuple[object, Dataset]] = {}
+        for count, dataset in enumerate(walked):
+            if count >= WALKED:
+                break
+            key = tuple(invariant.value(dataset, space) for invariant in fine)
+            value = wanted.value(dataset, space)
+            known = first.setdefault(key, (value, dataset))
+            if known[0] != value:
+                return known[1], dataset
+    return None
+
+
+def _small_spaces(invariants: Sequence[Invariant], space: DatasetSpace) -> Iterator[Iterable[Dataset]]:
+    size = space.cardinality()
+    if size is not None and size <= WALKED:
+        yield space.datasets()
+        return
+    for small in miniatures(invariants, space):
+        yield small.datasets()
+
+
+def miniatures(invariants: Sequence[Invariant], space: DatasetSpace, largest: int = 3) -> Iterator[DatasetSpace]:
+    """Finite sub-spaces that keep apart what the invariants look at, with 1, 2, ... records."""
+    mentioned: dict[str, frozenset[str]] = {}
+    for invariant in invariants:
+        for attribute, categories in invariant.mentions().items():
+            mentioned[attribute] = mentioned.get(attribute, frozenset()) | categories
+    for records in range(1, largest + 1):
+        small = space.miniature(mentioned, records)
+        if small is not None:
+            yield small

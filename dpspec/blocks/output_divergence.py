@@ -1,19 +1,68 @@
-"""Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5)."""
+"""What several releases of one data collection spend together: the rule by which the budgets of an output divergence add up.
+
+Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+import attrs
 from flint import arb
 
-from dpspec.blocks.composing import Composed, Spent
-from dpspec.errors import NoRouteError
-from dpspec.exact import Bracket, Number, number
-from dpspec.laws.answers import Answers
+from dpspec.base.errors import NoRouteError, NumericalError
+from dpspec.base.exact import ZERO, Bracket, Number, ball, number
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import Law
+from dpspec.laws.law import Answers, Law
+
+SpentBudgets = Sequence["tuple[OutputDivergence, Number]"]
+"""For each release its output divergence and its budget, in the first of the divergence's `budget_parameters`."""
+
+
+@attrs.frozen(kw_only=True)
+class Composed:
+    """The joint release of several parts, each with its own noise; a later part may depend on the outputs of the earlier ones.
+
+    Args:
+        divergence: the output divergence of the joint release.
+        value: its budget, in the first of the divergence's `budget_parameters`.
+        rule: what adds up, in words.
+        citation: where that is proved.
+    """
+
+    divergence: OutputDivergence
+    value: Number
+    rule: str
+    citation: str
+
+
+def total(values: Iterable[Number]) -> Number:
+    """The sum of nonnegative numbers, exact where it has an exact form, else rounded up to 17 digits.
+
+    >>> str(total([number("0.07"), number("2.56")]))
+    '263/100'
+    >>> str(total([number("sqrt(2)"), number("ln(2)")]))
+    '2634200928666301/1250000000000000'
+    """
+    listed = list(values)
+    try:
+        return sum(listed, ZERO)
+    except NumericalError:
+        enclosure = sum((value.enclose(128) for value in listed), ball(0))
+        return number(Bracket.around(enclosure, least=0).ends()[1])
+
+
+def added(divergence: OutputDivergence, parts: SpentBudgets, rule: str, citation: str) -> Composed | None:
+    """The composition of parts that are all measured by one divergence, whose budgets add up; None when one is not."""
+    if any(measured != divergence for measured, _ in parts):
+        return None
+    return Composed(divergence=divergence, value=total(value for _, value in parts), rule=rule, citation=citation)
+
+
+# --- block 4 --------------------------------------------------------------------------------------
+
 
 EventBounds = tuple[tuple[Number, Number], ...]
 """Pairs (a, b): P(S) <= e^a Q(S) + b for every event S."""
@@ -108,7 +157,7 @@ class OutputDivergence(ABC):
         """
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
 
         Asked of each part is d_i(P_i, Q_i) <= b_i for the laws of that release whatever the earlier ones have shown. Then

@@ -1,28 +1,52 @@
-"""Dataset spaces of records over named categorical attributes: ordered, unordered, and as contingency tables."""
+"""Dataset spaces of records over named categorical attributes: ordered, unordered, and as contingency tables.
+
+Two-level datasets: persons in households, so that the unit of protection is a real choice (B-D14, B-T22).
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.blocks.attributes import (
+from dpspec.base.errors import NotInSpaceError, ParameterError
+from dpspec.base.params import Integer, Items, Nested, Text, define, evolve
+from dpspec.blocks.multisets import (
+    CELLS,
+    CELLS_LISTED,
+    COMBINED,
+    Multisets,
     all_records,
     check_attributes,
+    check_size,
+    check_sizes,
+    combined,
     count_records,
+    first_names,
     include_attributes,
     include_sizes,
+    multisets_between,
+    palette_of,
     read_record,
+    renamed_records,
+    repeated,
     restrict_attributes,
+    sequences_between,
 )
-from dpspec.blocks.choice import Choice, Mentioned
-from dpspec.blocks.multisets import CELLS_LISTED, Multisets, check_size, check_sizes, repeated, sequences_between
-from dpspec.blocks.palettes import combined, palette_of, renamed_records
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.wording import pair_of_records, range_in_words
-from dpspec.errors import NotInSpaceError, ParameterError
-from dpspec.params import Integer, Items, Nested, Text, define, evolve
+from dpspec.blocks.space import (
+    Attribute,
+    Choice,
+    Dataset,
+    DatasetSpace,
+    Mentioned,
+    Record,
+    pair_of_records,
+    range_in_words,
+    record_in_words,
+    records_in_words,
+)
 
 
 @define
@@ -235,3 +259,193 @@ class ContingencyTables(UnorderedRecords):
 
     def _has_attributes(self, other: Records) -> bool:
         return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple
+
+
+# --- two-level datasets ---------------------------------------------------------------------------
+
+
+MEMBERS = "members"
+"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
+PERSONS = 3
+"""A household of a palette has at most this many persons."""
+
+
+@define
+class Households(Multisets):
+    """Multisets of households, each with its own attributes and a multiset of persons.
+
+    A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without
+    persons is a vacant housing unit. As records of the unit *household* it reads
+    ``(*household categories, members)``; as records of the unit *person*
+    ``(*household categories, *person categories)``, one for each person.
+
+    In a file or on the command line a dataset is a list of such pairs: ``[[["county 1"], [["34", "f"]]], [["county 2"], []]]``
+    has two housing units, and a woman of 34 lives in the first.
+
+    Args:
+        household: the attributes of a household.
+        person: the attributes of a person.
+        least, most: the range of the number of households.
+        members: the largest number of persons in a household.
+    """
+
+    name: ClassVar[str] = "households"
+
+    household: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
+    person: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
+    least: Annotated[int, Integer(0)] = 0
+    most: Annotated[int, Integer(0)] | None = None
+    members: Annotated[int, Integer(0)] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check_attributes(self.household, "household")
+        check_attributes(self.person, "person")
+        check_sizes(self.least, self.most)
+        shared = {a.name for a in self.household} & ({a.name for a in self.person} | {MEMBERS})
+        if shared:
+            raise ParameterError("attributes", "must not share a name", value=sorted(shared))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return ("household", "person")
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        if unit == "person":
+            return self.household + self.person
+        return (*self.household, _members(max(self._compositions() or 2**62, 1)))
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        if unit == "household":
+            return tuple((*place, members) for place, members in self.cells_of(dataset))
+        return tuple((*place, *person) for place, members in self.cells_of(dataset) for person in members)
+
+    def dataset(self, value: Any) -> Dataset:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise NotInSpaceError(self.name, "must be a collection of households", value=value)
+        cells = tuple(self._read_household(entry) for entry in value)
+        self.check_size(len(cells))
+        return self.of(cells)
+
+    def _read_household(self, entry: Any) -> Hashable:
+        if isinstance(entry, (str, Mapping)) or not isinstance(entry, Iterable) or len(parts := tuple(entry)) != 2:
+            raise NotInSpaceError("household", "must be a pair (household categories, persons)", value=entry)
+        if isinstance(parts[1], (str, Mapping)) or not isinstance(parts[1], Iterable):
+            raise NotInSpaceError("household", "must give its persons as a collection", value=parts[1])
+        persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))
+        if self.members is not None and len(persons) > self.members:
+            raise NotInSpaceError("household", f"has more than {self.members} persons", value=len(persons))
+        return read_record(parts[0], self.household), persons
+
+    def of(self, cells: tuple[Hashable, ...]) -> Dataset:
+        return tuple(sorted(cells))  # type: ignore[type-var]
+
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
+        return cast("tuple[Any, ...]", dataset)
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return sum(1 + len(members) for _, members in self.cells_of(dataset))
+
+    def kinds(self) -> Iterator[Hashable]:
+        persons = tuple(all_records(self.person))
+        sizes = itertools.count() if self.members is None else range(self.members + 1)
+        for size in sizes:
+            for members in itertools.combinations_with_replacement(persons, size):
+                for place in all_records(self.household):
+                    yield place, members
+
+    def most_within(self, inner: str, outer: str) -> int | None:
+        return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
+
+    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
+        if (inner, outer) != ("person", "household"):
+            return None
+        return evolve(self, members=most if self.members is None else min(most, self.members))
+
+    def includes(self, other: DatasetSpace) -> str | None:
+        if self == other:
+            return "the same dataset space"
+        if not isinstance(other, Households) or type(other) is not type(self):
+            return None
+        sizes = include_sizes((self.least, self.most), (other.least, other.most))
+        persons = include_sizes((0, self.members), (0, other.members))
+        attributes = include_attributes(self.household, other.household) and include_attributes(self.person, other.person)
+        return "fewer or smaller households, or fewer categories" if sizes and persons and attributes else None
+
+    def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:
+        """One household whose persons are all of one kind, and then all of another."""
+        fits = (inner, outer) == ("person", "household") and self.least <= 1 and (self.members is None or count <= self.members)
+        kinds = list(itertools.islice(all_records(self.person), 2))
+        if fits and len(kinds) == 2:
+            for place in itertools.islice(all_records(self.household), 3):
+                yield self.of(((place, (kinds[0],) * count),)), self.of(((place, (kinds[1],) * count),))
+
+    def count_kinds(self) -> int | None:
+        compositions, places = self._compositions(), count_records(self.household)
+        return None if compositions is None or places is None else compositions * places
+
+    def _compositions(self) -> int | None:
+        kinds = count_records(self.person)
+        return None if kinds is None or self.members is None else multisets_between(kinds, 0, self.members)
+
+    def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
+        self.check_unit(unit)
+        return self.household if unit == "household" else self.person
+
+    def cell_of(self, record: Record) -> Hashable:
+        return record[:-1], record[-1]
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        pairs = cast("Sequence[tuple[Record, Hashable]]", cells)
+        places = combined([place for place, _ in pairs], self.household)
+        members = dict.fromkeys(composition for _, composition in pairs)
+        return tuple(itertools.islice(itertools.product(places, members), COMBINED))
+
+    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+        """Every place of one palette with every composition of another."""
+        places = palette_of(choose, self.household, mentioned)
+        persons = palette_of(choose, self.person, mentioned)
+        most = PERSONS if self.members is None else min(self.members, PERSONS)
+        return tuple(itertools.islice(itertools.product(places, choose.bags(persons, most, 4)), CELLS))
+
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        households = (*self.cells_of(left), *self.cells_of(right))
+        for merged in (None, *(a.name for a in (*self.household, *self.person))):
+            places = first_names([place for place, _ in households], self.household, merged)
+            persons = first_names([person for _, members in households for person in members], self.person, merged)
+            one, two = (
+                self.of(tuple((places[p], tuple(sorted(persons[m] for m in members))) for p, members in self.cells_of(dataset)))
+                for dataset in (left, right)
+            )
+            yield one, two
+
+    def in_words(self, left: Any, right: Any) -> tuple[str, str]:
+        def household(place: Record, members: tuple[Record, ...]) -> str:
+            where = record_in_words(place, self.household, "")
+            persons = records_in_words(members, self.person, "person") if members else "vacant"
+            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
+
+        def whole(dataset: Any) -> str:
+            found = Counter(household(place, members) for place, members in dataset)
+            texts = [text if times == 1 else f"{times} times {text}" for text, times in found.items()]
+            return "; ".join(texts) or "no household"
+
+        return whole(left), whole(right)
+
+    def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
+        if self.least > records:
+            return None
+        return evolve(
+            self,
+            household=restrict_attributes(self.household, mentioned),
+            person=restrict_attributes(self.person, mentioned),
+            most=records if self.most is None else min(self.most, records),
+            members=1 if self.members is None else min(self.members, 1),
+        )
+
+
+@lru_cache(maxsize=64)
+def _members(count: int) -> Attribute:
+    return Attribute(name=MEMBERS, count=count)

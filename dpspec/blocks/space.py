@@ -1,8 +1,12 @@
-"""Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
+"""What a space may ask whoever chooses for it: the strategies of Hypothesis in tests, a plain generator elsewhere.
+
+Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
 
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
 Datasets are plain hashable values (tuples) in one canonical form per element of X.
+
+Records in words, by their attributes.
 """
 
 from __future__ import annotations
@@ -11,12 +15,35 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
-from dpspec.blocks.choice import Choice, Mentioned
-from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.params import Integer, Items, Text, define, did_you_mean
-from dpspec.plural import value_text
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
+from dpspec.base.params import Integer, Items, Text, define, did_you_mean
+
+Item = TypeVar("Item")
+
+Mentioned = Mapping[str, frozenset[str]]
+"""Attributes that matter, each with the categories that are singled out."""
+
+
+class Choice(Protocol):
+    """Chooses; what comes first is simpler."""
+
+    def number(self, least: int, most: int) -> int:
+        """A number of the range."""
+
+    def some(self, items: Sequence[Item], most: int) -> list[Item]:
+        """At most so many different items, possibly none."""
+
+    def places(self, size: int, least: int, most: int, favoured: Sequence[int] = ()) -> list[int]:
+        """Different numbers below the size, in order, the favoured ones more often than others."""
+
+    def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
+        """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
+
+
+# --- block 1 --------------------------------------------------------------------------------------
+
 
 Dataset = Hashable
 Record = tuple[Hashable, ...]
@@ -334,3 +361,49 @@ class DatasetSpace(ABC):
     def order(self, dataset: Dataset) -> tuple[int, str]:
         """The documented order of datasets in witnesses: by magnitude, then by their written form."""
         return self.magnitude(dataset), repr(dataset)
+
+
+# --- records in words, by their attributes --------------------------------------------------------
+
+
+def pair_of_records(
+    left: Sequence[Record], right: Sequence[Record], attributes: Sequence[Attribute], noun: str, *, ordered: bool = False
+) -> tuple[str, str]:
+    """The records of two datasets, each with all its values: also those that all of them share."""
+    first, second = (records_in_words(records, attributes, noun, ordered=ordered) for records in (left, right))
+    return first, second
+
+
+def record_in_words(record: Record, attributes: Sequence[Attribute], noun: str) -> str:
+    """One record by its attributes; by its bare values where the space describes none.
+
+    >>> record_in_words(("f",), [Attribute(name="sex", categories=("f", "m"))], "person")
+    '(sex f)'
+    """
+    if len(attributes) != len(record):  # a space may describe no attributes, and records may differ in length
+        return value_text(record)
+    inner = ", ".join(f"{attribute.name} {value_text(value)}" for attribute, value in zip(attributes, record, strict=True))
+    return f"({inner})" if inner else noun
+
+
+def records_in_words(records: Sequence[Record], attributes: Sequence[Attribute], noun: str, *, ordered: bool = False) -> str:
+    """Records with their multiplicity, or one after the other where their order counts."""
+    if not records:
+        return f"no {noun}"
+    if not any(records):  # records without values
+        return count(len(records), noun)
+    texts = [record_in_words(record, attributes, noun) for record in records]
+    if ordered:
+        return "[" + ", ".join(texts) + "]"
+    return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())
+
+
+def range_in_words(least: int, most: int | None) -> str:
+    """The sizes that datasets may have, behind the name of their space.
+
+    >>> range_in_words(0, None), range_in_words(2, 2), range_in_words(0, 3)
+    (', any number', ', exactly 2', ', 0 to 3')
+    """
+    if most is None:
+        return f", at least {least:,}" if least else ", any number"
+    return f", exactly {most:,}" if least == most else f", {least:,} to {most:,}"

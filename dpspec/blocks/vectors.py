@@ -1,17 +1,103 @@
-"""Dataset spaces whose elements are vectors: bits of n people, and integer counts."""
+"""Lists and vectors with a pattern: what a black box is tried on.
+
+Dataset spaces whose elements are vectors: bits of n people, and integer counts.
+
+Lists of arbitrary Python values, the space of a black box that is handed plain lists.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator
+import random
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.patterns import lists_tried, vectors_tried
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.errors import NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.params import Integer, Text, define
+from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
+from dpspec.base.params import Domain, Integer, Text, Truth, define
+from dpspec.blocks.multisets import multisets_between, sequences_between
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
+
+FIRST = 40
+"""So many of the smallest datasets are tried before any pattern."""
+LONG, LONGEST = 12, 30
+"""Constant lists are tried up to the one length, every position is changed once up to the other."""
+BY_LOT = 130
+
+
+def lists_tried(
+    smallest: Iterable[Any], values: Sequence[Any], lengths: tuple[int, int | None], lot: random.Random, *, ordered: bool = True
+) -> Iterator[Any]:
+    """The smallest datasets, then lists with a pattern: constant, one entry changed, a step, and by lot.
+
+    Args:
+        smallest: the datasets of a space of lists, smallest first.
+        values: what an entry may be.
+        lengths: the least and the largest length.
+        lot: for what is drawn.
+        ordered: whether positions count.
+    """
+    yield from itertools.islice(smallest, FIRST)
+    least, most = lengths
+    telling = [*dict.fromkeys((values[0], values[-1], values[len(values) // 2], *values))]
+    sizes = range(least, min(least + 4, 8 if most is None else most) + 1)
+    for size in sizes:
+        for value in telling[:6]:
+            yield [value] * size
+    if ordered and len(telling) > 1:
+        for place in range(min(max(sizes), LONGEST)):
+            yield [telling[1] if i == place else telling[0] for i in range(max(sizes))]
+    for size in range(sizes.stop, LONG if most is None else min(most, LONG) + 1):
+        yield [telling[0]] * size
+    for size in sizes:
+        for value, other in itertools.islice(itertools.permutations(telling, 2), 12):
+            yield [value] * (size - 1) + [other] if size else []
+            yield [other] + [value] * (size - 1) if size else []
+            yield [value] * (size // 2) + [other] * (size - size // 2)
+    if len(values) ** max(sizes) > FIRST:
+        for _ in range(BY_LOT):
+            yield from _by_lot(values, lot.choice(sizes), lot)
+
+
+def _by_lot(values: Sequence[Any], size: int, lot: random.Random) -> Iterator[list[Any]]:
+    """A list by lot, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
+    drawn = [lot.choice(values) for _ in range(size)]
+    yield drawn
+    if size:
+        place, other = lot.randrange(size), lot.randrange(size)
+        yield [*drawn[:place], lot.choice(values), *drawn[place + 1 :]]
+        exchanged = list(drawn)
+        exchanged[place], exchanged[other] = drawn[other], drawn[place]
+        yield exchanged
+
+
+def directions(length: int) -> list[tuple[int, ...]]:
+    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone.
+
+    >>> directions(2)
+    [(1, 1), (-1, 1), (1, -1), (1, 0), (0, 1)]
+    """
+    whole = [(1,) * length]
+    against = [tuple(-1 if i == j else 1 for i in range(length)) for j in range(length)] if length > 1 else []
+    steps = [tuple(1 if i < cut else -1 for i in range(length)) for cut in range(1, length)]
+    steps.sort(key=lambda step: abs(sum(step)))
+    waves = [tuple(1 if i % 2 == 0 else -1 for i in range(length))]
+    alone = [tuple(1 if i == j else 0 for i in range(length)) for j in range(length)] if length > 1 else []
+    return list(dict.fromkeys([*whole, *against, *steps, *waves, *alone]))
+
+
+def vectors_tried(length: int, low: int, high: int | None) -> Iterator[tuple[int, ...]]:
+    """Constants, and constants moved by each direction, near the middle of the range first."""
+    middle = 0 if low <= 0 and (high is None or high >= 0) else low
+    ways = directions(length)
+    yield from ((middle + step,) * length for step in (0, 1, -1, 2, 3))
+    for base, size in ((0, 1), (0, 2), (3, 1), (1, 1)):
+        for direction in ways:
+            for sign in (1, -1):
+                yield tuple(middle + base + sign * size * entry for entry in direction)
+
+
+# --- dataset spaces whose elements are vectors ----------------------------------------------------
 
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
@@ -210,3 +296,132 @@ class IntegerCounts(DatasetSpace):
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
         """By the largest absolute value, since these are answers of queries; then by text."""
         return max(map(abs, self.vector(dataset))), self.order(dataset)[1]
+
+
+# --- lists of arbitrary Python values, the space of a black box that is handed plain lists --------
+
+
+class Values(Domain):
+    """A tuple of hashable Python values that are told apart by their written form."""
+
+    def read(self, value: Any, subject: str) -> tuple[Hashable, ...]:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise ParameterError(subject, f"must be {self.describe()}", value=value)
+        values = tuple(value)
+        for entry in values:
+            try:
+                hash(entry)
+            except TypeError:
+                raise ParameterError(subject, "must hold hashable values", "write tuples for lists", value=entry) from None
+        if not values or len({repr(entry) for entry in values}) != len(values):
+            raise ParameterError(subject, "must be different values, at least one", value=values)
+        return values
+
+    def describe(self) -> str:
+        return "a list of different hashable values"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "array", "minItems": 1}
+
+    def strategy(self) -> Any:
+        from hypothesis import strategies as st
+
+        return st.lists(st.one_of(st.integers(-9, 9), st.floats(-9, 9), st.none()), min_size=1, max_size=4, unique_by=repr)
+
+
+@define
+class ValueLists(DatasetSpace):
+    """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
+
+    Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.
+
+    Args:
+        values: what an entry may be, the simplest first.
+        least, most: the range of the length; without `most` it is unbounded.
+        ordered: whether positions count; otherwise a dataset is a multiset, in the order of `values`.
+        unit: what one entry is.
+
+    >>> nan = float("nan")
+    >>> list(ValueLists(values=(0, nan), least=1, most=1).datasets())
+    [(0,), (nan,)]
+    >>> ValueLists(values=("a", "b"), ordered=False).dataset(["b", "a"])
+    ('a', 'b')
+    """
+
+    name: ClassVar[str] = "value-lists"
+
+    values: Annotated[tuple[Hashable, ...], Values()]
+    least: Annotated[int, Integer(0)] = 0
+    most: Annotated[int, Integer(0)] | None = None
+    ordered: Annotated[bool, Truth()] = True
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        if self.most is not None and self.most < self.least:
+            raise ParameterError("most", f"must not be below least={self.least}", value=self.most)
+
+    @property
+    def is_ordered(self) -> bool:  # type: ignore[override]
+        return self.ordered
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return (self.unit,)
+
+    def dataset(self, value: Any) -> Dataset:
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+            raise NotInSpaceError(self.name, "must be a list of values", value=value)
+        places = [self._place(entry) for entry in value]
+        if len(places) < self.least or (self.most is not None and len(places) > self.most):
+            top = "inf" if self.most is None else self.most
+            raise NotInSpaceError(self.name, f"must have a length in [{self.least}, {top}]", value=len(places))
+        return tuple(self.values[place] for place in (places if self.ordered else sorted(places)))
+
+    def _place(self, entry: Any) -> int:
+        texts = [repr(value) for value in self.values]
+        if repr(entry) in texts:
+            return texts.index(repr(entry))
+        for place, value in enumerate(self.values):
+            if value == entry:
+                return place
+        raise NotInSpaceError(self.name, f"entries must be among {self.values}", value=entry)
+
+    def datasets(self) -> Iterator[Dataset]:
+        choose: Any = (
+            (lambda size: itertools.product(self.values, repeat=size))
+            if self.ordered
+            else (lambda size: itertools.combinations_with_replacement(self.values, size))
+        )
+        for size in itertools.count(self.least):
+            if self.most is not None and size > self.most:
+                return
+            yield from choose(size)
+
+    def extent(self) -> str:
+        return range_in_words(self.least, self.most)
+
+    def cardinality(self) -> int | None:
+        if self.most is None:
+            return None
+        return (sequences_between if self.ordered else multisets_between)(len(self.values), self.least, self.most)
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return len(cast("tuple[Any, ...]", dataset))
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        self.check_unit(unit)
+        return tuple((repr(entry),) for entry in cast("tuple[Any, ...]", dataset))
+
+    def fixes_size(self, unit: str) -> bool:
+        return unit == self.unit and self.least == self.most
+
+    def is_told_by(self, unit: str) -> bool:
+        return unit == self.unit
+
+    def tried(self, lot: Random) -> Iterator[Any]:
+        return lists_tried(self.datasets(), self.values, (self.least, self.most), lot, ordered=self.ordered)
+
+    def order(self, dataset: Dataset) -> tuple[int, str]:
+        entries = cast("tuple[Any, ...]", dataset)
+        texts = [repr(value) for value in self.values]
+        return len(entries), "".join(f"{texts.index(repr(entry)):06d}" for entry in entries)

@@ -1,7 +1,7 @@
 """An independent checker of derivations: it reads the JSON and the texts in it, and shares no code with what found them.
 
 A derivation is a chain of steps S -> S'. The checker looks at each step on its own, in the plain tables of the two specification
-texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.numbers`), and believes nothing
+texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.facts`), and believes nothing
 that the file says in words. A rule that it does not know is *unchecked*, and trusted only by name.
 """
 
@@ -16,13 +16,23 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
-from dpspec.checker.listed import BLOCKS, Rejected, Unknown, event_by_event, need, pair_by_pair
-from dpspec.checker.numbers import Value, at_most, read, within_numbers
-from dpspec.checker.pairs import METRICS, separates_laws
-from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
-from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
+from dpspec.checker.facts import (
+    ExactValue,
+    at_most,
+    compared_pairs,
+    determined,
+    fewer_strata,
+    fixed_units,
+    least_and_most,
+    part_of,
+    read,
+    shared_bounds,
+    within_numbers,
+)
+from dpspec.checker.pairs import BLOCKS, METRICS, Rejected, UnknownFormula, event_by_event, need, pair_by_pair, separates_laws
 
 VERSION = 1
 MOST_STEPS = 1000
@@ -31,7 +41,7 @@ MOST_STEPS = 1000
 MOST_BYTES = 64 * 1024 * 1024
 """Larger files are refused unread."""
 
-Table = dict[str, Any]
+JsonTable = dict[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -111,13 +121,13 @@ def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
     return Checked(steps=tuple(checked))
 
 
-def _typed(row: Table, key: str, kind: type, where: str = "") -> Any:
+def _typed(row: JsonTable, key: str, kind: type, where: str = "") -> Any:
     if not isinstance(row.get(key), kind):
         raise DerivationFileError(f"{where}.{key}".lstrip("."), f"is missing, or no {kind.__name__}")
     return row[key]
 
 
-def _blocks(text: str, where: str) -> Table:
+def _blocks(text: str, where: str) -> JsonTable:
     """The five blocks of a specification text; a multiverse that is not written is one universe."""
     try:
         data = tomllib.loads(text, parse_float=Decimal)
@@ -132,7 +142,7 @@ def _blocks(text: str, where: str) -> Table:
     return {block: data[block] for block in BLOCKS}
 
 
-def _step(row: Table, before: Table, after: Table, where: str, trust: Collection[str]) -> CheckedStep:
+def _step(row: JsonTable, before: JsonTable, after: JsonTable, where: str, trust: Collection[str]) -> CheckedStep:
     rule, block = _typed(row, "rule", str, where), _typed(row, "block", str, where)
     parameters = _typed(row, "parameters", dict, where)
     check = RULES.get(rule)
@@ -146,7 +156,7 @@ def _step(row: Table, before: Table, after: Table, where: str, trust: Collection
         reason = check(before, after, parameters, block)
     except Rejected as problem:
         return CheckedStep(rule=rule, status="rejected", reason=str(problem))
-    except Unknown as problem:
+    except UnknownFormula as problem:
         return CheckedStep(rule=rule, status="unchecked", reason=str(problem))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError) as problem:
         return CheckedStep(rule=rule, status="rejected", reason=f"cannot be read: {type(problem).__name__}: {problem}")
@@ -156,7 +166,7 @@ def _step(row: Table, before: Table, after: Table, where: str, trust: Collection
 # --- what every rule asks ------------------------------------------------------------------------
 
 
-def _changes(before: Table, after: Table, block: str, stated: str, also: tuple[str, ...] = ()) -> None:
+def _changes(before: JsonTable, after: JsonTable, block: str, stated: str, also: tuple[str, ...] = ()) -> None:
     """The step changes the block that it states, and besides it at most some others."""
     need(stated == block.replace("_", " "), f"the step is said to change the {stated}, and the rule changes the {block}")
     need(before[block] != after[block], f"the {block} stays the same")
@@ -164,18 +174,18 @@ def _changes(before: Table, after: Table, block: str, stated: str, also: tuple[s
     need(not others, f"{', '.join(others)} must stay the same")
 
 
-def _no_parameters(parameters: Table) -> None:
+def _no_parameters(parameters: JsonTable) -> None:
     need(not parameters, "the rule has no parameters")
 
 
-def _uniform(spec: Table) -> Value:
+def _uniform(spec: JsonTable) -> ExactValue:
     """The Lipschitz constant of a budget that is one number."""
     low, high = least_and_most(spec)
     need(at_most(high, low), "the budget is not one number")
     return low
 
 
-def _rescaled(before: Table, after: Table, constant: Value) -> None:
+def _rescaled(before: JsonTable, after: JsonTable, constant: ExactValue) -> None:
     """Every Lipschitz constant of the second budget is at least `constant` times that of the first."""
     rows = [spec["budget"].get("universe") for spec in (before, after)]
     if rows[0] is None or rows[1] is None:
@@ -190,16 +200,16 @@ def _rescaled(before: Table, after: Table, constant: Value) -> None:
         need(within_numbers([constant, given], allowed), f"the budget of {old['label']} is too small")
 
 
-def _amount(row: Table) -> Table:
+def _amount(row: JsonTable) -> JsonTable:
     return {key: value for key, value in row.items() if key != "label"}
 
 
 # --- the rules -----------------------------------------------------------------------------------
 
-Check = Callable[[Table, Table, Table, str], str]
+StepCheck = Callable[[JsonTable, JsonTable, JsonTable, str], str]
 
 
-def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _larger_budget(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
     need(all("universe" not in spec["budget"] for spec in (before, after)), "a table is compared by larger-budgets")
@@ -208,7 +218,7 @@ def _larger_budget(before: Table, after: Table, parameters: Table, block: str) -
     return f"{given} <= {allowed}"
 
 
-def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _larger_budgets(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "budget", block)
     several = any(key in spec["budget"] for spec in (before, after) for key in ("universe", "type"))
@@ -225,7 +235,7 @@ def _larger_budgets(before: Table, after: Table, parameters: Table, block: str) 
     return "the largest budget is at most the least new one"
 
 
-def _finer_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _finer_universes(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "multiverse", block)
     _uniform(before)
@@ -238,7 +248,7 @@ def _finer_universes(before: Table, after: Table, parameters: Table, block: str)
     return f"{len(coarse['invariants'])} invariants are determined by the others"
 
 
-def _listed_universes(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _listed_universes(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "multiverse", block, ("budget",))
     count = 0
@@ -249,7 +259,7 @@ def _listed_universes(before: Table, after: Table, parameters: Table, block: str
     return f"each of {count} compared pairs shares a universe of the premise"
 
 
-def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _smaller_space(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "space", block)
     _uniform(before)
@@ -263,7 +273,7 @@ def _smaller_space(before: Table, after: Table, parameters: Table, block: str) -
     return "fewer datasets, the same records"
 
 
-def _input_domination(before: Table, after: Table, parameters: Table, block: str, inside: bool = False) -> str:
+def _input_domination(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str, inside: bool = False) -> str:
     """`inside`: only where the invariants determine how many records of a unit each dataset of a universe has."""
     need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "input_divergence", block, ("budget",))
@@ -275,7 +285,7 @@ def _input_domination(before: Table, after: Table, parameters: Table, block: str
     return f"d <= {known} d'"
 
 
-def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _neighbours_to_paths(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "input_divergence", block)
     old, new = before["input_divergence"], after["input_divergence"]
@@ -285,7 +295,7 @@ def _neighbours_to_paths(before: Table, after: Table, parameters: Table, block: 
     return "the triangle inequality along paths inside the one universe"
 
 
-def _output_domination(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _output_domination(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     need(set(parameters) == {"constant"}, "the rule has the one parameter constant")
     _changes(before, after, "output_divergence", block, ("budget",))
     constant = read(parameters["constant"])
@@ -295,7 +305,7 @@ def _output_domination(before: Table, after: Table, parameters: Table, block: st
     return f"d_Pr' <= {constant} d_Pr: {said}"
 
 
-def _approximate_groups(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _approximate_groups(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _changes(before, after, "input_divergence", block, ("output_divergence", "budget"))
     steps: Any = parameters.get("steps")
     need(set(parameters) == {"steps"} and type(steps) is int and 1 <= steps <= 10_000, "the rule has the one parameter steps")
@@ -315,19 +325,19 @@ def _approximate_groups(before: Table, after: Table, parameters: Table, block: s
     return f"{steps} neighbours in a row"
 
 
-def _equal_laws(before: Table, after: Table, parameters: Table, block: str) -> str:
+def _equal_laws(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "output_divergence", block, ("budget",))
-    need(_uniform(before) == Value(), "the budget is not 0")
+    need(_uniform(before) == ExactValue(), "the budget is not 0")
     need(separates_laws(before["output_divergence"]), "laws at 0 from each other are not known to be equal")
     least_and_most(after)
     return "equal laws are at 0 by every output divergence"
 
 
-def _conversion(rule: str) -> Check:
+def _conversion(rule: str) -> StepCheck:
     source, target, holds = ON_PAIRS[rule]
 
-    def check(before: Table, after: Table, parameters: Table, block: str) -> str:
+    def check(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
         _no_parameters(parameters)
         _changes(before, after, "output_divergence", block, ("budget",))
         kind = before["input_divergence"]["type"]
@@ -341,14 +351,14 @@ def _conversion(rule: str) -> Check:
             amounts.append(low)
         enough = holds(amounts[0], old, amounts[1], new)
         if not enough and rule not in CONVERSIONS:
-            raise Unknown(f"the checker does not follow {rule} to {amounts[1]}")
+            raise UnknownFormula(f"the checker does not follow {rule} to {amounts[1]}")
         need(enough, f"{amounts[1]} is not seen to be at least the formula at {amounts[0]}")
         return f"{amounts[1]} is at least the formula at {amounts[0]}"
 
     return check
 
 
-RULES: dict[str, Check] = {
+RULES: dict[str, StepCheck] = {
     "larger-budget": _larger_budget,
     "larger-budgets": _larger_budgets,
     "finer-universes": _finer_universes,

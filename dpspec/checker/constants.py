@@ -9,9 +9,9 @@ from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import Value, at_most, exponential, fraction, product, rational, read, surely
+from dpspec.checker.facts import ExactValue, at_most, exponential, fraction, product, rational, read, surely
 
-Table = dict[str, Any]
+JsonTable = dict[str, Any]
 
 NEIGHBOURS = ("neighbour", "within-distance")
 """The input divergences that are 0, 1 or infinity, as conversions need them."""
@@ -25,7 +25,7 @@ _MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "di
 _PERSON = {"unit": "person"}
 
 
-def input_constant(smaller: Table, larger: Table, space: Table, fixed: Collection[str] = ()) -> Value | None:
+def input_constant(smaller: JsonTable, larger: JsonTable, space: JsonTable, fixed: Collection[str] = ()) -> ExactValue | None:
     """A constant c with d <= c d' on the space; None when none is known here.
 
     Args:
@@ -38,7 +38,7 @@ def input_constant(smaller: Table, larger: Table, space: Table, fixed: Collectio
     return next((c for c in found if all(at_most(c, other) for other in found)), None)
 
 
-def _within_distance(d: Table, e: Table, space: Table, fixed: Collection[str]) -> Value | None:
+def _within_distance(d: JsonTable, e: JsonTable, space: JsonTable, fixed: Collection[str]) -> ExactValue | None:
     """Against neighbours at most so far apart: as much as against the distance itself, times the largest one."""
     cut = d["type"] == "within-distance"
     known = input_constant(d["of"] if cut else d, e["of"], space, fixed)
@@ -46,7 +46,7 @@ def _within_distance(d: Table, e: Table, space: Table, fixed: Collection[str]) -
     return (read(1) if reach is not None and at_most(reach, read(d["most"])) else None) if cut else reach
 
 
-def _input_constants(d: Table, e: Table, space: Table, fixed: Collection[str]) -> Iterator[Value | None]:
+def _input_constants(d: JsonTable, e: JsonTable, space: JsonTable, fixed: Collection[str]) -> Iterator[ExactValue | None]:
     if d == e:
         yield read(1)
     kinds = d["type"], e["type"]
@@ -72,17 +72,17 @@ def _input_constants(d: Table, e: Table, space: Table, fixed: Collection[str]) -
         yield _nodes(d, e, space)
 
 
-def _included(smaller: Table, larger: Table) -> bool:
+def _included(smaller: JsonTable, larger: JsonTable) -> bool:
     ours, theirs = ({**_PERSON, **relation} for relation in (smaller, larger))
     return ours == theirs or (ours["type"] == "differ-in-one-position" and {**ours, "type": "replace-one"} == theirs)
 
 
-def _measure(d: Table) -> Table | None:
+def _measure(d: JsonTable) -> JsonTable | None:
     kind = _MEASURES.get(d["relation"]["type"])
     return None if kind is None else {**_PERSON, **d["relation"], "type": kind}
 
 
-def _is_measure(d: Table, space: Table) -> bool:
+def _is_measure(d: JsonTable, space: JsonTable) -> bool:
     """Whether the shortest paths are counted by the measure of their steps: the space holds all datasets of its kind."""
     step, kind = {**_PERSON, **d["relation"]}, space["type"]
     if kind in ("bit-vectors", "ordered-records"):
@@ -95,7 +95,7 @@ def _is_measure(d: Table, space: Table) -> bool:
 _COUNTING = {"hamming", "symmetric-difference", "hamming-ordered"}
 
 
-def _counting(d: Table, e: Table, space: Table, fixed: Collection[str] = ()) -> Value | None:
+def _counting(d: JsonTable, e: JsonTable, space: JsonTable, fixed: Collection[str] = ()) -> ExactValue | None:
     (mine, unit), (theirs, per) = (d["type"], d["unit"]), (e["type"], e["unit"])
     most = most_changed(space, unit, per)
     halved = theirs == "symmetric-difference"
@@ -109,10 +109,10 @@ def _counting(d: Table, e: Table, space: Table, fixed: Collection[str] = ()) -> 
         return read(1)
     if not (unit in fixed or fixes_size(space, unit)) or most is None:
         return None
-    return Value(Fraction(most, 2 if halved else 1))
+    return ExactValue(Fraction(most, 2 if halved else 1))
 
 
-def fixes_size(space: Table, unit: str) -> bool:
+def fixes_size(space: JsonTable, unit: str) -> bool:
     """Whether all datasets have equally many records of the unit."""
     if space["type"] == "event-streams":
         return unit == "user" or (unit == "user-window" and "window" in space)
@@ -122,7 +122,7 @@ def fixes_size(space: Table, unit: str) -> bool:
     return bool(unit == own and (fixed or space["type"] == "bit-vectors"))
 
 
-def most_changed(space: Table, unit: str, per: str) -> int | None:
+def most_changed(space: JsonTable, unit: str, per: str) -> int | None:
     """The largest number of records of the unit that one record of the other unit changes."""
     if unit == per:
         return 1
@@ -140,7 +140,7 @@ def most_changed(space: Table, unit: str, per: str) -> int | None:
     return int(-(-times // window) if unit == "user-window" else (times if per == "user" else window) * each)
 
 
-def _weights(d: Table, e: Table) -> Value | None:
+def _weights(d: JsonTable, e: JsonTable) -> ExactValue | None:
     """Sums of weights over the positions that differ, against each other and against their number."""
     mine, theirs = ([read(w) for w in table.get("weights", [1])] for table in (d, e))
     counted = [table["type"] == "hamming-ordered" for table in (d, e)]
@@ -150,12 +150,12 @@ def _weights(d: Table, e: Table) -> Value | None:
         return next(w for w in mine if all(at_most(other, w) for other in mine))
     if counted[0]:
         least = next(w for w in theirs if all(at_most(w, other) for other in theirs))
-        return None if least.logs or least.root or least.infinite else Value(1 / least.plain)
+        return None if least.logs or least.root or least.infinite else ExactValue(1 / least.plain)
     lower = len(mine) == len(theirs) and all(at_most(a, b) for a, b in zip(mine, theirs, strict=True))
     return read(1) if lower else None
 
 
-def _windows(d: Table, e: Table, space: Table) -> Value | None:
+def _windows(d: JsonTable, e: JsonTable, space: JsonTable) -> ExactValue | None:
     """Least numbers of windows of w times that cover all changes, against counts of events, users and stretches of time."""
     if d["type"] == e["type"]:
         return read(-(-e["width"] // d["width"]))
@@ -167,7 +167,7 @@ def _windows(d: Table, e: Table, space: Table) -> Value | None:
     if other["type"] not in ("hamming", "symmetric-difference") or (unit == "user-window" and "window" not in space):
         return None
     if d["type"] == "window-events":
-        return Value(Fraction(-(-stretch // d["width"]) * (1 if halved else 2), 2 if fixes_size(space, unit) else 1))
+        return ExactValue(Fraction(-(-stretch // d["width"]) * (1 if halved else 2), 2 if fixes_size(space, unit) else 1))
     slots = min(e["width"], space["times"])
     if fixes_size(space, unit):
         touched = min(slots, len(space["users"])) if unit == "user" else slots
@@ -175,28 +175,28 @@ def _windows(d: Table, e: Table, space: Table) -> Value | None:
     return read(2 * slots * space.get("per_time", 1)) if halved else None
 
 
-def _nodes(d: Table, e: Table, space: Table) -> Value | None:
+def _nodes(d: JsonTable, e: JsonTable, space: JsonTable) -> ExactValue | None:
     """Nodes that change with their edges, against each other and against numbers of edges."""
     possible, absent = (len(space["nodes"]) - 1) * (2 if space.get("directed") else 1), space.get("absent", False)
     most, removed = min(possible, space.get("most_degree", possible)), [t.get("removal_only", False) for t in (d, e)]
     if d["type"] == e["type"]:
-        return Value(Fraction(1, 1 if absent else 2)) if removed[1] else read(2)
+        return ExactValue(Fraction(1, 1 if absent else 2)) if removed[1] else read(2)
     if d["type"] == "node-distance":
         units = ("element",) if absent else ("edge", "element")
         known = [_counting({"type": "symmetric-difference", "unit": unit}, e, space) for unit in units if e["unit"] == unit]
         known += [read(1) for unit in units if e == {"type": "symmetric-difference", "unit": unit}]
         least = [c for c in known if c is not None]
-        return None if not least else Value((2 if removed[0] else 1) * min(c.plain for c in least))
+        return None if not least else ExactValue((2 if removed[0] else 1) * min(c.plain for c in least))
     if d["type"] != "symmetric-difference" or d["unit"] not in ("edge", "element"):
         return None
     stays = Fraction(min(possible, 2 * most), 2 if removed[1] else 1)
-    return Value(max(stays, Fraction(most + (d["unit"] == "element"))) if absent else stays)
+    return ExactValue(max(stays, Fraction(most + (d["unit"] == "element"))) if absent else stays)
 
 
 # --- output divergences --------------------------------------------------------------------------
 
 
-def output_constant(old: Table, new: Table, constant: Value) -> str | None:
+def output_constant(old: JsonTable, new: JsonTable, constant: ExactValue) -> str | None:
     """Why d_Pr' <= k d_Pr for the stated k; None when that is not seen here."""
     source, target = _kind(old), _kind(new)
     if (source, target) in _OUTPUT:
@@ -207,16 +207,16 @@ def output_constant(old: Table, new: Table, constant: Value) -> str | None:
     return None
 
 
-def _kind(divergence: Table) -> str:
+def _kind(divergence: JsonTable) -> str:
     """The name of a divergence, equal for those that are the same function of two laws."""
-    if divergence["type"] == "mult-delta" and read(divergence["delta"]) == Value():
+    if divergence["type"] == "mult-delta" and read(divergence["delta"]) == ExactValue():
         return "mult"
     if divergence["type"] == "f-divergence":
         return "total-variation" if divergence["generator"] == "total-variation" else str(divergence["generator"])
     return str(divergence["type"])
 
 
-Holds = Callable[[Table, Table, Value], bool]
+Holds = Callable[[JsonTable, JsonTable, ExactValue], bool]
 
 
 def _least(value: Any) -> Holds:
@@ -230,9 +230,9 @@ def _ordered(key: str, falls: bool) -> Holds:
     )
 
 
-def _share(_old: Table, new: Table, k: Value) -> bool:
+def _share(_old: JsonTable, new: JsonTable, k: ExactValue) -> bool:
     """(e^m - e^epsilon)/((e^m + 1) m) <= k for all m > epsilon, on short intervals; it is below 1/m, and at most 1/2."""
-    if at_most(Value(Fraction(1, 2)), k):
+    if at_most(ExactValue(Fraction(1, 2)), k):
         return True
     start = read(new["epsilon"])
 
@@ -248,7 +248,7 @@ def _share(_old: Table, new: Table, k: Value) -> bool:
     return surely(holds)
 
 
-def knots_of(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
+def knots_of(divergence: JsonTable) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     if "curve" in divergence:
         return [(fraction(level), fraction(error)) for level, error in divergence["curve"]]
@@ -259,15 +259,15 @@ def knots_of(divergence: Table) -> list[tuple[Fraction, Fraction]] | None:
     return [(Fraction(0), top), (top / (1 + ratio), top / (1 + ratio)), *(ends[1:] if top == 1 else ends)]
 
 
-def _advantage(old: Table, _new: Table, k: Value) -> bool:
+def _advantage(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
     knots = knots_of(old)
-    return knots is not None and at_most(Value(max(1 - a - b for a, b in knots)), k)
+    return knots is not None and at_most(ExactValue(max(1 - a - b for a, b in knots)), k)
 
 
-def _steps_in_mu(scale: Value) -> Holds:
+def _steps_in_mu(scale: ExactValue) -> Holds:
     """The curve lies above that of two Gaussians mu apart for mu = k / scale: Phi^-1(1 - a) - Phi^-1(b) <= mu at its knots."""
 
-    def holds(old: Table, _new: Table, k: Value) -> bool:
+    def holds(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
         def mu(a: Fraction, b: Fraction) -> arb:
             root = arb(2).sqrt()
             return root * (rational(1 - 2 * a).erfinv() - rational(2 * b - 1).erfinv())
@@ -281,7 +281,7 @@ def _steps_in_mu(scale: Value) -> Holds:
     return holds
 
 
-def _steepest(old: Table, _new: Table, k: Value) -> bool:
+def _steepest(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
     """Each step multiplies likelihood ratios by at most the steepest fall of the curve, which falls from 1 on."""
     knots = knots_of(old)
     if knots is None or knots[0][1] != 1:
@@ -317,7 +317,7 @@ _OUTPUT: dict[tuple[str, str], tuple[str, Holds]] = {
     ),
     ("trade-off", "mult"): ("the steepest fall of the curve", _steepest),
     ("trade-off", "total-variation"): ("the advantage of the curve", _advantage),
-    ("trade-off", "gaussian-trade-off"): ("Gaussian curves compose by adding mu", _steps_in_mu(Value(Fraction(1)))),
+    ("trade-off", "gaussian-trade-off"): ("Gaussian curves compose by adding mu", _steps_in_mu(ExactValue(Fraction(1)))),
     ("trade-off", "d-nor"): ("the mu of the curve over sqrt(2)", _steps_in_mu(read(_HALF_ROOT))),
 }
 """What is known of each pair of output divergences: the reason, and whether a stated constant is large enough."""

@@ -11,10 +11,10 @@ import attrs
 from flint import arb
 
 from dpspec.checker.constants import knots_of
-from dpspec.checker.numbers import Value, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
+from dpspec.checker.facts import ExactValue, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
 
-Table = dict[str, Any]
-Formula = Callable[[Value, Table, Value, Table], bool]
+JsonTable = dict[str, Any]
+Formula = Callable[[ExactValue, JsonTable, ExactValue, JsonTable], bool]
 """Whether the new amount is at least the formula at the old one, the tables being those of the two divergences."""
 
 
@@ -22,13 +22,13 @@ Formula = Callable[[Value, Table, Value, Table], bool]
 class Above:
     """Above the formula in ball arithmetic, and by no more than rounding: else another formula was meant."""
 
-    formula: Callable[[arb, Table, Table], arb]
+    formula: Callable[[arb, JsonTable, JsonTable], arb]
 
-    def __call__(self, old: Value, source: Table, new: Value, target: Table) -> bool:
+    def __call__(self, old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
         close = surely(lambda: new.ball() < self.formula(old.ball(), source, target) * (1 + arb(2) ** -20))
         return close and self.enough(old, source, new, target)
 
-    def enough(self, old: Value, source: Table, new: Value, target: Table) -> bool:
+    def enough(self, old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
         """Above the formula, however far."""
         return surely(lambda: self.formula(old.ball(), source, target) <= new.ball())
 
@@ -37,14 +37,14 @@ def _log(text: Any) -> arb:
     return rational(fraction(text)).log()
 
 
-def _order(renyi: Table) -> Fraction:
+def _order(renyi: JsonTable) -> Fraction:
     order = fraction(renyi["order"])
     if order <= 1:
         raise ValueError("the order of a Renyi divergence is above 1")
     return order
 
 
-def _simple(rho: arb, _source: Table, target: Table) -> arb:
+def _simple(rho: arb, _source: JsonTable, target: JsonTable) -> arb:
     return rho + 2 * (-rho * _log(target["delta"])).sqrt()
 
 
@@ -52,7 +52,7 @@ def _by_order(gamma: arb, order: arb, delta: Any) -> arb:
     return gamma + (1 - 1 / order).log() - (order.log() + _log(delta)) / (order - 1)
 
 
-def _cks(rho: arb, _source: Table, target: Table) -> arb:
+def _cks(rho: arb, _source: JsonTable, target: JsonTable) -> arb:
     """The least of alpha rho + ln(1 - 1/alpha) - ln(alpha delta)/(alpha - 1) over some alpha; any alpha is valid."""
 
     def at(u: arb) -> arb:
@@ -69,23 +69,23 @@ def _cks(rho: arb, _source: Table, target: Table) -> arb:
     return at(high)
 
 
-def _renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _renyi(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     return at_most(read(target["order"]), read(source["order"])) and at_most(old, new)
 
 
-def _no_smaller(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _no_smaller(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     return at_most(read(source["delta"]), read(target["delta"])) and at_most(old, new)
 
 
-def _from_renyi(gamma: arb, source: Table, target: Table) -> arb:
+def _from_renyi(gamma: arb, source: JsonTable, target: JsonTable) -> arb:
     return gamma - _log(target["delta"]) / (rational(_order(source)) - 1)
 
 
-def _from_renyi_cks(gamma: arb, source: Table, target: Table) -> arb:
+def _from_renyi_cks(gamma: arb, source: JsonTable, target: JsonTable) -> arb:
     return _by_order(gamma, rational(_order(source)), target["delta"])
 
 
-def _bun_steinke(old: Value, _source: Table, new: Value, target: Table) -> bool:
+def _bun_steinke(old: ExactValue, _source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """The bound at epsilon = rho + t is at most delta, and not at a t that is smaller by more than rounding."""
 
     def excess(shrunk: Fraction) -> arb:
@@ -110,7 +110,7 @@ _ENTROPIES: dict[str, Callable[[arb], arb]] = {
 def _entropic(generator: str) -> Formula:
     """From rho, with x = rho and y = 2 rho, or from a Renyi divergence, which is x, and y from the order 2 on."""
 
-    def holds(old: Value, source: Table, new: Value, target: Table) -> bool:
+    def holds(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
         squares = generator == "chi-squared"
         low_order = squares and source["type"] == "renyi" and not at_most(read(2), read(source["order"]))
         if low_order or target.get("generator", generator) != generator:
@@ -126,21 +126,21 @@ def _entropic(generator: str) -> Formula:
 # --- worst pairs: randomised response that gives everything away with probability delta ----------
 
 
-def _odds(amount: Value, source: Table) -> tuple[Value, Value]:
+def _odds(amount: ExactValue, source: JsonTable) -> tuple[ExactValue, ExactValue]:
     """The epsilon and the delta of the worst pair that a budget allows."""
     kind = source["type"]
     if kind in ("mult", "mult-delta"):
-        return amount, Value(fraction(source.get("delta", 0)))
+        return amount, ExactValue(fraction(source.get("delta", 0)))
     return read(source.get("epsilon", 0)), amount if at_most(amount, read(1)) else read(1)
 
 
-def _stick(pair: tuple[Value, Value], free: Value, limit: Value) -> bool:
+def _stick(pair: tuple[ExactValue, ExactValue], free: ExactValue, limit: ExactValue) -> bool:
     """Whether the hockey stick at `free`, delta + (1 - delta) max(0, e^epsilon - e^free)/(1 + e^epsilon), is below the limit."""
     (epsilon, delta), odds, given = pair, exponential(pair[0]), exponential(free)
     if at_most(epsilon, free) or at_most(read(1), limit):  # it is delta alone; it never exceeds 1
         return at_most(delta, limit)
     if odds is not None and given is not None and not delta.logs and not delta.root:
-        return at_most(Value(delta.plain + (1 - delta.plain) * (odds - given) / (1 + odds)), limit)
+        return at_most(ExactValue(delta.plain + (1 - delta.plain) * (odds - given) / (1 + odds)), limit)
 
     def stick() -> arb:
         ratio = epsilon.ball().exp()
@@ -149,43 +149,43 @@ def _stick(pair: tuple[Value, Value], free: Value, limit: Value) -> bool:
     return surely(lambda: stick() < limit.ball(), lambda: stick() > limit.ball())
 
 
-def _to_stick(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _to_stick(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     return _stick(_odds(old, source), read(target.get("epsilon", 0)), new)
 
 
-def _to_approximate(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _to_approximate(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     return _stick(_odds(old, source), new, read(target["delta"]))
 
 
-def _pure_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _pure_to_renyi(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """ln(h^a t^(1-a) + t^a h^(1-a))/(a - 1) for heads h and tails t; in exact form where odds and order are whole enough."""
     odds, order = exponential(old), _order(target)
     if odds is not None and order.denominator == 1:
         heads, power = odds / (1 + odds), int(order)
         moment = heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)
-        return within_numbers([read(f"ln({moment})"), Value(1 / (order - 1))], new)
+        return within_numbers([read(f"ln({moment})"), ExactValue(1 / (order - 1))], new)
 
-    def formula(epsilon: arb, _source: Table, _target: Table) -> arb:
+    def formula(epsilon: arb, _source: JsonTable, _target: JsonTable) -> arb:
         heads, power = 1 / (1 + (-epsilon).exp()), rational(order)
         return (heads**power * (1 - heads) ** (1 - power) + (1 - heads) ** power * heads ** (1 - power)).log() / (power - 1)
 
     return Above(formula)(old, source, new, target)
 
 
-def _pure_to_kl(old: Value, _source: Table, new: Value, target: Table) -> bool:
+def _pure_to_kl(old: ExactValue, _source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """epsilon tanh(epsilon/2) = epsilon (e^epsilon - 1)/(e^epsilon + 1), of randomised response."""
     odds = exponential(old)
     if target["generator"] != "kl":
         return False
     if odds is None:
         return surely(lambda: old.ball() * (old.ball() / 2).tanh() < new.ball())
-    return within_numbers([old, Value((odds - 1) / (odds + 1))], new)
+    return within_numbers([old, ExactValue((odds - 1) / (odds + 1))], new)
 
 
 # --- trade-off curves: the pair of laws that a curve stands for ----------------------------------
 
 
-def group(divergence: Table, steps: Value) -> list[tuple[Fraction, Fraction]] | None:
+def group(divergence: JsonTable, steps: ExactValue) -> list[tuple[Fraction, Fraction]] | None:
     """The knots (a, 1 - f(a)) of so many steps of a curve f, rounded down: 1 - f is applied over and over."""
     knots, count = knots_of(divergence), int(steps.plain)
     if knots is None or steps.logs or steps.root or steps.infinite or not 1 <= count <= 32:
@@ -216,7 +216,7 @@ def _masses(line: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fract
     return found if not any(line[0]) and all(p > 0 and q > 0 for p, q in found) else None
 
 
-def _pure_to_curve(old: Value, _source: Table, new: Value, target: Table) -> bool:
+def _pure_to_curve(old: ExactValue, _source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """Randomised response has the knot a = 1/(1 + e^epsilon), and the steps of a convex curve lie below it when they do there."""
     odds, line = exponential(old), group(target, new)
     if odds is None or line is None:
@@ -224,19 +224,19 @@ def _pure_to_curve(old: Value, _source: Table, new: Value, target: Table) -> boo
     return 1 - _at(line, 1 / (1 + odds)) <= 1 / (1 + odds)
 
 
-def _curve_to_kl(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _curve_to_kl(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     line = group(source, old) if old.plain.denominator == 1 else None
     masses = None if line is None else _masses(line)
     if masses is None or target["generator"] != "kl":
         return False
 
-    def mean(pairs: list[tuple[Fraction, Fraction]]) -> Value:
+    def mean(pairs: list[tuple[Fraction, Fraction]]) -> ExactValue:
         return linear((p if p > q else -p, read(f"ln({max(p / q, q / p)})")) for p, q in pairs)
 
     return all(at_most(mean(pairs), new) for pairs in (masses, [(q, p) for p, q in masses]))
 
 
-def _curve_to_renyi(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _curve_to_renyi(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     line = group(source, old) if old.plain.denominator == 1 else None
     masses, order = None if line is None else _masses(line), read(target["order"]).plain
     if masses is None or order.denominator != 1:
@@ -245,23 +245,23 @@ def _curve_to_renyi(old: Value, source: Table, new: Value, target: Table) -> boo
     moments = (
         sum((p**power * q ** (1 - power) for p, q in pairs), Fraction(0)) for pairs in (masses, [(q, p) for p, q in masses])
     )
-    return all(within_numbers([read(f"ln({moment})"), Value(1 / (order - 1))], new) for moment in moments)
+    return all(within_numbers([read(f"ln({moment})"), ExactValue(1 / (order - 1))], new) for moment in moments)
 
 
-def _pure_to_zcdp(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _pure_to_zcdp(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """epsilon tanh(epsilon/2), in exact form where the odds are rational."""
     odds = exponential(old)
     if odds is not None:
-        return within_numbers([Value((odds - 1) / (odds + 1)), old], new)
+        return within_numbers([ExactValue((odds - 1) / (odds + 1)), old], new)
     return Above(lambda epsilon, _source, _target: epsilon * (epsilon / 2).tanh())(old, source, new, target)
 
 
-def _pure_to_gaussian(epsilon: arb, _source: Table, _target: Table) -> arb:
+def _pure_to_gaussian(epsilon: arb, _source: JsonTable, _target: JsonTable) -> arb:
     """2 Phi^-1(e^epsilon/(1 + e^epsilon)): the knot of randomised response on the curve of two Gaussians."""
     return 2 * arb(2).sqrt() * (epsilon / 2).tanh().erfinv()
 
 
-def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _to_pbdp(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """ln(d/a) for the least level a of the power d on max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
     (epsilon, delta), power = _odds(old, source), fraction(target["delta"])
     ratio = exponential(epsilon)
@@ -276,13 +276,13 @@ def _to_pbdp(old: Value, source: Table, new: Value, target: Table) -> bool:
     return surely(lambda: level_ball() * new.ball().exp() > rational(power))
 
 
-def _renyi_to_stick(old: Value, source: Table, new: Value, target: Table) -> bool:
+def _renyi_to_stick(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     """The largest p - e^epsilon q with q >= p^b e^-gamma, b = alpha/(alpha - 1): at p = (r/b)^(alpha - 1), or at p = 1."""
     order, exponent = read(source["order"]).plain, linear([(Fraction(1), old), (Fraction(-1), read(target["epsilon"]))])
     slope, ratio = order / (order - 1), exponential(exponent)
     if ratio is not None and order.denominator == 1:
         most = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
-        return at_most(Value(most), new)
+        return at_most(ExactValue(most), new)
 
     def above() -> bool:
         share = exponent.ball().exp() / rational(slope)
@@ -303,28 +303,28 @@ def _gaussian_stick(mu: arb, free: arb) -> arb:
     return _normal(mu / 2 - free / mu) - free.exp() * _normal(-mu / 2 - free / mu)
 
 
-def _gaussian_to_approximate(old: Value, _source: Table, new: Value, target: Table) -> bool:
+def _gaussian_to_approximate(old: ExactValue, _source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
     return surely(lambda: _gaussian_stick(old.ball(), new.ball()) < read(target["delta"]).ball())
 
 
-def _gaussian_to_stick(mu: arb, _source: Table, target: Table) -> arb:
+def _gaussian_to_stick(mu: arb, _source: JsonTable, target: JsonTable) -> arb:
     return _gaussian_stick(mu, read(target.get("epsilon", 0)).ball())
 
 
-def _gaussian_to_pbdp(mu: arb, _source: Table, target: Table) -> arb:
+def _gaussian_to_pbdp(mu: arb, _source: JsonTable, target: JsonTable) -> arb:
     power = read(target["delta"]).ball()
     return power.log() - _normal(arb(2).sqrt() * (2 * power - 1).erfinv() - mu).log()
 
 
-def grown_at_most(delta: Value, limit: Value, epsilon: Value, steps: int) -> bool:
+def grown_at_most(delta: ExactValue, limit: ExactValue, epsilon: ExactValue, steps: int) -> bool:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) <= limit: the delta of a group of k."""
     ratio = exponential(epsilon)
     if ratio is not None:
-        return within_numbers([delta, Value(sum((ratio**i for i in range(steps)), Fraction(0)))], limit)
+        return within_numbers([delta, ExactValue(sum((ratio**i for i in range(steps)), Fraction(0)))], limit)
     return surely(lambda: delta.ball() * sum((epsilon.ball() * i).exp() for i in range(steps)) < limit.ball())
 
 
-def _same(scale: Callable[[Table], list[Value]]) -> Formula:
+def _same(scale: Callable[[JsonTable], list[ExactValue]]) -> Formula:
     """The amount times some numbers."""
     return lambda old, _source, new, target: within_numbers([*scale(target), old], new)
 

@@ -1,4 +1,13 @@
-"""The checker's own list of a small space of bit vectors: what two specifications say about each pair of datasets."""
+"""The checker's own list of a small space of bit vectors: what two specifications say about each pair of datasets.
+
+The checker's own calculus of events: how likely an event may be at one dataset when its probability at another one is given.
+
+Where a standard is a list of inequalities P(S) <= r Q(S) + s for all events S, what is granted between two datasets is a concave
+function g on [0, 1] with P_x(S) <= g(P_y(S)): the least of the lines, and of those of the complement. Along a path functions are
+composed, and the least one over all paths is what follows; that no more does need not be known here.
+
+The two rules that look at every pair of datasets of a small space, and how a step is rejected.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +17,13 @@ from fractions import Fraction
 from typing import Any
 
 import attrs
+from flint import ctx
 
-from dpspec.checker.numbers import Value, at_most, linear, product, read
-from dpspec.checker.universes import explicit, of_universe
+from dpspec.checker.constants import knots_of
+from dpspec.checker.conversions import ON_PAIRS, group
+from dpspec.checker.facts import ExactValue, at_most, explicit, exponential, linear, of_universe, product, read
 
-Table = dict[str, Any]
+JsonTable = dict[str, Any]
 Bits = tuple[int, ...]
 
 MOST_DATASETS = 16
@@ -24,20 +35,20 @@ METRICS = ("mult", "mult-one-way", "d-nor", "total-variation", "gaussian-trade-o
 SYMMETRIC = ("mult", "mult-delta", "d-nor", "total-variation", "gaussian-trade-off", "trade-off", "renyi", "hockey-stick")
 
 
-def separates_laws(divergence: Table) -> bool:
+def separates_laws(divergence: JsonTable) -> bool:
     """Whether only equal laws are at 0 from each other, so that a bound of 0 asks for equal laws."""
     kind = divergence["type"]
     if kind in ("mult-delta", "hockey-stick"):
-        return read(divergence["delta" if kind == "mult-delta" else "epsilon"]) == Value()
+        return read(divergence["delta" if kind == "mult-delta" else "epsilon"]) == ExactValue()
     if kind == "f-divergence":  # which are strictly convex, or bend at 1
         return bool(divergence["generator"] != "piecewise-linear")
     return kind in ("mult", "mult-one-way", "d-nor", "renyi", "total-variation", "gaussian-trade-off", "trade-off")
 
 
-_INFINITE = Value(infinite=True)
+_INFINITE = ExactValue(infinite=True)
 
 
-def asked_and_granted(before: Table, after: Table) -> Iterator[tuple[Value, Value]]:
+def asked_and_granted(before: JsonTable, after: JsonTable) -> Iterator[tuple[ExactValue, ExactValue]]:
     """For every pair with a finite bound in the second specification: what the first one grants, and that bound.
 
     Bounds that hold in one order of the two datasets hold in both, and along paths under a metric between laws.
@@ -48,7 +59,7 @@ def asked_and_granted(before: Table, after: Table) -> Iterator[tuple[Value, Valu
             yield granted[x, y], allowed
 
 
-def _paths(spec: Table) -> dict[tuple[Bits, Bits], Value]:
+def _paths(spec: JsonTable) -> dict[tuple[Bits, Bits], ExactValue]:
     found = _bounds(spec)
     if any(value.root for value in found.values()):  # sums of roots have no exact form here
         return found
@@ -60,7 +71,7 @@ def _paths(spec: Table) -> dict[tuple[Bits, Bits], Value]:
     return found
 
 
-def ordered_bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
+def ordered_bounds(spec: JsonTable) -> dict[tuple[Bits, Bits], ExactValue]:
     """eps_D d(x, x'), the least over the universes that hold both, for every two datasets in order."""
     datasets = datasets_of(spec["space"])
     labels = {x: list(_labels(spec["multiverse"], x)) for x in datasets}
@@ -68,7 +79,7 @@ def ordered_bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
     return {(x, y): _bound(spec, labels[x], labels[y], distance(x, y)) for x, y in itertools.permutations(datasets, 2)}
 
 
-def _bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
+def _bounds(spec: JsonTable) -> dict[tuple[Bits, Bits], ExactValue]:
     """The bounds where they do not depend on the order of two datasets, or hold in both orders for each."""
     found = ordered_bounds(spec)
     if any(found[x, y] != found[y, x] for x, y in found) and spec["output_divergence"]["type"] not in SYMMETRIC:
@@ -76,22 +87,22 @@ def _bounds(spec: Table) -> dict[tuple[Bits, Bits], Value]:
     return {(x, y): _least([found[x, y], found[y, x]]) for x, y in found}
 
 
-def datasets_of(space: Table) -> list[Bits]:
+def datasets_of(space: JsonTable) -> list[Bits]:
     if space["type"] != "bit-vectors" or not 1 <= space["length"] <= 4:
         raise ValueError(f"the datasets of {space['type']} are not listed here, or are more than {MOST_DATASETS}")
     return list(itertools.product((0, 1), repeat=space["length"]))
 
 
-def _least(values: list[Value]) -> Value:
+def _least(values: list[ExactValue]) -> ExactValue:
     return next(a for a in values if all(at_most(a, b) for b in values))
 
 
-def _bound(spec: Table, ours: list[Any], theirs: list[Any], distance: Value) -> Value:
+def _bound(spec: JsonTable, ours: list[Any], theirs: list[Any], distance: ExactValue) -> ExactValue:
     shared = [label for label in ours if label in theirs]
     if not shared or distance.infinite:
         return _INFINITE
     found = [product(_of_universe(spec, label), distance) for label in shared]
-    if distance == Value():
+    if distance == ExactValue():
         return distance
     exact = [value for value in found if value is not None]
     if len(exact) < len(found):
@@ -102,7 +113,7 @@ def _bound(spec: Table, ours: list[Any], theirs: list[Any], distance: Value) -> 
 # --- universes -----------------------------------------------------------------------------------
 
 
-def _labels(multiverse: Table, x: Bits) -> Iterator[Any]:
+def _labels(multiverse: JsonTable, x: Bits) -> Iterator[Any]:
     kind = multiverse.get("type")
     if kind is None:
         yield tuple(_value(invariant, x) for invariant in multiverse["invariants"])
@@ -114,7 +125,7 @@ def _labels(multiverse: Table, x: Bits) -> Iterator[Any]:
         raise ValueError(f"universes of type {kind} are not listed here")
 
 
-def _value(invariant: Table, x: Bits) -> Any:
+def _value(invariant: JsonTable, x: Bits) -> Any:
     """The value of an invariant: the number of ones, or of linear maps."""
     if invariant["type"] == "marginal" and set(invariant) <= {"type", "attributes", "unit"}:
         return sum(x) if invariant["attributes"] == ["bit"] else 0 if invariant["attributes"] == [] else _no(invariant)
@@ -123,11 +134,11 @@ def _value(invariant: Table, x: Bits) -> Any:
     return _no(invariant)
 
 
-def _no(invariant: Table) -> Any:
+def _no(invariant: JsonTable) -> Any:
     raise ValueError(f"{invariant} is not computed here")
 
 
-def _of_universe(spec: Table, label: Any) -> Value:
+def _of_universe(spec: JsonTable, label: Any) -> ExactValue:
     budget = spec["budget"]
     if budget.get("type") != "by-part":
         return of_universe(spec, label)
@@ -141,23 +152,23 @@ def _of_universe(spec: Table, label: Any) -> Value:
 # --- distances -----------------------------------------------------------------------------------
 
 
-def _distance(divergence: Table, datasets: list[Bits]) -> Callable[[Bits, Bits], Value]:
+def _distance(divergence: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bits], ExactValue]:
     kind = divergence["type"]
     if kind == "hamming-ordered":
-        return lambda x, y: Value(Fraction(len(_changed(x, y))))
+        return lambda x, y: ExactValue(Fraction(len(_changed(x, y))))
     if kind in ("hamming", "symmetric-difference"):  # the order is not looked at: what differs is the number of ones
         each = 1 if kind == "hamming" else 2
-        return lambda x, y: Value(Fraction(each * abs(sum(x) - sum(y))))
+        return lambda x, y: ExactValue(Fraction(each * abs(sum(x) - sum(y))))
     if kind == "within-distance":
         of, most = _distance(divergence["of"], datasets), read(divergence["most"])
-        return lambda x, y: Value(Fraction(x != y)) if x == y or at_most(of(x, y), most) else _INFINITE
+        return lambda x, y: ExactValue(Fraction(x != y)) if x == y or at_most(of(x, y), most) else _INFINITE
     if kind == "personal-weights" and len(divergence["weights"]) == len(datasets[0]):
         weights = [read(weight) for weight in divergence["weights"]]
         if not any(weight.root or weight.infinite for weight in weights):
             return lambda x, y: linear((Fraction(1), weights[place]) for place in _changed(x, y))
     if kind == "neighbour":
         related = _relation(divergence["relation"], datasets)
-        return lambda x, y: Value(Fraction(1)) if related(x, y) else _INFINITE
+        return lambda x, y: ExactValue(Fraction(1)) if related(x, y) else _INFINITE
     raise ValueError(f"the distance {kind} is not computed here")
 
 
@@ -165,7 +176,7 @@ def _changed(x: Bits, y: Bits) -> frozenset[int]:
     return frozenset(place for place, (a, b) in enumerate(zip(x, y, strict=True)) if a != b)
 
 
-def _relation(relation: Table, datasets: list[Bits]) -> Callable[[Bits, Bits], bool]:
+def _relation(relation: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bits], bool]:
     kind = relation["type"]
     if kind == "differ-in-one-position":
         return lambda x, y: len(_changed(x, y)) == 1
@@ -182,3 +193,204 @@ def _relation(relation: Table, datasets: list[Bits]) -> Callable[[Bits, Bits], b
 
         return related
     raise ValueError(f"the relation {kind} is not computed here")
+
+
+# --- the checker's own calculus of events ---------------------------------------------------------
+
+
+Line = tuple[Fraction, Fraction]
+Curve = tuple[tuple[Fraction, Fraction], ...]
+"""The knots (q, g(q)) of a concave function, from q = 0 to q = 1."""
+
+ONE_WAY = "mult-one-way"
+
+
+def follows(before: JsonTable, after: JsonTable) -> tuple[int, tuple[Bits, Bits] | None]:
+    """How many ordered pairs the second specification compares, and one of them on which it is not seen to follow."""
+    granted, asked = _granted(before), dict(_lines(after, up=False))
+    for pair, wanted in asked.items():
+        curve = granted.get(pair, ((Fraction(0), Fraction(1)), (Fraction(1), Fraction(1))))  # nothing is granted
+        if any(height > ratio * q + slack for q, height in curve for ratio, slack in wanted):
+            return len(asked), pair
+    return len(asked), None
+
+
+def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tuple[Line, ...]]]:
+    """The inequalities for every ordered pair with a finite bound; those of both orders where the divergence is symmetric."""
+    divergence, bounds = spec["output_divergence"], ordered_bounds(spec)
+    for (x, y), bound in bounds.items():
+        both = [bound] if divergence["type"] == ONE_WAY else [bound, bounds[y, x]]
+        found = [line for one in both if not one.infinite for line in _of(divergence, one, up)]
+        if found or not all(one.infinite for one in both):
+            yield (x, y), tuple(found)
+
+
+def _of(divergence: JsonTable, bound: ExactValue, up: bool) -> list[Line]:
+    """The lines (r, s) of a divergence at a bound."""
+    kind, zero = divergence["type"], ExactValue()
+    if kind in ("mult", ONE_WAY, "mult-delta"):
+        return [(_power(bound, up), _end(read(divergence.get("delta", 0)), up))]
+    if kind == "hockey-stick":
+        return [(_power(read(divergence["epsilon"]), up), _end(bound, up))]
+    if kind == "total-variation" or divergence.get("generator") == "total-variation":
+        return [(_power(zero, up), _end(bound, up))]
+    if kind != "trade-off":
+        raise ValueError(f"{kind} is not seen on single events here")
+    if bound.logs or bound.root or knots_of(divergence) is None:
+        raise ValueError("the steps of the curve are not known here")
+    rising = [(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))]  # no step: equal laws
+    if bound.plain >= 1:
+        rising = group(divergence, ExactValue(Fraction(int(bound.plain)))) or []
+    if not rising:
+        raise ValueError("so many steps of the curve are not known here")
+    return [((d - b) / (c - a), b - (d - b) / (c - a) * a) for (a, b), (c, d) in itertools.pairwise(rising) if d > b]
+
+
+def _power(value: ExactValue, up: bool) -> Fraction:
+    """e^v of a number of at least 0, rounded up or down where it is not written down."""
+    exact = exponential(value)
+    if exact is not None:
+        return exact
+    with ctx.workprec(128):
+        if value.infinite or value.ball() > 200:
+            raise ValueError("a likelihood ratio that is too large to be written down")
+        return max(_dyadic(value.ball().exp(), up), Fraction(1))
+
+
+def _end(value: ExactValue, up: bool) -> Fraction:
+    if not (value.logs or value.root or value.infinite):
+        return value.plain
+    with ctx.workprec(128):
+        return _dyadic(value.ball(), up)
+
+
+def _dyadic(ball: Any, up: bool) -> Fraction:
+    mantissa, exponent = (ball.upper() if up else ball.lower()).man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+def _granted(spec: JsonTable) -> dict[tuple[Bits, Bits], Curve]:
+    """g for each ordered pair that paths join."""
+    lines = dict(_lines(spec, up=True))
+    found: dict[tuple[Bits, Bits], Curve] = {}
+    for (x, y), held in lines.items():
+        turned = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in lines.get((y, x), ())]
+        if held or turned:
+            found[x, y] = _events_least([*held, *turned, (Fraction(0), Fraction(1))])
+        if (y, x) not in lines:  # what is asked in one order only says something about the complement in the other
+            back = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in held]
+            found[y, x] = _events_least([*back, (Fraction(0), Fraction(1))])
+    datasets = datasets_of(spec["space"])
+    for middle, x, y in itertools.product(datasets, repeat=3):
+        first, second = found.get((x, middle)), found.get((middle, y))
+        if len({x, y, middle}) == 3 and first is not None and second is not None:
+            path = _after(first, second)
+            found[x, y] = path if (x, y) not in found else _lower(found[x, y], path)
+    return found
+
+
+def _at(curve: Curve, q: Fraction) -> Fraction:
+    for (a, b), (c, d) in itertools.pairwise(curve):
+        if a <= q <= c:
+            return b + (q - a) * (d - b) / (c - a)
+    raise ValueError("a probability outside of [0, 1]")
+
+
+def _events_least(lines: list[Line]) -> Curve:
+    """The least of some straight lines on [0, 1]."""
+    places = {Fraction(0), Fraction(1)}
+    for (a, b), (c, d) in itertools.combinations(set(lines), 2):
+        if a != c and 0 < (d - b) / (a - c) < 1:
+            places.add((d - b) / (a - c))
+    return _straightened([(q, min(a * q + b for a, b in lines)) for q in sorted(places)])
+
+
+def _after(outer: Curve, inner: Curve) -> Curve:
+    """q -> outer(inner(q))."""
+    places = {q for q, _ in inner}
+    for (a, b), (c, d) in itertools.pairwise(inner):
+        places |= {a + (level - b) * (c - a) / (d - b) for level, _ in outer if b < level < d}
+    return _straightened([(q, _at(outer, _at(inner, q))) for q in sorted(places)])
+
+
+def _lower(one: Curve, other: Curve) -> Curve:
+    """The least of two functions."""
+    places = sorted({q for q, _ in (*one, *other)})
+    gaps = [_at(one, q) - _at(other, q) for q in places]
+    for (a, c), (left, right) in zip(itertools.pairwise(tuple(places)), itertools.pairwise(gaps), strict=True):
+        if left * right < 0:
+            places.append(a + (c - a) * left / (left - right))
+    return _straightened([(q, min(_at(one, q), _at(other, q))) for q in sorted(places)])
+
+
+def _straightened(knots: list[tuple[Fraction, Fraction]]) -> Curve:
+    """Without the points that lie on a straight line between their neighbours."""
+    kept = knots[:1]
+    for knot, after in itertools.pairwise(knots[1:]):
+        (a, b), (c, d), (e, f) = kept[-1], knot, after
+        if (d - b) * (e - c) != (f - d) * (c - a):
+            kept.append(knot)
+    return (*kept, knots[-1])
+
+
+# --- listed ---------------------------------------------------------------------------------------
+
+
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+
+
+class Rejected(Exception):
+    """A step whose side condition does not hold, or cannot be seen to hold."""
+
+
+class UnknownFormula(Exception):
+    """A step by a formula that is not known here."""
+
+
+def need(holds: bool, otherwise: str) -> None:
+    """Reject the step unless something holds."""
+    if not holds:
+        raise Rejected(otherwise)
+
+
+def pair_by_pair(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
+    """What the first specification grants on each pair, along paths under a metric, gives at most what the second one allows."""
+    need({"pairs"} <= set(parameters) <= {"pairs", "conversion"}, "the rule has the parameters pairs and conversion")
+    changed = [name for name in BLOCKS if before[name] != after[name]]
+    need("space" not in changed, "the space must stay the same")
+    need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
+    old, new = before["output_divergence"], after["output_divergence"]
+    unchanged = (old["type"], new["type"], None)
+    named = parameters.get("conversion")
+    if named is not None and (not isinstance(named, str) or named not in ON_PAIRS):
+        raise UnknownFormula(f"the checker does not know the conversion {named}")
+    source, target, holds = unchanged if named is None else ON_PAIRS[named]
+    need((old["type"], new["type"]) == (source, target), f"the conversion leads from {source} to {target}")
+    need(holds is not None or old == new, "the output divergence must stay the same")
+    rows = list(asked_and_granted(before, after))
+    need(parameters["pairs"] == len(rows), f"there are {len(rows)} pairs to compare")
+    for granted, allowed in rows:
+        if holds is None:
+            enough = at_most(granted, allowed)
+        elif granted == read(0) and separates_laws(old):
+            enough = True  # equal laws
+        else:
+            given, asked = (x.under() if d["type"] == "d-nor" else x for x, d in ((granted, old), (allowed, new)))
+            enough = not granted.infinite and getattr(holds, "enough", holds)(given, old, asked, new)
+        need(enough, f"{granted} is granted on a pair, from which {allowed} is not seen to follow")
+    return f"{len(rows)} pairs of datasets"
+
+
+def event_by_event(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
+    """No event is likelier anywhere than the second specification allows, by the inequalities of the first one."""
+    need(set(parameters) == {"pairs"}, "the rule has the one parameter pairs")
+    changed = [name for name in BLOCKS if before[name] != after[name]]
+    need("space" not in changed, "the space must stay the same")
+    need(changed[:1] == [block.replace(" ", "_")], f"the first block that changes is not the {block}")
+    count, open_ = follows(before, after)
+    need(type(parameters["pairs"]) is int and parameters["pairs"] == count, f"there are {count} ordered pairs to compare")
+    need(open_ is None, f"on {open_} an event that is forbidden is not seen to be")
+    return f"every event on {count} ordered pairs of datasets"

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.beginning import new
-from dpspec.cli.comparing import check_derivation, compare, convert
-from dpspec.cli.describing import explain, lint, schema
+from dpspec.cli.comparing import check_derivation, compare, convert, recommend, risk
 from dpspec.cli.face import Face
-from dpspec.cli.judging import check, verify
-from dpspec.cli.plugins import check_plugin
-from dpspec.cli.plugins import plugins as list_plugins
-from dpspec.cli.recommending import recommend
-from dpspec.cli.releasing import ledger, release
-from dpspec.cli.risk import risk
-from dpspec.cli.synthesising import synth
+from dpspec.cli.files import check, check_plugin, explain, lint, new, schema, verify
+from dpspec.cli.files import plugins as list_plugins
+from dpspec.cli.releasing import ledger, release, synth
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

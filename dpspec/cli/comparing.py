@@ -1,4 +1,9 @@
-"""`dpspec compare`, `check-derivation` and `convert`: one guarantee against another."""
+"""`dpspec compare`, `check-derivation` and `convert`: one guarantee against another.
+
+`dpspec risk`: what a specification means to an attacker.
+
+`dpspec recommend`: from a tolerated risk to a budget.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import click
 from dpspec.cli.face import formatted, picture_option, say
 
 if TYPE_CHECKING:
+    from dpspec.report.pictures import Picture
     from dpspec.specfile.document import SpecDocument
 
 
@@ -83,13 +89,13 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     if as_json:
         say(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
     else:
-        say(comparison.text(found, first, second, stand))
+        say(comparison.comparison_text(found, first, second, stand))
     return code
 
 
 def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
     from dpspec.api import read_spec
-    from dpspec.params import collect
+    from dpspec.base.params import collect
 
     return collect([partial(read_spec, path) for path in paths])
 
@@ -97,8 +103,8 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import find_yardsticks, quick_standing
     from dpspec.extension import installed
+    from dpspec.report import comparison as words
     from dpspec.report import json
-    from dpspec.report import yardstick as words
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -111,16 +117,16 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
         )  # fmt: skip
         stand = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    say(json.document("compare", code, words.data(found, names, registry, stand)) if as_json else words.text(found, names, stand))
+    say(json.document("compare", code, words.order_data(found, names, registry, stand)) if as_json else words.order_text(found, names, stand))
     return code
 
 
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.extension import installed
-    from dpspec.ledger.files import documents_of
+    from dpspec.ledger import documents_of
+    from dpspec.report import comparison as words
     from dpspec.report import json
-    from dpspec.report import order as words
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -133,7 +139,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
         given["picture"].save(words.picture(found, documents))
         say(f"wrote {given['picture'].path}", err=True)
     code = words.exit_code(found)
-    say(json.document("compare", code, words.data(found, documents)) if as_json else words.text(found, documents))
+    say(json.document("compare", code, words.order_data(found, documents)) if as_json else words.order_text(found, documents))
     return code
 
 
@@ -153,11 +159,12 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
       dpspec check-derivation d.json
     """
     from dpspec.checker.check import check_file
-    from dpspec.report import derivation, json
+    from dpspec.report import comparison as derivation
+    from dpspec.report import json
 
     found = check_file(path, trust)
     code = 0 if found.accepted else 1
-    say(json.document("check-derivation", code, derivation.data(path, found)) if as_json else derivation.text(path, found))
+    say(json.document("check-derivation", code, derivation.derivation_data(path, found)) if as_json else derivation.derivation_text(path, found))
     return code
 
 
@@ -182,15 +189,112 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
       dpspec convert epsilon=1 delta=1e-6 --to distance
       dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
     """
-    from dpspec.compare.quantities import convert as converted
-    from dpspec.compare.quantities import equations
     from dpspec.extension import installed
-    from dpspec.report import conversion, json
+    from dpspec.reason.conversions import convert as converted
+    from dpspec.reason.conversions import equations
+    from dpspec.report import comparison as conversion
+    from dpspec.report import json
 
     at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
     found = converted(
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    say(json.document("convert", 0, conversion.data(found)) if as_json else conversion.text(found))
+    say(json.document("convert", 0, conversion.conversion_data(found)) if as_json else conversion.conversion_text(found))
+    return 0
+
+
+# --- `dpspec risk` --------------------------------------------------------------------------------
+
+
+@click.command(short_help="What does a budget mean to an attacker?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option(
+    "--attacker",
+    metavar="NAME",
+    help="The attacker model; see `dpspec plugins`, `dpspec explain NAME`. Without it a panel of some.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the attacker; lists and tables as in TOML."
+)
+@click.option(
+    "--universe-of", metavar="TABLE", help="Where budgets differ by universe: that of this table, or of a release's report.json."
+)
+@picture_option("Also draw the numbers")
+@formatted
+def risk(  # noqa: PLR0917 - one option, one argument
+    path: str, attacker: str | None, settings: tuple[str, ...], universe_of: str | None, picture: Picture | None, as_json: bool
+) -> int:
+    """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
+    the mechanism that the file names. Every number comes with its theorem and its assumption. What is published exactly is
+    known to every attacker: candidates that it tells apart are known for certain.
+
+    Exits with 1 when the mechanism is beyond what its specification allows.
+
+    \b
+    Examples:
+      dpspec risk specs/topdown-2020-pl.dpspec.toml --attacker tester
+      dpspec risk specs/randomised-response.dpspec.toml --attacker tester \\
+                  --set 'levels=["0.01", "0.05"]' --picture power.svg
+      dpspec risk specs/randomised-response.dpspec.toml
+    """
+    from dpspec.api import assess, assess_panel, quick_standing
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.report import risk as words
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import read
+
+    registry = installed().registry
+    found = read(path, registry)
+    with Work("asking how the claim stands"):
+        stands = quick_standing(found, registry)
+    if attacker is None:
+        if settings or picture is not None:
+            raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
+        with Work("asking"):
+            told = assess_panel(found, registry, universe_of)
+        code = 1 if told.exceeded else 0
+        data = words.panel_data(told, found, stands)
+        say(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
+        return code
+    with Work("asking"):
+        report = assess(found, attacker, settings, registry, universe_of)
+    if picture is not None:
+        picture.save(words.picture(report, found))
+    code = 1 if report.exceeded else 0
+    say(json.document("risk", code, words.risk_data(report, found, stands)) if as_json else words.risk_text(report, found, stands))
+    return code
+
+
+# --- `dpspec recommend` ---------------------------------------------------------------------------
+
+
+@click.command(short_help="Which budget keeps a tolerated risk?")
+@click.argument("tolerance", metavar="NAME")
+@click.argument("settings", metavar="KEY=VALUE...", nargs=-1)
+@formatted
+def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
+    """Say how large a budget may be so that a tolerated risk is kept, who the binding attacker is, and what the noise of a count
+    then looks like. No data are read: a budget that depended on them would tell something about them.
+
+    NAME is a risk profile, such as two-dimensional, fixed-q or difference, or a bound on what is learned about membership;
+    see `dpspec plugins` for all, `dpspec explain NAME` for their parameters.
+
+    \b
+    Examples:
+      dpspec recommend fixed-q posterior=1/4 ratio=3 q=1
+      dpspec recommend two-dimensional posterior=1/4 ratio=3
+      dpspec recommend membership-difference difference=1/5 releases=12 \\
+                       delta_each=1e-8 delta=1e-6 failure=1/100
+    """
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.report import risk as recommendation
+    from dpspec.risk.engine import tolerance_of
+
+    asked = tolerance_of(installed().registry, tolerance, settings)
+    found = asked.recommend()
+    told = recommendation.recommendation_data(asked, found) if as_json else {}
+    say(json.document("recommend", 0, told) if as_json else recommendation.recommendation_text(asked, found))
     return 0

@@ -1,8 +1,10 @@
 """How every command behaves: ``--format``, exit codes, and what happens to errors.
 
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
-5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.verify.words`).
+5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.verify.verdict`).
 4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
+
+What the commands on many files share: the argument, and judging one file after the other.
 """
 
 from __future__ import annotations
@@ -12,18 +14,19 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dpspec.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError
-from dpspec.harmless import harmless_page
-from dpspec.verify.words import worst_code
+from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
+from dpspec.verify.verdict import Word, worst_code
 
 if TYPE_CHECKING:
-    from dpspec.report.picture import Picture
+    from dpspec.extension import Registry
+    from dpspec.report.pictures import Picture
+
 
 _FORMAT = "dpspec.format"
 _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
@@ -154,7 +157,7 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
     """Add ``--picture FILE``, which says what is drawn; a file that cannot be drawn is refused before any work."""
 
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
-        from dpspec.report.picture import Picture
+        from dpspec.report.pictures import Picture
 
         return None if value is None else Picture(Path(value))
 
@@ -174,3 +177,70 @@ def formatted(command: Command) -> Command:
         callback=remember, is_eager=True, help="How to print the result; JSON has a schema, see `dpspec schema`.",
     )  # fmt: skip
     return option(command)
+
+
+# --- what the commands on many files share --------------------------------------------------------
+
+
+PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+
+JudgedFile = tuple[Word, dict[str, Any], str]
+"""How one file ended, and its two reports."""
+
+
+def each_file(
+    command: str,
+    paths: tuple[str, ...],
+    as_json: bool,
+    judge: Callable[[Path, Registry], JudgedFile],
+    accepted: Collection[Word] = (),
+) -> int:
+    """Judge every file, whatever happens to the others; print each result as soon as it is there.
+
+    Returns:
+        the exit code of the worst word, where those that are accepted count as success.
+    """
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+    from dpspec.specfile.reader import spec_files
+
+    registry = installed().registry
+    words: list[Word] = []
+    results = []
+    done: set[Path] = set()
+
+    def tell(judged: JudgedFile) -> None:
+        word, data, told = judged
+        words.append(word)
+        results.append(data)
+        if not as_json:
+            say(told)
+
+    def attempt(path: str | Path, call: Callable[[], JudgedFile]) -> None:
+        try:
+            tell(call())
+        except DpspecError as fault:
+            code = worst_code(single["exit_code"] for single in json.errors(fault))
+            word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+            tell((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
+            say(text.error_lines(fault, str(path)), err=True)
+
+    for path in paths:
+        try:
+            files = spec_files(path)
+        except DpspecError as fault:
+            attempt(path, lambda fault=fault: _raise(fault))  # type: ignore[misc]
+            continue
+        for file in [file for file in files if file not in done]:
+            done.add(file)
+            attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
+    code = worst_code(word.exit_code for word in words if word not in accepted)
+    if as_json:
+        say(json.document(command, code, {"files": results}))
+    elif len(words) > 1:
+        say(text.summary(words))
+    return code
+
+
+def _raise(fault: DpspecError) -> JudgedFile:
+    raise fault

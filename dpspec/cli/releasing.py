@@ -1,11 +1,14 @@
-"""`dpspec ledger` and `release`: what releases spend together, and drawing one."""
+"""`dpspec ledger` and `release`: what releases spend together, and drawing one.
+
+`dpspec synth`: public test tables of any size.
+"""
 
 from __future__ import annotations
 
 import click
 
+from dpspec.base.errors import harmless
 from dpspec.cli.face import formatted, say
-from dpspec.harmless import harmless
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -31,10 +34,10 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     from pathlib import Path
 
     from dpspec import ledger as engine
+    from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.files import write_whole
     from dpspec.report import json
-    from dpspec.report import ledger as words
+    from dpspec.report import text as words
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -42,7 +45,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = engine.compose_files(paths, registry, like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, words.data(found, out)) if as_json else words.text(found))
+    say(json.document("ledger", 0, words.ledger_data(found, out)) if as_json else words.ledger_text(found))
     return 0
 
 
@@ -109,4 +112,43 @@ def release(  # noqa: PLR0917 - one argument for each option
     if others:
         names = harmless(", ".join(others), keep="")
         say(f"{out} also holds what no release here has placed, and it is left as it is: {names}", err=True)
+    return 0
+
+
+# --- `dpspec synth` -------------------------------------------------------------------------------
+
+
+@click.command(short_help="Make a public test table of any size.")
+@click.argument("name", required=False)
+@click.option("--rows", type=click.IntRange(min=1), help="How many records; default: the table's own size.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the random part; without it the table is the same each time.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="The file to write: .csv, .parquet or .arrow.")
+@formatted
+def synth(name: str | None, rows: int | None, seed: int | None, out: str | None, as_json: bool) -> int:
+    """Make a census-like table from published margins, for tests at scale and for demonstrations without confidential data.
+    Without NAME: list the tables there are, each with its source. Their records are nobody's.
+
+    \b
+    Examples:
+      dpspec synth
+      dpspec synth massachusetts-1940 --rows 50000000 --out dwellings.parquet
+    """
+    from pathlib import Path
+
+    from dpspec.extension import installed
+    from dpspec.release import synthesis
+    from dpspec.report import json
+    from dpspec.report import text as words
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    if name is None:
+        listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
+        say(json.document("synth", 0, {"tables": listed}) if as_json else words.listing(listed))
+        return 0
+    if out is None:
+        raise click.UsageError("Missing option '--out': the file to write.")
+    with Work("making the table") as work:
+        made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=work).data()
+    say(json.document("synth", 0, made) if as_json else words.synthesis_text(made))
     return 0

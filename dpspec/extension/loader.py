@@ -1,10 +1,15 @@
-"""Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin."""
+"""Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin.
+
+Which distribution, in which version, stands behind every block:
+
+for objects from files and for objects made in Python alike.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points, version
 from types import MappingProxyType
@@ -13,32 +18,21 @@ from typing import Any
 import attrs
 import pluggy
 
-from dpspec.attacker import AttackerModel
+from dpspec.base.errors import ApiVersionError, DpspecError, DuplicatePluginError, PluginLoadError, UnknownHookError
+from dpspec.base.params import did_you_mean
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import DatasetSpace
-from dpspec.builder import TableBuilder
-from dpspec.engine import Engine
-from dpspec.errors import (
-    ApiVersionError,
-    DpspecError,
-    DuplicatePluginError,
-    PluginLoadError,
-    UnknownHookError,
-)
-from dpspec.extension import hookspecs
-from dpspec.extension.hookspecs import API, GROUP, KINDS, PREFIX
-from dpspec.extension.registry import Entry, Provenance, Registrar, Registry
-from dpspec.flavour import Flavour
-from dpspec.mechanism import Mechanism
-from dpspec.params import did_you_mean
-from dpspec.route import Route
-from dpspec.rule import Rule
-from dpspec.table_format import TableFormat
-from dpspec.tolerance import Tolerance
+from dpspec.extension import hooks as hookspecs
+from dpspec.extension.hooks import API, GROUP, KINDS, PREFIX, Entry, Provenance, Registrar, Registry
+from dpspec.grammar.attacker import AttackerModel, Tolerance
+from dpspec.grammar.mechanism import Flavour, Mechanism
+from dpspec.grammar.rule import Route, Rule
+from dpspec.grammar.tables import TableBuilder, TableFormat
+from dpspec.grammar.workers import Engine
 
 BASES: dict[str, type] = {
     "spaces": DatasetSpace,
@@ -91,7 +85,7 @@ class Plugins:
 
 
 @attrs.frozen(kw_only=True)
-class _Found:
+class _FoundPlugins:
     provenance: Provenance
     module: Callable[[], Any]
     fault: DpspecError | None = None
@@ -124,20 +118,20 @@ def installed() -> Plugins:
     return load_plugins()
 
 
-def _core() -> _Found:
-    return _Found(
+def _core() -> _FoundPlugins:
+    return _FoundPlugins(
         provenance=Provenance(plugin="core", distribution="dpspec", version=version("dpspec")),
         module=partial(importlib.import_module, "dpspec.extension.standard"),
     )
 
 
-def _local(name: str, module: Any) -> _Found:
-    return _Found(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), module=lambda: module)
+def _local(name: str, module: Any) -> _FoundPlugins:
+    return _FoundPlugins(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), module=lambda: module)
 
 
-def _discover(names: Sequence[str] | None) -> list[_Found]:
+def _discover(names: Sequence[str] | None) -> list[_FoundPlugins]:
     found = [
-        _Found(
+        _FoundPlugins(
             provenance=Provenance(
                 plugin=point.name,
                 distribution=point.dist.name if point.dist else "unknown",
@@ -155,7 +149,7 @@ def _imported(point: EntryPoint) -> Any:
     return importlib.import_module(point.module)
 
 
-def _refuse_duplicates(found: list[_Found]) -> list[_Found]:
+def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
     """Two plugins with one name are both refused: choosing one would decide something."""
     owners: dict[str, list[Provenance]] = {}
     for f in found:
@@ -171,7 +165,7 @@ def _refuse_duplicates(found: list[_Found]) -> list[_Found]:
     return checked
 
 
-def _load(found: _Found) -> PluginInfo:
+def _load(found: _FoundPlugins) -> PluginInfo:
     """Import and register one plugin; whatever goes wrong becomes its recorded fault."""
     name = found.provenance.plugin
     try:
@@ -218,3 +212,43 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
         getattr(manager.hook, PREFIX + kind)(register=registrar)
         entries += registrar.entries
     return tuple(entries)
+
+
+# --- which distribution, in which version, stands behind every block ------------------------------
+
+
+Origin = tuple[str, str, Provenance]
+"""The role of a block, its registered name, and where its class comes from."""
+
+_BLOCKS = tuple(BASES.values())
+
+
+def origins(blocks: Mapping[str, Any], registry: Registry | None = None) -> tuple[Origin, ...]:
+    """Where blocks come from, and what they hold that is registered, too: the relation of a neighbour distance, for example.
+
+    Args:
+        blocks: by their roles.
+        registry: where their classes are looked up; without it, among all installed plugins. A class that no plugin
+            brings is local code.
+
+    >>> from dpspec.blocks.budget import UniformBudget
+    >>> role, name, origin = origins({"budget": UniformBudget(parameter="epsilon", value=1)})[0]
+    >>> role, name, origin.plugin, origin.distribution
+    ('budget', 'uniform', 'core', 'dpspec')
+    """
+    known = installed().registry if registry is None else registry
+    return tuple(
+        (at, getattr(thing, "name", type(thing).__name__), known.provenance(thing))
+        for role, block in blocks.items()
+        for at, thing in _held(role, block)
+    )
+
+
+def _held(role: str, block: Any) -> Iterator[tuple[str, Any]]:
+    """A block, and after it the blocks among its parameters, each with the way to it."""
+    yield role, block
+    for field in attrs.fields(type(block)) if attrs.has(type(block)) else ():
+        value = getattr(block, field.name, None)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, _BLOCKS):
+                yield from _held(f"{role}.{field.name}", part)

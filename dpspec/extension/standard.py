@@ -7,21 +7,26 @@ They come in by the same door as a stranger's.
 from __future__ import annotations
 
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.households import Households
+from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.blocks.within_distance import WithinDistance
-from dpspec.engine import Embedded
-from dpspec.extension.hookspecs import Register, hookimpl
-from dpspec.mechanism import ReleaseInvariants
-from dpspec.rules.budgets import LargerBudget, LargerBudgets
-from dpspec.rules.inputs import InputDomination, NeighboursToPaths
-from dpspec.rules.inside import DominationInside
-from dpspec.rules.outputs import EqualLaws, OutputDomination
-from dpspec.rules.spaces import SmallerSpace
-from dpspec.rules.universes import FinerUniverses, ListedUniverses
+from dpspec.extension.hooks import Register, hookimpl
+from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.grammar.workers import Embedded
+from dpspec.reason.rules import (
+    DominationInside,
+    EqualLaws,
+    FinerUniverses,
+    InputDomination,
+    LargerBudget,
+    LargerBudgets,
+    ListedUniverses,
+    NeighboursToPaths,
+    OutputDomination,
+    SmallerSpace,
+)
 
 DPSPEC_API = 1
 

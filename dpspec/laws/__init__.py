@@ -1,30 +1,24 @@
 """Laws of outputs, P_x, and the dichotomies that output divergences compare."""
 
-from dpspec.laws.adaptive import Adaptive
-from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
-from dpspec.laws.combine import Mixture, Product, PushForward, mixture, product, push_forward
-from dpspec.laws.composition import compose
-from dpspec.laws.continuous import Gaussian, Laplace
+from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
+from dpspec.laws.combine import Adaptive, Mixture, Product, PushForward, mixture, product, push_forward
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
-from dpspec.laws.law import Law, NotALaw
-from dpspec.laws.loss import PrivacyLoss
-from dpspec.laws.powers import power
-from dpspec.laws.products import product_of
-from dpspec.laws.route import AtomicLaw
-from dpspec.laws.sandwich import Sandwich
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw
+from dpspec.laws.loss import PrivacyLoss, compose
+from dpspec.laws.products import power, product_of
 
 __all__ = [
     "IDENTICAL",
     "Adaptive",
     "AtomicLaw",
     "Dichotomy",
-    "DiscreteGaussian",
+    "DiscreteGaussianLaw",
     "FiniteDichotomy",
     "FiniteLaw",
-    "Gaussian",
-    "Laplace",
+    "GaussianLaw",
+    "LaplaceLaw",
     "Law",
     "Mixture",
     "NotALaw",
@@ -32,7 +26,7 @@ __all__ = [
     "Product",
     "PushForward",
     "Sandwich",
-    "TwoSidedGeometric",
+    "TwoSidedGeometricLaw",
     "compose",
     "mixture",
     "power",

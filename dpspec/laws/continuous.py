@@ -1,23 +1,29 @@
-"""Laws on the line: Laplace and Gaussian noise, by their closed forms."""
+"""Laws on the line: Laplace and Gaussian noise, by their closed forms.
+
+Closed forms: one noise law at two centers, the pairs of additive-noise mechanisms.
+
+Every pair here is symmetric (turning it round gives an equal dichotomy) except two Gaussians of unequal variance.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
 import attrs
-from flint import arb, ctx
+from flint import arb, arb_series, ctx
 
-from dpspec.errors import NumericalError, ParameterError
-from dpspec.exact import Number, NumberLike, ball, number, rational
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import Law
-from dpspec.laws.location import LocationLaw, Point
-from dpspec.laws.route import Kind
-from dpspec.params import Exact
+from dpspec.base.errors import NumericalError, ParameterError
+from dpspec.base.exact import MOST_BITS, Bracket, Number, NumberLike, ball, bits, ln, number, rational
+from dpspec.base.params import Exact
+from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
+from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
+from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, gain_of
+from dpspec.laws.law import Kind, Law, LinePoint, LocationLaw, LocationSandwich
+from dpspec.laws.numeric import exponential, normal_cdf, rational_exponential
 
 _BITS_PER_CELL = 16
 
@@ -51,17 +57,17 @@ class LineLaw(LocationLaw):
         with ctx.workprec(precision + 32):
             return self.between(None, rational(point), precision + 32)
 
-    def between(self, low: Point, high: Point, precision: int) -> arb:
+    def between(self, low: LinePoint, high: LinePoint, precision: int) -> arb:
         if low is not None and low >= self.center:
             return self._above(low, precision) - self._above(high, precision)
         if high is not None and high <= self.center:
             return self._below(high, precision) - self._below(low, precision)
         return 1 - self._below(low, precision) - self._above(high, precision)
 
-    def _above(self, point: Point, precision: int) -> arb:
+    def _above(self, point: LinePoint, precision: int) -> arb:
         return arb(0) if point is None else self.upper_tail(ball(Fraction(point - self.center)), precision)
 
-    def _below(self, point: Point, precision: int) -> arb:
+    def _below(self, point: LinePoint, precision: int) -> arb:
         return arb(0) if point is None else self.upper_tail(ball(Fraction(self.center - point)), precision)
 
     def breakpoints(self, precision: int) -> Sequence[Fraction]:
@@ -93,14 +99,14 @@ def _invertible(value: NumberLike, subject: str) -> Number:
 
 
 @attrs.frozen(init=False, repr=False)
-class Laplace(LineLaw):
+class LaplaceLaw(LineLaw):
     """Density exp(-|t - center| / scale) / (2 scale).
 
     Args:
         center: the mode.
         scale: b, rational or the square root of a rational; for 1/ln(3) and the like use `with_decay`.
 
-    >>> str(Laplace(0, 2).against(Laplace(1, 2)).max_log_ratio())
+    >>> str(LaplaceLaw(0, 2).against(LaplaceLaw(1, 2)).max_log_ratio())
     '1/2'
     """
 
@@ -111,7 +117,7 @@ class Laplace(LineLaw):
         self.__attrs_init__(_center(center), _invertible(scale, "scale"))
 
     @classmethod
-    def with_decay(cls, center: NumberLike, decay: NumberLike) -> Laplace:
+    def with_decay(cls, center: NumberLike, decay: NumberLike) -> LaplaceLaw:
         """The law with the given decay 1/scale, such as ``ln(3)``."""
         law = cls.__new__(cls)
         law.__attrs_init__(_center(center), Exact(0, open_low=True).read(decay, "decay"))
@@ -141,22 +147,21 @@ class Laplace(LineLaw):
         return precision * math.log(2)
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        from dpspec.laws.shifts import LaplaceShift
 
-        if isinstance(other, Laplace) and other.decay == self.decay:
+        if isinstance(other, LaplaceLaw) and other.decay == self.decay:
             return LaplaceShift(self.decay * abs(self.center - other.center))
         return None
 
 
 @attrs.frozen(init=False, repr=False)
-class Gaussian(LineLaw):
+class GaussianLaw(LineLaw):
     """Density exp(-(t - center)^2 / (2 variance)) / sqrt(2 pi variance).
 
     Args:
         center: the mean.
         variance: sigma^2, rational or the square root of a rational.
 
-    >>> str(Gaussian(0, 4).against(Gaussian(1, 4)).concentration())
+    >>> str(GaussianLaw(0, 4).against(GaussianLaw(1, 4)).concentration())
     '1/8'
     """
 
@@ -167,7 +172,7 @@ class Gaussian(LineLaw):
         self.__attrs_init__(_center(center), _invertible(variance, "variance"))
 
     @classmethod
-    def with_accuracy(cls, center: NumberLike, accuracy: NumberLike) -> Gaussian:
+    def with_accuracy(cls, center: NumberLike, accuracy: NumberLike) -> GaussianLaw:
         """The law with the given 1/variance."""
         law = cls.__new__(cls)
         law.__attrs_init__(_center(center), Exact(0, open_low=True).read(accuracy, "accuracy"))
@@ -197,10 +202,263 @@ class Gaussian(LineLaw):
         return math.sqrt(2 * math.log(2) * precision)
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        from dpspec.laws.shifts import GaussianShift, UnequalGaussians
 
-        if not isinstance(other, Gaussian):
+        if not isinstance(other, GaussianLaw):
             return None
         if other.accuracy == self.accuracy:
             return GaussianShift(self.accuracy * (self.center - other.center) ** 2)
         return UnequalGaussians.of_laws(self, other)
+
+
+# --- closed forms ---------------------------------------------------------------------------------
+
+
+_MOST_EXACT = 256
+_MOST_BITS = 1 << 20
+"""Exact atoms have at most so many bits in all, and exact powers."""
+_MOST_ATOMS = 2048
+_BINS_PER_BIT = 8
+
+
+def geometric_shift(shift: int, decay: Number) -> Dichotomy:
+    """Two-sided geometric noise at centers `shift` >= 0 apart: the likelihood ratio takes shift + 1 values.
+
+    Below both centers ln(dP/dQ) is decay x shift, above both minus that, and between them it falls by 2 x decay from
+    one integer to the next. With P centered at 0 and Q at the shift, P(X <= 0) = 1/(1+r) and P(X >= k) = r^k/(1+r).
+
+    >>> str(geometric_shift(2, ln(2)).max_log_ratio())
+    'ln(4)'
+    """
+    if shift == 0:
+        return IDENTICAL
+    r = rational_exponential(-decay) if decay.root == 1 else None
+    if r is not None and shift <= _MOST_EXACT and shift**2 * bits(r) <= _MOST_BITS:
+        tails = [1 / (1 + r), r**shift / (1 + r)]
+        inner = [(1 - r) / (1 + r) * r**k for k in range(1, shift)]
+        p = [tails[0], *inner, tails[1]]
+        return FiniteDichotomy.of(zip(p, reversed(p), strict=True))
+    top = Bracket.exactly(decay * shift)
+
+    def cells_at(precision: int) -> Cells:
+        return _geometric_cells(shift, decay.enclose(precision + 32))
+
+    if shift <= _MOST_ATOMS:
+        return BallDichotomy(cells_at, top, top)
+    return Sandwich.of(cells_at, top, top)
+
+
+def _geometric_cells(shift: int, decay: arb) -> Cells:
+    """Atoms, or runs of them when there are many."""
+    whole = 1 + (-decay).exp()
+    step = -(-shift // _MOST_ATOMS)
+    cells = [_constant((1 / whole), (-decay * shift).exp() / whole, decay * shift)]
+    for first in range(1, shift, step):
+        last = min(first + step, shift) - 1
+        p = ((-decay * first).exp() - (-decay * (last + 1)).exp()) / whole
+        q = ((-decay * (shift - last)).exp() - (-decay * (shift - first + 1)).exp()) / whole
+        cells.append(Cell(p, q, (decay * (shift - 2 * last)).lower(), (decay * (shift - 2 * first)).upper()))
+    return (*cells, cells[0].turned())
+
+
+def _constant(p: arb, q: arb, log_ratio: arb) -> Cell:
+    return Cell(p, q, log_ratio.lower(), log_ratio.upper())
+
+
+@attrs.frozen
+class GaussianShift(Dichotomy):
+    """Two Gaussians of one variance whose means are mu standard deviations apart.
+
+    D_alpha = alpha mu^2 / 2; the hockey stick is Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
+
+    Args:
+        mu_squared: mu^2 > 0, exactly.
+
+    >>> str(GaussianShift(number("1/4")).renyi(3))
+    '3/8'
+    """
+
+    mu_squared: Number
+
+    def reverse(self) -> GaussianShift:
+        return self
+
+    @property
+    def is_gaussian(self) -> bool:
+        return True
+
+    def joined(self, other: Dichotomy) -> Dichotomy | None:
+        if not isinstance(other, GaussianShift):
+            return None
+        try:
+            return GaussianShift(self.mu_squared + other.mu_squared)
+        except NumericalError:
+            return None
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return True
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return INFINITE
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(0)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        working = precision + 64
+        with ctx.workprec(working):
+            mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
+            near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
+            return gain_of([(normal_cdf(near), normal_cdf(far))], exponential(epsilon, working))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        return Bracket.exactly(self.mu_squared * (order / 2))
+
+    def _concentration(self, precision: int) -> Bracket:
+        return Bracket.exactly(self.mu_squared / 2)
+
+    def cells(self, precision: int) -> Cells:
+        accuracy = self.mu_squared
+        near, far = GaussianLaw.with_accuracy(0, accuracy), GaussianLaw.with_accuracy(1, accuracy)
+        return LocationSandwich.of_parts(near.parts(), far.parts()).cells(precision)
+
+
+@attrs.frozen(eq=False)
+class UnequalGaussians(LocationSandwich):
+    """Two Gaussians of different variance: Renyi divergences in closed form, the rest by cells.
+
+    With s2 = (1 - alpha) var_p + alpha var_q, D_alpha = alpha shift^2 / (2 s2) + ln(s2 / (var_p^(1-alpha) var_q^alpha))
+    / (2 (1 - alpha)), infinite when s2 <= 0.
+    """
+
+    p: GaussianLaw
+    q: GaussianLaw
+
+    @classmethod
+    def of_laws(cls, p: GaussianLaw, q: GaussianLaw) -> UnequalGaussians:
+        base = LocationSandwich.of_parts(p.parts(), q.parts())
+        return cls(base.lowers, base.uppers, base.raw, base.p_parts, base.q_parts, p, q)
+
+    def reverse(self) -> UnequalGaussians:
+        return UnequalGaussians.of_laws(self.q, self.p)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        # In terms of 1/variance: s2 > 0 exactly when order / var_p > (order - 1) / var_q.
+        if self.p.accuracy * order <= self.q.accuracy * (order - 1):
+            return INFINITE
+        shift = ball((self.p.center - self.q.center) ** 2)
+        with ctx.workprec(precision + 64):
+            p_variance = 1 / self.p.accuracy.enclose(precision + 64)
+            q_variance = 1 / self.q.accuracy.enclose(precision + 64)
+            if order == 1:
+                ratio = p_variance / q_variance
+                return Bracket.around((ratio + shift / q_variance - 1 - ratio.log()) / 2, least=0)
+            alpha = ball(order)
+            mixed = (1 - alpha) * p_variance + alpha * q_variance
+            logs = mixed.log() - (1 - alpha) * p_variance.log() - alpha * q_variance.log()
+            return Bracket.around(alpha * shift / (2 * mixed) + logs / (2 * (1 - alpha)), least=0)
+
+    def _concentration(self, precision: int) -> Bracket:
+        bracket = LocationSandwich._concentration(self, precision)
+        return Bracket(lower=max(bracket.lower, self.renyi(1, precision=precision).lower), upper=bracket.upper)
+
+
+@attrs.frozen
+class LaplaceShift(Dichotomy):
+    """Two Laplace laws of one scale whose centers are t scales apart.
+
+    max_log_ratio = t; hockey stick 1 - e^((eps - t)/2) for |eps| <= t;
+    D_alpha = ln( alpha/(2 alpha - 1) e^((alpha-1) t) + (alpha-1)/(2 alpha - 1) e^(-alpha t) ) / (alpha - 1).
+
+    >>> str(LaplaceShift(number(1)).epsilon_at("1/10"))
+    '1 - 2*ln(10/9)'
+    """
+
+    t: Number
+
+    def reverse(self) -> LaplaceShift:
+        return self
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(self.t)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        if epsilon < 0 and self.t <= -epsilon:
+            whole = rational_exponential(epsilon)
+            if whole is not None:
+                return Bracket.exactly(1 - whole)
+            with ctx.workprec(precision + 32):
+                return Bracket.around(1 - exponential(epsilon, precision + 32), least=0)
+        root = _rational_decay(epsilon, self.t)
+        if root is not None:
+            return Bracket.exactly(1 - root)
+        with ctx.workprec(precision + 32):
+            gap = epsilon.enclose(precision + 32) - self.t.enclose(precision + 32)
+            return Bracket.around(-(gap / 2).expm1(), least=0)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        if self.t.root == 2:
+            return Dichotomy._epsilon_at(self, delta, precision)
+        return Bracket.exactly(max(number(0), self.t + ln(1 - delta) * 2))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        factor = rational_exponential(self.t) if self.t.root == 1 else None
+        if order == 1 and factor is not None:
+            return Bracket.exactly(self.t + (1 / factor - 1))
+        if order.denominator == 1 and factor is not None and order * bits(factor) <= MOST_BITS:
+            n = int(order)
+            mean = (n * factor ** (n - 1) + (n - 1) / factor**n) / (2 * n - 1)
+            return Bracket.exactly(ln(mean) / (n - 1))
+        working = 2 * precision + 64
+        with ctx.workprec(working):
+            cumulant = self._cumulant(working)
+            if order == 1:
+                return enclosed_limit(cumulant)
+            return Bracket.around(cumulant.value(ball(order - 1)) / ball(order - 1), least=0)
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant]:
+        return self._cumulant
+
+    def _concentration(self, precision: int) -> Bracket:
+        found = supremum(self._cumulant, top=self.t, precision=precision)
+        return self.renyi(1, precision=precision) if found is None else found
+
+    def _cumulant(self, precision: int) -> Cumulant:
+        return _LaplaceCumulant(self.t.enclose(precision))
+
+    def cells(self, precision: int) -> Cells:
+        """The two outer parts, where the ratio is constant, and bins between the centers."""
+        t, bins = self.t.enclose(precision + 32), _BINS_PER_BIT * precision
+        outer = _constant(arb(1) / 2, (-t).exp() / 2, t)
+        cells = [outer]
+        for i in range(bins):
+            a, b = t * i / bins, t * (i + 1) / bins
+            p = ((-a).exp() - (-b).exp()) / 2
+            q = ((b - t).exp() - (a - t).exp()) / 2
+            cells.append(Cell(p, q, (t - 2 * b).lower(), (t - 2 * a).upper()))
+        return (*cells, outer.turned())
+
+
+def _rational_decay(epsilon: Number, t: Number) -> Fraction | None:
+    """e^((epsilon - t)/2) when it is rational."""
+    try:
+        return rational_exponential((epsilon - t) / 2)
+    except NumericalError:
+        return None
+
+
+@attrs.frozen
+class _LaplaceCumulant(Cumulant):
+    """K(s) = ln( (1 + s) e^(s t) + s e^(-(1 + s) t) ) - ln(1 + 2 s), with e^(s t) taken out of the logarithm."""
+
+    t: arb
+
+    def value(self, s: arb) -> arb:
+        return s * self.t + (1 + s + s * (-(1 + 2 * s) * self.t).exp()).log() - (1 + 2 * s).log()
+
+    def derivatives(self, s: arb) -> Derivatives:
+        order = 5
+        x = arb_series([s, 1], prec=order)
+        falling = arb_series([-(1 + 2 * s) * self.t, -2 * self.t], prec=order).exp()
+        series = x * self.t + (1 + x + x * falling).log() - (1 + 2 * x).log()
+        return series[1], 2 * series[2], 6 * series[3], 24 * series[4]

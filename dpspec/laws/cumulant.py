@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 import attrs
 from flint import arb, ctx
 
-from dpspec.exact import Bracket, Number
+from dpspec.base.exact import Bracket, Number
 from dpspec.laws.numeric import hull, positive
 
 _TERMS = 1 << 19
@@ -118,7 +118,7 @@ def supremum(make: Callable[[int], Cumulant], *, top: Number, precision: int) ->
     closeness = max(0, -math.frexp(float(top))[1])
     working = 2 * precision + 64 + 4 * closeness
     with ctx.workprec(working):
-        return _Search.start(make(working), top.enclose(working), precision).run()
+        return _CumulantSearch.start(make(working), top.enclose(working), precision).run()
 
 
 @attrs.define
@@ -144,7 +144,7 @@ class _Cell:
 
 
 @attrs.define
-class _Search:
+class _CumulantSearch:
     cumulant: Cumulant
     top: arb
     tolerance: arb
@@ -157,7 +157,7 @@ class _Search:
     evaluations: int = 0
 
     @classmethod
-    def start(cls, cumulant: Cumulant, top: arb, precision: int) -> _Search:
+    def start(cls, cumulant: Cumulant, top: arb, precision: int) -> _CumulantSearch:
         limit = cumulant.derivatives(arb(0))[0]
         first, sign = _monotone_stretch(cumulant, _power_of_two_below((1 / top).lower()))
         if sign == 0:

@@ -13,22 +13,25 @@ Scarf's and Chernoff's inequalities the curves differ by at most A r e^(-theta |
 and H <= G turns this into the same expression of U plus 2 theta (G - H)(eps). Solved for the gap:
 
     0 <= G(eps) - H(eps) <= 17/16 r E_P e^(-theta |U - eps|)    which is about 17/4 v times the density of U at eps.
+
+The composed loss of a list of pairs: which grid, which tilt, and the search for the epsilon at a delta.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import attrs
+import numpy as np
 from flint import arb, ctx
 
-from dpspec.exact import ball, dyadic
-from dpspec.laws.pieces import UNIT, Lattice, LossPieces
-from dpspec.laws.spread import Spread
-from dpspec.laws.tilted import Tilted
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number
+from dpspec.laws.dichotomy import NOTHING, Dichotomy
+from dpspec.laws.pieces import UNIT, Lattice, LossPieces, Spread, Tilted, loss_pieces, total
 
 Factor = tuple[LossPieces, int]
 """The loss of a pair, and how often it is released."""
@@ -131,3 +134,211 @@ def _escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction
             kept *= (1 - ball(mass)) ** times
         escaped = (1 - kept).max(arb(0))
         return dyadic(escaped.lower() if direction > 0 else escaped.upper())
+
+
+# --- the composed loss of a list of pairs ---------------------------------------------------------
+
+
+_SMALLEST, _LARGEST = 1 << 12, 1 << 22
+_DEVIATIONS = 20
+"""The window, in standard deviations of the composed loss."""
+_FIRST_STEP = 2.0**-6
+_MOST_TILT = 20
+_TURNS, _STEPS = 60, 16
+_CLOSE = 2.0**-40
+_NEAR = 2.0**-12
+"""A bracket of an epsilon that is relatively wider than this is looked at again."""
+_FINE = 2.0**-24
+_FARTHEST = 10**12
+"""No epsilon beyond is looked at."""
+
+
+CAREFUL = np.errstate(over="raise", invalid="raise")
+"""No infinity and no NaN of doubles gets into a bound."""
+
+
+@attrs.frozen(eq=False)
+class Totals:
+    """A composed loss with its grid.
+
+    Args:
+        factors: the losses of the pairs, and how often each is released.
+        loss: the same on the grid.
+    """
+
+    factors: tuple[Factor, ...]
+    loss: GridLoss
+
+    @classmethod
+    @CAREFUL
+    def of(cls, parts: Sequence[tuple[Dichotomy, int]], precision: int) -> Totals:
+        """The grid has about precision^2 sqrt(n) points for n releases; the bounds get closer with the square of that number."""
+        coarse = [(loss_pieces(pair, _FIRST_STEP), times) for pair, times in parts]
+        if any(not len(pieces.masses) for pieces, _ in coarse):
+            raise NoRouteError("composition", "has a pair of which no finite loss is known", "ask for its singular mass")
+        count = sum(times for _, times in parts)
+        wanted = precision**2 * max(math.sqrt(count), 4 * count**0.25)
+        size = min(max(1 << math.ceil(math.log2(wanted)), _SMALLEST), _LARGEST)
+        reach = max(_reach(coarse), _CLOSE)
+        laid = _on_one_lattice(coarse)
+        if laid and reach / float(laid[0][2].spacing) < size / 2 and _span(laid) < _LARGEST:
+            size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
+            return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
+        widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
+        step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
+        fine = [
+            (loss_pieces(pair, step) if np.max(pieces.high - pieces.low) > step else pieces, times)
+            for (pair, _), (pieces, times) in zip(parts, coarse, strict=True)
+        ]
+        return cls(tuple(fine), GridLoss.of(fine, step, size))
+
+    # -- the tilt ---------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _known(self) -> dict[float, float]:
+        return {}
+
+    def _log_moment(self, tilt: float) -> float:
+        """About ln E e^(tilt L)."""
+        if tilt not in self._known:
+            self._known[tilt] = sum(times * _log_moment(pieces, tilt) for pieces, times in self.factors)
+        return self._known[tilt]
+
+    def _tilt(self, value: Callable[[float], float]) -> float:
+        """The power of two where a function of the tilt that falls and then rises is smallest, going downhill from 1."""
+        place = 0
+        for way in (1, -1):
+            while abs(place + way) <= _MOST_TILT and value(2.0 ** (place + way)) < value(2.0**place):
+                place += way
+        return 2.0**place
+
+    # -- what is asked ----------------------------------------------------------------------------
+
+    @CAREFUL
+    def hockey_stick(self, epsilon: Number) -> Bracket:
+        if epsilon > _FARTHEST:
+            beyond = self.hockey_stick(number(_FARTHEST))
+            return Bracket(lower=number(self.loss.singular), upper=beyond.upper)
+        target = float(epsilon)
+        tilt = self._tilt(lambda tilt: self._log_moment(tilt) - tilt * target)
+        with ctx.workprec(128):
+            lower, upper = self.loss.bounds(epsilon.enclose(128), tilt)
+        return Bracket(lower=number(lower), upper=number(upper))
+
+    @CAREFUL
+    def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
+        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
+
+        Guessed by secants; where that leads astray, halved.
+
+        Args:
+            delta: the value that is looked for.
+            top: the largest loss, perhaps infinite.
+        """
+        last = float(min(top, number(_FARTHEST)))
+        start = self.hockey_stick(ZERO)
+        if start.upper.as_fraction() <= delta:
+            return NOTHING
+        low, high, tilt = self._guess(delta, last)
+
+        def within(point: float) -> bool:
+            return self.loss.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
+
+        def beyond(point: float) -> bool:
+            return self.loss.bounds(arb(point), tilt)[0] > delta or self._at(point).lower.as_fraction() > delta
+
+        above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
+        if above is None or below is None or above - below > _NEAR * (1 + above):
+            if below is None and start.lower.as_fraction() > delta:
+                below = _halved(beyond, 0.0, last if above is None else above)
+            above = _halved(within, last if above is None else above, below or 0.0)
+        upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
+        return Bracket(lower=number(Fraction(below or 0.0)), upper=upper)
+
+    def _at(self, point: float) -> Bracket:
+        return self.hockey_stick(number(Fraction(point)))
+
+    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
+        """About where both bounds of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
+        target = math.log(delta.numerator) - math.log(delta.denominator)
+
+        def chernoff(tilt: float) -> float:
+            return (self._log_moment(tilt) - target) / tilt
+
+        tilt = self._tilt(chernoff)
+        start = min(max(0.0, chernoff(tilt)), last)
+        high = _crossing(lambda point: _log_ratio(self.loss.upper(arb(point), tilt), delta), start, tilt, last)
+        low = _crossing(lambda point: _log_ratio(self.loss.bounds(arb(point), tilt)[0], delta), high, tilt, last)
+        return low, high, tilt
+
+
+def _log_ratio(value: Fraction, delta: Fraction) -> float:
+    with ctx.workprec(64):
+        return float((ball(value) / ball(delta)).log()) if value else -math.inf
+
+
+def _crossing(excess: Callable[[float], float], start: float, slope: float, last: float) -> float:
+    """About where a falling function is 0 in [0, last], by secants from a point with a guess of the slope."""
+    here, value = start, excess(start)
+    fall = slope
+    for _ in range(_TURNS):
+        if not math.isfinite(value):
+            return here
+        there = min(max(0.0, here + value / fall), last)
+        if abs(there - here) <= _CLOSE * (1 + here):
+            return there
+        after = excess(there)
+        if math.isfinite(after) and after != value and (after - value) * (there - here) < 0:
+            fall = (value - after) / (there - here)
+        here, value = there, after
+    return here
+
+
+def _moved(proved: Callable[[float], bool], start: float, way: int, last: float) -> float | None:
+    """The first point of [0, last] from a start on, in growing steps, where something is proved; None when there is none."""
+    pad = _CLOSE * (1 + start)
+    for _ in range(_STEPS):
+        point = start + way * pad
+        if not 0 <= point <= last:
+            return None
+        if proved(point):
+            return point
+        pad *= 4
+    return None
+
+
+def _halved(proved: Callable[[float], bool], good: float, bad: float) -> float:
+    """A point next to which, towards the bad one, something is no longer proved; it is proved there, if it is at the good one."""
+    for _ in range(_TURNS):
+        middle = (good + bad) / 2
+        if abs(good - bad) <= _FINE * (1 + abs(good)):
+            break
+        good, bad = (middle, bad) if proved(middle) else (good, middle)
+    return good
+
+
+def _reach(factors: Sequence[Factor]) -> float:
+    """How wide the window should be: so many standard deviations, or all losses."""
+    variance = whole = 0.0
+    for pieces, times in factors:
+        mean = total(pieces.losses * pieces.masses)
+        variance += times * total((pieces.losses - mean) ** 2 * pieces.masses)
+        whole += times * float(np.max(pieces.high) - np.min(pieces.low))
+    return min(_DEVIATIONS * math.sqrt(variance), whole)
+
+
+def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, Lattice]]:
+    """The losses with their lattices when all have one spacing, else nothing."""
+    laid = [(pieces, times, pieces.lattice) for pieces, times in factors if pieces.lattice is not None]
+    return laid if len(laid) == len(factors) and len({lattice.spacing for _, _, lattice in laid}) == 1 else []
+
+
+def _span(laid: Sequence[tuple[LossPieces, int, Lattice]]) -> float:
+    """How many points of its lattice the widest loss covers."""
+    return max(float(np.max(pieces.high) - np.min(pieces.low)) / float(lattice.spacing) for pieces, _, lattice in laid)
+
+
+def _log_moment(pieces: LossPieces, tilt: float) -> float:
+    powers = tilt * pieces.losses
+    top = float(np.max(powers, initial=-math.inf))
+    return top + math.log(total(np.exp(powers - top) * pieces.masses)) if math.isfinite(top) else -math.inf

@@ -2,6 +2,8 @@
 
 Cutting the support of such a law would change its guarantee (B-S15), so nothing is cut: what lies outside a window is
 bounded.
+
+Shifts of discrete Gaussian noise: two tails decide the hockey stick.
 """
 
 from __future__ import annotations
@@ -16,15 +18,12 @@ from typing import Annotated, Any, ClassVar
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.errors import NoRouteError
-from dpspec.exact import Number, NumberLike, ball, ln, number, rational
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.laws.location import LocationLaw, Point
-from dpspec.laws.numeric import hull, rational_exponential, whole_number
-from dpspec.laws.route import AtomicLaw, Kind, Outcome
-from dpspec.params import Exact, Integer, Rational
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
+from dpspec.base.params import Exact, Integer, Rational
+from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, gain_of
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LinePoint, LocationLaw, LocationSandwich, OutputValue
+from dpspec.laws.numeric import exponential, hull, rational_exponential, whole_number
 
 _MOST_POINTS = 4096
 _DIRECT_VARIANCE = 256
@@ -46,7 +45,7 @@ class IntegerLaw(LocationLaw, AtomicLaw):
     def upper_tail(self, distance: int, precision: int) -> arb:
         """P(X >= center + distance), for a distance of at least 1."""
 
-    def mass(self, outcome: Outcome, precision: int = 64) -> arb:
+    def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
         """P(outcome), exactly 0 for anything that is no integer."""
         k = whole_number(outcome)
         if k is None:
@@ -65,7 +64,7 @@ class IntegerLaw(LocationLaw, AtomicLaw):
             return self.upper_tail(distance, precision)
         return 1 - self.upper_tail(1 - distance, precision)
 
-    def between(self, low: Point, high: Point, precision: int) -> arb:
+    def between(self, low: LinePoint, high: LinePoint, precision: int) -> arb:
         if low is not None and high is not None and high - low <= 1:
             return self.mass(int(low), precision)
         left = None if low is None else int(low) - self.center
@@ -103,15 +102,15 @@ def _whole(value: Any) -> int:
 
 
 @attrs.frozen
-class TwoSidedGeometric(IntegerLaw):
+class TwoSidedGeometricLaw(IntegerLaw):
     """P(k) = (1 - r) / (1 + r) r^|k - center| with r = e^-decay, on all integers.
 
     Args:
         center: the mode.
         decay: ln(1/r), an exact number: ``ln(2)`` for the ratio 1/2, the privacy loss epsilon for r = e^-epsilon.
 
-    >>> count = TwoSidedGeometric.with_ratio(7, "1/2")
-    >>> str(count.against(TwoSidedGeometric(8, ln(2))).max_log_ratio())
+    >>> count = TwoSidedGeometricLaw.with_ratio(7, "1/2")
+    >>> str(count.against(TwoSidedGeometricLaw(8, ln(2))).max_log_ratio())
     'ln(2)'
     """
 
@@ -119,7 +118,7 @@ class TwoSidedGeometric(IntegerLaw):
     decay: Number = attrs.field(converter=_decay)
 
     @classmethod
-    def with_ratio(cls, center: int, ratio: NumberLike) -> TwoSidedGeometric:
+    def with_ratio(cls, center: int, ratio: NumberLike) -> TwoSidedGeometricLaw:
         """The law with the rational ratio r."""
         r = Rational(0, 1, open_low=True, open_high=True).read(ratio, "ratio")
         return cls(center, ln(1 / r))
@@ -161,7 +160,7 @@ class TwoSidedGeometric(IntegerLaw):
         """The law of min(max(X, low), high), exactly, for a rational ratio (B-O52)."""
         if low >= high:
             return FiniteLaw.point(low)
-        masses: dict[Outcome, NumberLike] = {k: self.probability(k) for k in range(low + 1, high)}
+        masses: dict[OutputValue, NumberLike] = {k: self.probability(k) for k in range(low + 1, high)}
         return FiniteLaw.of({**masses, low: 1 - self.at_least(low + 1), high: self.at_least(high)})
 
     def _rational_ratio(self) -> Fraction:
@@ -170,9 +169,9 @@ class TwoSidedGeometric(IntegerLaw):
         return self.ratio
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        from dpspec.laws.shifts import geometric_shift
+        from dpspec.laws.continuous import geometric_shift
 
-        if isinstance(other, TwoSidedGeometric) and other.decay == self.decay:
+        if isinstance(other, TwoSidedGeometricLaw) and other.decay == self.decay:
             return geometric_shift(abs(self.center - other.center), self.decay)
         return None
 
@@ -182,13 +181,13 @@ def _variance(value: NumberLike) -> Fraction:
 
 
 @attrs.frozen
-class DiscreteGaussian(IntegerLaw):
+class DiscreteGaussianLaw(IntegerLaw):
     """P(k) proportional to exp(-(k - center)^2 / (2 variance)), on all integers.
 
     `variance` is the parameter sigma^2 of the formula; the variance of the law is slightly smaller.
 
-    >>> noise = DiscreteGaussian(0, "1/2")
-    >>> str(noise.against(DiscreteGaussian(1, "1/2")).concentration())
+    >>> noise = DiscreteGaussianLaw(0, "1/2")
+    >>> str(noise.against(DiscreteGaussianLaw(1, "1/2")).concentration())
     '1'
     """
 
@@ -213,9 +212,8 @@ class DiscreteGaussian(IntegerLaw):
         return _gaussian_tail(self.variance, distance, precision) / gaussian_normaliser(self.variance, precision)
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
 
-        if isinstance(other, DiscreteGaussian) and other.variance == self.variance:
+        if isinstance(other, DiscreteGaussianLaw) and other.variance == self.variance:
             return DiscreteGaussianShift(self.center - other.center, self.variance)
         return None
 
@@ -311,3 +309,137 @@ def theta_log_ratio(variance: Fraction, offset: Fraction, precision: int) -> arb
     """ln of sum_k exp(-(k - offset)^2 / (2 variance)) over the same sum with offset 0; at most 0."""
     reduced = rational(offset) - math.floor(offset)
     return _log_normaliser(variance, reduced, precision) - _log_normaliser(variance, _CENTERED, precision)
+
+
+# --- shifts of discrete Gaussian noise ------------------------------------------------------------
+
+
+_WALK = 64
+_FEW = 8
+_NEAR = 1 / 16
+_LARGEST = 700
+"""Where e^epsilon leaves the range of doubles."""
+_ROOT_TWO = math.sqrt(2)
+
+
+@attrs.frozen
+class DiscreteGaussianShift(Dichotomy):
+    """Two discrete Gaussians of one variance at integer centers `shift` apart.
+
+    D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
+    displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
+    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1 (B-S14).
+
+    >>> str(DiscreteGaussianShift(3, Fraction(4)).concentration())
+    '9/8'
+    """
+
+    shift: int
+    variance: Fraction
+
+    def reverse(self) -> DiscreteGaussianShift:
+        return self
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return True
+
+    @property
+    def _rate(self) -> Fraction:
+        return self.shift**2 / (2 * self.variance)
+
+    @property
+    def _picture(self) -> LocationSandwich:
+        near, far = DiscreteGaussianLaw(0, self.variance), DiscreteGaussianLaw(abs(self.shift), self.variance)
+        return LocationSandwich.of_parts(near.parts(), far.parts())
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return INFINITE
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return Bracket.exactly(0)
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        """By two tails, with more bits until there is one that counts: far out the tails are small, and known to 2^-bits only."""
+        for working in (precision + 64, 8 * precision, 64 * precision):
+            found = self._from_tails(epsilon, working)
+            if found.lower > 0:
+                break
+        return found
+
+    def _from_tails(self, epsilon: Number, working: int) -> Bracket:
+        shift = abs(self.shift)
+        with ctx.workprec(working):
+            cut = ball(Fraction(shift, 2)) - epsilon.enclose(working) * ball(self.variance / shift)
+            factor = exponential(epsilon, working)
+            last = {math.ceil(dyadic(end)) - 1 for end in (cut.lower(), cut.upper())}
+            norm = gaussian_normaliser(self.variance, working)
+            return gain_of([(p / norm, q / norm) for p, q in (self._below(m, working) for m in last)], factor)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
+        shift = abs(self.shift)
+        working = precision + 64 + delta.denominator.bit_length()
+        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), shift)
+        with ctx.workprec(working):
+            rate = self._rate_ball()
+            spent = ball(delta) * gaussian_normaliser(self.variance, working)
+            p, q = self._below(m, working)
+            for _ in range(_WALK):
+                epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
+                if not epsilon > rate * (shift * (2 * m + 2 - shift)):
+                    m += 1
+                    p, q = p + (rate * (m * m)).exp(), q + (rate * (m - shift) ** 2).exp()
+                elif not epsilon < rate * (shift * (2 * m - shift)):
+                    p, q = p - (rate * (m * m)).exp(), q - (rate * (m - shift) ** 2).exp()
+                    m -= 1
+                else:
+                    return Bracket.around(epsilon, least=0)
+        return Dichotomy._epsilon_at(self, delta, precision)
+
+    def _below(self, m: int, precision: int) -> tuple[arb, arb]:
+        """P(X <= m) and Q(X <= m), times the normaliser: these are the masses of the losses from the one at m on."""
+        shift = abs(self.shift)
+        far = gaussian_sums(self.variance, shift - m, precision)
+        if shift > _FEW:
+            return gaussian_sums(self.variance, -m, precision), far
+        rate = self._rate_ball()
+        return sum(((rate * (k * k)).exp() for k in range(-m, shift - m)), far), far
+
+    def _rate_ball(self) -> arb:
+        """-1/(2 variance): the loss at k is this times shift (2 k - shift)."""
+        return arb(fmpq(-self.variance.denominator, 2 * self.variance.numerator))
+
+    def _guess(self, log_delta: float, shift: int) -> int:
+        """About the m of a delta: Newton's method on the logarithm of the Gaussian curve, from the right, in doubles."""
+        variance = float(self.variance)
+        root = shift / math.sqrt(variance)
+        epsilon = root * root / 2 + root * math.sqrt(-2 * log_delta)
+        for _ in range(_WALK):
+            if epsilon > _LARGEST:
+                break
+            near = math.erfc((epsilon / root - root / 2) / _ROOT_TWO) / 2
+            far = math.exp(epsilon) * math.erfc((epsilon / root + root / 2) / _ROOT_TWO) / 2
+            if not 0 < far < near:
+                break
+            step = (math.log(near - far) - log_delta) * (near - far) / far
+            epsilon += step
+            if abs(step) * variance < _NEAR * shift:
+                break
+        return math.floor(shift / 2 - epsilon * variance / shift)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        offset = (order - 1) * self.shift
+        if offset.denominator == 1:
+            return Bracket.exactly(order * self._rate)
+        working = 2 * precision + 64
+        with ctx.workprec(working):
+            value = ball(order * self._rate) + theta_log_ratio(self.variance, offset, working) / ball(order - 1)
+            bracket = Bracket.around(value, least=0)
+        return Bracket(lower=bracket.lower, upper=min(bracket.upper, number(order * self._rate)))
+
+    def _concentration(self, precision: int) -> Bracket:
+        return Bracket.exactly(self._rate)
+
+    def cells(self, precision: int) -> Cells:
+        return self._picture.cells(precision)

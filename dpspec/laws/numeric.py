@@ -1,4 +1,7 @@
-"""Small exact and ball-arithmetic helpers that the laws share."""
+"""Small exact and ball-arithmetic helpers that the laws share.
+
+Tails of binomial laws as balls: the loss of k-fold randomised response is a binomial number.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,9 @@ import numbers
 from collections.abc import Callable
 from fractions import Fraction
 
-from flint import arb
+from flint import arb, ctx, fmpz
 
-from dpspec.exact import Number
-from dpspec.forms import bits
+from dpspec.base.exact import Number, ball, bits
 
 _MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64
@@ -24,7 +26,7 @@ def rational_exponential(value: Number) -> Fraction | None:
     For a form a + sum c_i ln(r_i) without a root, None means that e^value is irrational (by Lindemann when a is not
     0), or that it is rational but too large to be worth writing down.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> rational_exponential(number("1/2*ln(9/4)")), rational_exponential(number("1/2*ln(2)"))
     (Fraction(3, 2), None)
     """
@@ -110,3 +112,36 @@ def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
             high, beyond, below, stayed = middle, value, below / 2 if stayed < 0 else below, -1
         allowed //= 2
     return low
+
+
+# --- tails of binomial laws as balls --------------------------------------------------------------
+
+
+def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> arb:
+    """P(X >= least) for X ~ Bin(trials, chance), 0 < chance < 1.
+
+    >>> binomial_tail(2, Fraction(1, 2), 1, 64)
+    0.750000000000000
+    """
+    if least <= 0:
+        return arb(1)
+    if least > trials:
+        return arb(0)
+    with ctx.workprec(precision + 32 + 2 * trials.bit_length()):
+        if least <= trials * chance:
+            return 1 - _from(trials, 1 - chance, trials - least + 1)
+        return _from(trials, chance, least)
+
+
+def _from(trials: int, chance: Fraction, least: int) -> arb:
+    """The sum from a term on; where the terms fall they do so at least geometrically."""
+    odds = ball(chance / (1 - chance))
+    term = arb(fmpz.bin_uiui(trials, least)) * ball(chance) ** least * ball(1 - chance) ** (trials - least)
+    total, negligible = arb(0), arb(2) ** -ctx.prec
+    for place in range(least, trials + 1):
+        total += term
+        ratio = odds * (trials - place) / (place + 1)
+        term *= ratio
+        if ratio < 1 and term < total * negligible:
+            return total + hull(arb(0), (term / (1 - ratio)).upper())
+    return total

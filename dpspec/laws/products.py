@@ -1,24 +1,89 @@
-"""Products and unions of dichotomies: independent releases, and a hidden choice between pairs."""
+"""Pairs whose loss is a sum of independent losses; numpy is imported when one of them is evaluated.
+
+Products and unions of dichotomies: independent releases, and a hidden choice between pairs.
+
+Powers of a dichotomy: one pair, released independently many times.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 from flint import arb, ctx
 
-from dpspec.errors import NumericalError
-from dpspec.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
-from dpspec.laws.atoms import IDENTICAL
-from dpspec.laws.balls import Cell, Cells
-from dpspec.laws.convolved import Convolved
-from dpspec.laws.cumulant import Cumulant, CumulantSum, supremum
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
-from dpspec.laws.numeric import hull
-from dpspec.laws.sandwich import Between, Sandwich
-from dpspec.laws.sums import add_up, rational_end, total
+from dpspec.base.errors import NumericalError
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, dyadic, ln, number
+from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
+from dpspec.laws.continuous import GaussianShift
+from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
+from dpspec.laws.dichotomy import INFINITE, Cell, Cells, Dichotomy, add_up, gain_of, rational_end, total
+from dpspec.laws.numeric import binomial_tail, exponential, hull
+
+if TYPE_CHECKING:
+    from dpspec.laws.grid import Totals
+
+
+TOO_FAR = (NumericalError, OverflowError, FloatingPointError)
+"""Losses that doubles do not hold."""
+
+
+class Convolved(Dichotomy):
+    """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid.
+
+    Pairs that are known through cells enter as atoms, merged for the lower end and spread for the upper one.
+    """
+
+    @property
+    def is_convolved(self) -> bool:
+        return True
+
+    @functools.cached_property
+    def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
+        return {}
+
+    def totals(self, precision: int) -> tuple[Totals, Totals]:
+        """The composed losses of a pair below and of one above; mostly they are one."""
+        from dpspec.laws.grid import Totals
+
+        if precision not in self._known_totals:
+            parts = self.releases()
+            lower = [(pair.lowers[0] if isinstance(pair, Sandwich) else pair, times) for pair, times in parts]
+            upper = [(pair.uppers[0] if isinstance(pair, Sandwich) else pair, times) for pair, times in parts]
+            below = Totals.of(lower, precision)
+            self._known_totals[precision] = below, below if lower == upper else Totals.of(upper, precision)
+        return self._known_totals[precision]
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        try:
+            below, above = self.totals(precision)
+            lower = below.hockey_stick(epsilon)
+            return lower if above is below else Bracket(lower=lower.lower, upper=above.hockey_stick(epsilon).upper)
+        except TOO_FAR:
+            return Bracket(lower=self._of_one(lambda pair: pair.hockey_stick(epsilon, precision=precision)), upper=number(1))
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        if self.singular_mass(precision=precision).lower > delta:
+            return INFINITE
+        top = self.max_log_ratio(precision=precision).upper
+        try:
+            below, above = self.totals(precision)
+            lower = below.epsilon_at(delta, top)
+            return lower if above is below else Bracket(lower=lower.lower, upper=above.epsilon_at(delta, top).upper)
+        except TOO_FAR:
+            return Bracket(lower=self._of_one(lambda pair: pair.epsilon_at(delta, precision=precision)), upper=top)
+
+    def _of_one(self, functional: Callable[[Dichotomy], Bracket]) -> Number:
+        """What one release alone gives away is a lower end: the others are no longer looked at."""
+        return max(functional(pair).lower for pair, _ in self.releases())
+
+
+# --- products and unions of dichotomies -----------------------------------------------------------
+
 
 _CELLS_PER_BIT = 4
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -29,7 +94,7 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
 
     Identical factors drop out; exact atoms are multiplied out and Gaussian shifts joined to one.
 
-    >>> from dpspec.laws.shifts import GaussianShift
+    >>> from dpspec.laws.continuous import GaussianShift
     >>> str(product_of([GaussianShift(number(1)), IDENTICAL, GaussianShift(number(3))]).concentration())
     '2'
     """
@@ -285,3 +350,158 @@ class UnionDichotomy(Dichotomy):
                 for weight, pair in zip(self.weights, self.pairs, strict=True)
                 for cell in pair.cells(precision)
             )
+
+
+# --- powers of a dichotomy ------------------------------------------------------------------------
+
+
+_MOST_BITS = 1 << 20
+"""Finite pairs are multiplied out exactly as long as their weights stay below this many bits in all."""
+
+
+def power(pair: Dichotomy, times: int) -> Dichotomy:
+    """The pair, released `times` >= 1 times, in its simplest form.
+
+    >>> power(FiniteDichotomy((3, 1), (1, 3), 4, 4), 2).atoms()
+    ((Fraction(9, 16), Fraction(1, 16)), (Fraction(3, 8), Fraction(3, 8)), (Fraction(1, 16), Fraction(9, 16)))
+    """
+    if times == 1 or pair.is_identical:
+        return pair
+    if isinstance(pair, Between) and pair.below() is not pair:
+        return Between(*(tuple(power(end, times) for end in ends) for ends in (pair.lowers, pair.uppers)))
+    if isinstance(pair, GaussianShift):
+        return GaussianShift(pair.mu_squared * times)
+    if isinstance(pair, Power):
+        return power(pair.pair, pair.times * times)
+    return _finite(pair, times) if isinstance(pair, FiniteDichotomy) else Power(pair, times)
+
+
+def _finite(pair: FiniteDichotomy, times: int) -> Dichotomy:
+    if _bits(pair, times) < _MOST_BITS:
+        return _multiplied(pair, times)
+    has_two_atoms = len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio)
+    return TwoAtomPower(pair, times) if has_two_atoms else Power(pair, times)
+
+
+def _bits(pair: FiniteDichotomy, times: int) -> int:
+    """About how many bits the merged atoms of a power have."""
+    atoms = len(pair.by_ratio)
+    return math.comb(times + atoms - 1, atoms - 1) * times * (pair.p_total.bit_length() + pair.q_total.bit_length())
+
+
+def _multiplied(pair: FiniteDichotomy, times: int) -> FiniteDichotomy:
+    if times == 1:
+        return pair
+    half = _multiplied(pair, times // 2)
+    return half.product(half).product(pair) if times % 2 else half.product(half)
+
+
+@attrs.frozen(eq=False)
+class Power(Convolved):
+    """One pair, released `times` > 1 times.
+
+    Losses add, so the largest log-ratio, Renyi divergences and their suprema are multiples; the hockey stick is convolved.
+    """
+
+    pair: Dichotomy
+    times: int
+
+    def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
+        return ((self.pair, self.times),)
+
+    def reverse(self) -> Dichotomy:
+        return power(self.pair.reverse(), self.times)
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        return self.pair.is_linear_in_order
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return self.pair.max_log_ratio(precision=precision).scaled(self.times)
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        mass = self.pair.singular_mass(precision=precision)
+        if mass.upper == 0:
+            return mass
+        with ctx.workprec(precision + 32):
+            ends = [1 - (1 - end.enclose(precision + 32)) ** self.times for end in (mass.lower, mass.upper)]
+            return Bracket.around(hull(*ends), least=0)
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        return self.pair.renyi(order, precision=precision).scaled(self.times)
+
+    def _concentration(self, precision: int) -> Bracket:
+        return self.pair.concentration(precision=precision).scaled(self.times)
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
+        make = self.pair.cumulant(precision)
+        return None if make is None else lambda working: _Multiple(make(working), self.times)
+
+
+@attrs.frozen
+class _Multiple(Cumulant):
+    """The cumulant of a power."""
+
+    single: Cumulant
+    times: int
+
+    @property
+    def size(self) -> int:
+        return self.single.size
+
+    def value(self, s: arb) -> arb:
+        return self.single.value(s) * self.times
+
+    def derivatives(self, s: arb) -> Derivatives:
+        first, second, third, fourth = (value * self.times for value in self.single.derivatives(s))
+        return first, second, third, fourth
+
+
+@attrs.frozen(eq=False)
+class TwoAtomPower(Power):
+    """One pair of two atoms, released n times.
+
+    With X ~ Bin(n, p) under P and Bin(n, q) under Q the loss is l_x = x a + (n - x) b, a > b, and for l_(m-1) <= eps <= l_m
+
+        hockey stick = P(X >= m) - e^eps Q(X >= m).
+    """
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        working = precision + 64
+        with ctx.workprec(working):
+            high, low = self._losses(working)
+            place = (epsilon.enclose(working) - low * self.times) / (high - low)
+            factor = exponential(epsilon, working)
+            least = {math.floor(dyadic(end)) + 1 for end in (place.lower(), place.upper())}
+            return gain_of([self._tails(m, working) for m in least], factor)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        """ln((P(X >= m) - delta) / Q(X >= m)) for the m between whose losses it lies, found by halving."""
+        working = precision + 64
+        with ctx.workprec(working):
+            slack = ball(delta)
+
+            def excess(m: int) -> arb:
+                p, q = self._tails(m, working)
+                return p - self._loss(m, working).exp() * q - slack
+
+            low, high = 0, self.times
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+            if not (excess(low) > 0 and excess(high) < 0):
+                return Dichotomy._epsilon_at(self, delta, precision)
+            p, q = self._tails(high, working)
+            return Bracket.around(((p - slack) / q).log(), least=0)
+
+    def _losses(self, precision: int) -> tuple[arb, arb]:
+        one, other = self.pair.cells(precision)
+        return (one.p / one.q).log(), (other.p / other.q).log()
+
+    def _loss(self, place: int, precision: int) -> arb:
+        high, low = self._losses(precision)
+        return high * place + low * (self.times - place)
+
+    def _tails(self, least: int, precision: int) -> tuple[arb, arb]:
+        (p, q), _ = self.pair.exact_atoms() or ()
+        return binomial_tail(self.times, p, least, precision), binomial_tail(self.times, q, least, precision)

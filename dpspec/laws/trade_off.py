@@ -5,21 +5,47 @@
 the smallest error of the second kind at level a. It is convex, non-increasing and at most 1 - a, which it reaches for P = Q
 alone. Of two laws with finitely many rational atoms it is piecewise linear with rational knots (Neyman and Pearson), as is every
 curve here. Larger is more private: T(P, Q) >= f is what f-differential privacy asks (Dong, Roth and Su 2022).
+
+The least mu with T(P, Q) >= G_mu of any pair of laws, in a bracket where there is no exact trade-off function.
+
+From below by events, each of which shows two errors (a, b) with T(a) <= b and so mu >= Phi^-1(1 - a) - Phi^-1(b); from above by
+the lines T(a) >= 1 - H_e(Q||P) - e^e a, H the hockey stick: the corners of their upper envelope decide, as the knots of a
+piecewise linear T do.
+
+The power of the best test of a composed pair: from a few points of its hockey-stick curve.
+
+The power at a level a is the least value over t >= 0 of
+
+    h(t) = H_{ln t}(Q || P) + t a,      H_{ln t}(Q || P) = sup over events S of Q(S) - t P(S),
+
+a convex function (K-A3): every point bounds the power from above, and for three points a < b < c with h(b) the smallest no value
+is below the line through a and b on [b, c], nor below that through b and c on [a, b].
+
+The power of a test between two laws at a level: exactly, in closed form, or between two tests that are written down.
+
+    power(P, Q)(a) = the largest Q(S) over all tests S (randomised ones too) with P(S) <= a,
+
+which is 1 - T(P, Q)(a), T the trade-off function. Where the pair is known through cells only, it is bracketed: a test that
+rejects the cells of the largest dQ/dP shows a power, and for every t >= 0 no power is above H_{ln t}(Q || P) + t a, H the hockey
+stick. Compositions are known through that curve (`dpspec.laws.trade_off`).
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 import attrs
 from flint import arb, ctx
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import ZERO, Bracket, NumberLike, ball, largest, rational
-from dpspec.laws.dichotomy import INFINITE, Dichotomy
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
+from dpspec.laws.atoms import merge
+from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
+from dpspec.laws.numeric import normal_cdf
 
 Knot = tuple[Fraction, Fraction]
 _END = Fraction(1), Fraction(0)
@@ -211,3 +237,269 @@ def _gap(knot: Knot, precision: int) -> Bracket:
     with ctx.workprec(precision + 32 + level.denominator.bit_length() + error.denominator.bit_length()):
         total: arb = ball(1 - 2 * level).erfinv() + ball(1 - 2 * error).erfinv()
         return Bracket.around(arb(2).sqrt() * total, least=0)
+
+
+# --- least mu -------------------------------------------------------------------------------------
+
+
+_LINES_PER_BIT, _MOST_LINES = 2, 256
+_SPARE = 64
+
+Tangent = tuple[arb, arb]
+"""(c, t) of the line c - t a."""
+
+
+def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    """The least mu; exact for two Gaussians of one variance.
+
+    Raises:
+        NoRouteError: when the pair can neither be listed nor cut into cells.
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec.laws.continuous import LaplaceShift
+    >>> found = least_mu(LaplaceShift(number(1)))
+    >>> found.lower.decimal(3), found.upper.decimal(3)
+    ('1.03', '1.03')
+    """
+    if pair.is_identical:
+        return NOTHING
+    if pair.is_gaussian:
+        return pair.concentration(precision=precision).scaled(2).sqrt()
+    if pair.below() is not pair:
+        low, high = (least_mu(end, precision=precision) for end in (pair.below(), pair.above()))
+        return Bracket(lower=low.lower, upper=high.upper)
+    if pair.exact_atoms() is not None:
+        return TradeOff.of(pair).least_mu(precision=precision)
+    with ctx.workprec(precision + _SPARE):
+        lower, upper = _by_events(pair, precision), _by_lines(pair, precision)
+        return Bracket(lower=min(lower, upper), upper=upper)
+
+
+def _by_events(pair: Dichotomy, precision: int) -> Number:
+    """The largest gap that an event {dQ/dP > t} of the cells shows."""
+    level, error, best = arb(0), arb(1), ZERO
+    for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
+        level, error = level + cell.p, error - cell.q
+        if level > 0 and error > 0 and level < 1 and error < 1:
+            best = max(best, Bracket.around(_least_mu_gap(level, error), least=0).lower)
+    return best
+
+
+def _by_lines(pair: Dichotomy, precision: int) -> Number:
+    """The largest gap at a corner of the envelope of the lines, and at most what the largest log-ratio allows."""
+    turned = pair.reverse()
+    ends = turned.max_log_ratio(precision=precision).upper, pair.max_log_ratio(precision=precision).upper
+    if any(end.is_infinite for end in ends):
+        return INFINITY
+    high, low = (dyadic(end.enclose(precision).upper()) for end in ends)
+    count = min(_LINES_PER_BIT * precision, _MOST_LINES)
+    places = [high - (high + low) * step / count for step in range(count + 1)]
+    corners = _least_mu_corners([_line(pair, turned, place, precision) for place in places])
+    found = max((Bracket.around(_least_mu_gap(*corner), least=0).upper for corner in corners), default=ZERO)
+    pure = 2 * arb(2).sqrt() * (ball(max(high, low)) / 2).tanh().erfinv()
+    return min(found, Bracket.around(pure, least=0).upper)
+
+
+def _line(pair: Dichotomy, turned: Dichotomy, place: Fraction, precision: int) -> Tangent:
+    """A line below T(P, Q) that falls by e^place."""
+    slope = ball(place).exp()
+    if place >= 0:
+        return 1 - turned.hockey_stick(place, precision=precision).upper.enclose(ctx.prec), slope
+    return slope * (1 - pair.hockey_stick(-place, precision=precision).upper.enclose(ctx.prec)), slope
+
+
+def _least_mu_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
+    """The corners of the upper envelope of some of the lines, steep ones first: each certainly right of the one before.
+
+    A line whose corners are not certainly in order is left out, which only lowers the envelope.
+    """
+    kept: list[Tangent] = []
+    corners: list[arb] = []
+    for c, t in lines:
+        while kept:
+            level = (kept[-1][0] - c) / (kept[-1][1] - t)
+            if not corners or level > corners[-1]:
+                corners.append(level)
+                break
+            kept.pop()
+            corners.pop()
+        kept.append((c, t))
+    return [(level, c - t * level) for level, (c, t) in zip(corners, kept[1:], strict=True)]
+
+
+def _least_mu_gap(level: arb, error: arb) -> arb:
+    """Phi^-1(1 - a) - Phi^-1(b)."""
+    return arb(2).sqrt() * ((1 - 2 * level).erfinv() + (1 - 2 * error).erfinv())
+
+
+# --- the power of the best test of a composed pair ------------------------------------------------
+
+
+CurvePoint = tuple[arb, arb]
+"""t, and h(t)."""
+
+_FINEST = Fraction(1, 1 << 11)
+"""How far apart, in ln t, the three points are at least; the bracket has a width of about its square."""
+_SHRINK = 8
+_TURNS = 48
+_WIDER, _GROWTH = 6, 4
+_FARTHEST = 64
+"""The search starts at |ln t| of at most this."""
+_BITS = 20
+"""Places of the search are multiples of 2^-20."""
+
+
+def power_by_slopes(pair: Dichotomy, level: Fraction, precision: int = 64) -> Bracket:
+    """The power of the best test of P (the hypothesis) against Q (the alternative) at a level in (0, 1).
+
+    The search begins where the least value of a Gaussian pair with the same Kullback-Leibler divergence lies. Where no three
+    points are proved to lie around the least value, nothing is said from below but that no power is less than its level.
+
+    >>> from dpspec.laws.products import power
+    >>> from dpspec.laws.continuous import LaplaceShift
+    >>> found = power_by_slopes(power(LaplaceShift(number("1/10")), 100), Fraction(1, 20))
+    >>> found.lower.decimal(4), found.upper.decimal(4)
+    ('0.2542', '0.2542')
+    """
+    turned = pair.reverse()
+    known: dict[Fraction, CurvePoint] = {}
+    with ctx.workprec(precision + 64):
+        room = ball(level)
+
+        def point(place: Fraction) -> CurvePoint:
+            if place not in known:
+                t = ball(place).exp()
+                stick = turned.hockey_stick(number(place), precision=precision)
+                known[place] = t, stick.lower.enclose(ctx.prec).union(stick.upper.enclose(ctx.prec)) + t * room
+            return known[place]
+
+        place, width = _least(lambda place: float(point(place)[1].upper()), *_gaussian_place(turned, room, precision))
+        least = number(level)
+        for apart in (width * _GROWTH**turn for turn in range(_WIDER)):
+            three = [point(place + way * apart) for way in (-1, 0, 1)]
+            if three[0][1] >= three[1][1] and three[2][1] >= three[1][1]:
+                least = max(least, _below(*three))
+                break
+        most = min(number(1), *(Bracket.around(value.upper(), least=0).upper for _, value in known.values()))
+        return Bracket(lower=min(least, most), upper=most)
+
+
+def _gaussian_place(turned: Dichotomy, level: arb, precision: int) -> tuple[Fraction, Fraction]:
+    """About ln t for Gaussian laws whose alternative has the same mean loss mu^2/2, and a width in which to look around."""
+    mean = turned.renyi(1, precision=precision).upper
+    mu = math.sqrt(2 * min(float(mean), _FARTHEST)) if not mean.is_infinite else math.sqrt(2 * _FARTHEST)
+    quantile = -float((arb(2).sqrt() * (2 * level - 1).erfinv()).mid())
+    place = max(-_FARTHEST, min(_FARTHEST, mu * quantile - mu**2 / 2))
+    return _rounded(place), max(_FINEST, _rounded(min(mu, 1) / _SHRINK))
+
+
+def _least(value: Callable[[Fraction], float], place: Fraction, width: Fraction) -> tuple[Fraction, Fraction]:
+    """About where a convex function is smallest, and how closely that is known: downhill in steps, then by parabolas."""
+    for _ in range(_TURNS):
+        left, middle, right = (value(place + way * width) for way in (-1, 0, 1))
+        if left < middle or right < middle:
+            place += -width if left < right else width
+        elif width <= _FINEST:
+            break
+        else:
+            bend = left - 2 * middle + right
+            place += _rounded((left - right) / (2 * bend) * float(width)) if bend > 0 else 0
+            width = max(_FINEST, width / _SHRINK)
+    return place, width
+
+
+def _below(left: CurvePoint, middle: CurvePoint, right: CurvePoint) -> Number:
+    """A lower bound of a convex function whose value at the middle point is the smallest of the three."""
+    (a, high), (b, least), (c, other) = left, middle, right
+    after = least.lower() - (high.upper() - least.lower()) / (b - a) * (c - b)
+    before = least.lower() - (other.upper() - least.lower()) / (c - b) * (b - a)
+    return Bracket.around(after.min(before).lower(), least=0).lower
+
+
+def _rounded(value: float) -> Fraction:
+    return Fraction(round(value * (1 << _BITS)), 1 << _BITS)
+
+
+# --- the power of a test between two laws at a level ----------------------------------------------
+
+
+_GUARD = 32
+_SLOPE_BITS = 24
+
+
+def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) -> Bracket:
+    """The power of the best test of P (the hypothesis) against Q (the alternative) at a level in [0, 1].
+
+    Args:
+        pair: (P, Q).
+        level: the largest allowed probability of rejecting P when it is true.
+        precision: bits; more give a narrower bracket.
+
+    Raises:
+        ParameterError: for a level outside [0, 1].
+        NoRouteError: when the pair can neither be listed nor cut into cells.
+
+    >>> from dpspec.laws.atoms import FiniteDichotomy
+    >>> from dpspec.laws.continuous import GaussianShift
+    >>> str(largest_power(FiniteDichotomy((3, 1), (1, 3), 4, 4), "1/8"))
+    '3/8'
+    >>> largest_power(GaussianShift(number("5.26")), "0.05").upper.decimal()
+    '0.741706'
+    """
+    at = rational(level, "level")
+    if not 0 <= at <= 1:
+        raise ParameterError("level", "must lie in [0, 1]", "it is a probability", value=level)
+    if pair.is_identical or at == 1:
+        return Bracket.exactly(at)
+    if pair.is_gaussian and at:
+        return _gaussian(pair.concentration(precision=precision), at, precision)
+    if pair.exact_atoms() is not None:
+        return Bracket.exactly(1 - TradeOff.of(pair).at(at))
+    if not at and (pair.is_gaussian or pair.is_convolved):
+        return pair.reverse().singular_mass(precision=precision)
+    if pair.below() is not pair:
+        low, high = (largest_power(end, at, precision=precision) for end in (pair.below(), pair.above()))
+        return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
+    return (power_by_slopes if pair.is_convolved else _by_cells)(pair, at, precision)
+
+
+def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
+    """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (K-T12)."""
+    with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
+        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
+        return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)
+
+
+def _by_cells(pair: Dichotomy, level: Fraction, precision: int) -> Bracket:
+    """A test that is written down, and a bound."""
+    with ctx.workprec(precision + _GUARD):
+        shown, slope = _by_event(pair, level, precision)
+        most = _by_slope(pair, level, slope, precision)
+        return Bracket(lower=min(shown, most), upper=most)
+
+
+def _by_event(pair: Dichotomy, level: Fraction, precision: int) -> tuple[Number, Fraction]:
+    """The power of the test that rejects cells by falling dQ/dP up to the level, and the slope of the curve there."""
+    spent, power, slope = arb(0), arb(0), Fraction(1)
+    room = ball(level)
+    for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
+        left = room - spent
+        if cell.p <= left:
+            spent, power = spent + cell.p, power + cell.q
+            continue
+        power += cell.q * (left / cell.p).max(arb(0)).min(arb(1))  # the last cell is rejected with a probability
+        slope = dyadic((cell.q / cell.p).mid()) if (cell.q / cell.p).is_finite() else slope
+        break
+    return Bracket.around(power.min(arb(1)), least=0).lower, slope
+
+
+def _by_slope(pair: Dichotomy, level: Fraction, slope: Fraction, precision: int) -> Number:
+    """H_{ln t}(Q || P) + t a at a few t around the slope, each a bound."""
+    turned = pair.reverse()
+    best = number(1)
+    centre = dyadic(ball(max(slope, Fraction(1, 1 << 60))).log().mid())
+    for step in (-1, 0, 1):
+        place = Fraction(round(centre * (1 << _SLOPE_BITS)) + step, 1 << _SLOPE_BITS)
+        above = turned.hockey_stick(place, precision=precision).upper.enclose(ctx.prec) + ball(place).exp() * ball(level)
+        best = min(best, Bracket.around(above, least=0).upper)
+    return best

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
-from dpspec.errors import DpspecError
+from dpspec.base.errors import DpspecError
 from dpspec.extension import Registry
 from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.positions import Positions
+from dpspec.specfile.maker import Positions
 
 
 class Severity(enum.Enum):
@@ -77,7 +77,7 @@ class Linted:
 
 
 @attrs.frozen(kw_only=True)
-class Context:
+class LintContext:
     """What a finding may use besides its file.
 
     Args:
@@ -89,7 +89,7 @@ class Context:
     others: Mapping[str, Linted]
 
 
-Look = Callable[[Linted, Context], Iterator[Seen]]
+FindingLook = Callable[[Linted, LintContext], Iterator[Seen]]
 
 
 @attrs.frozen(kw_only=True)
@@ -104,16 +104,16 @@ class Declared:
 
     code: str
     severity: Severity
-    look: Look
+    look: FindingLook
 
 
 _ALL: dict[str, Declared] = {}
 
 
-def finding(code: str, severity: Severity) -> Callable[[Look], Look]:
+def finding(code: str, severity: Severity) -> Callable[[FindingLook], FindingLook]:
     """Make a function a kind of finding."""
 
-    def declare(look: Look) -> Look:
+    def declare(look: FindingLook) -> FindingLook:
         if not look.__doc__ or code in _ALL:
             raise DpspecError("finding", "needs a code of its own and a docstring", value=code)
         _ALL[code] = Declared(code=code, severity=severity, look=look)

@@ -1,35 +1,288 @@
-"""One draw of a mechanism on a real table, with everything that is known about it."""
+"""Where a release lies: a public folder, and beside it a confidential one that only its owner can look into.
+
+out/                  what may be published: tables, report.json
+out.confidential/     mode 0700
+    unfinished/       the stages of a long run and its key
+    ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
+    ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
+    placed.json       what releases have placed in the public folder: these files, and no others, may go
+    utility.*         comparisons with the confidential table
+
+The invariants of a release, asked of the tables before and after by code that knows nothing of the mechanism.
+
+One draw of a mechanism on a real table, with everything that is known about it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
+import json
+import os
 import re
+import shutil
 import traceback
-from collections.abc import Callable
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
-from dpspec.blocks.households import MEMBERS
+from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
+from dpspec.base.files import private_folder, to_disk, whole
+from dpspec.base.params import did_you_mean
+from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import check_size
+from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.checkpoints import Folder, NoCheckpoints
-from dpspec.engine import Engine
-from dpspec.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
-from dpspec.extension.registry import Provenance, Registry
-from dpspec.mechanism import Mechanism
-from dpspec.params import did_you_mean
-from dpspec.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
-from dpspec.reading import Formats, format_of, read_households, read_table
-from dpspec.release.held import Held, held
-from dpspec.release.place import WARNING, Place
-from dpspec.run import Output, Progress, Run, nobody
+from dpspec.extension.hooks import Provenance, Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
+from dpspec.grammar.workers import Engine, Folder, NoCheckpoints, Output, Progress, Run, nobody
 from dpspec.specfile.document import SpecDocument
-from dpspec.table import Table
-from dpspec.verify.standing import Standing, standing
+from dpspec.verify.document import Standing, standing
+
+SUFFIX = ".confidential"
+REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
+
+_READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
+
+
+class ReleasePlace:
+    """The two folders of a release.
+
+    Args:
+        out: the folder to be published, as the user names it.
+        table: what is read, where that is a file or a folder.
+
+    Raises:
+        ReleaseError: `out` cannot have a folder beside it, or it holds the confidential table, or lies in its folder.
+    """
+
+    def __init__(self, out: Path, table: Path) -> None:
+        try:
+            self.public = out.resolve()
+            if self.public.exists() and not self.public.is_dir():
+                raise ReleaseError("--out", "is no folder", "choose another --out", value=str(out))
+            given = table.resolve() if table.exists() else None
+        except (OSError, ValueError, RuntimeError) as problem:
+            raise _unwritable(out, problem) from None
+        if not self.public.name:
+            raise ReleaseError("--out", "has no name to put a confidential folder beside", "choose another --out", value=str(out))
+        self.private = self.public.with_name(self.public.name + SUFFIX)
+        if given is not None:
+            _check_apart(self.public, self.private, given, out)
+
+    @property
+    def unfinished(self) -> Path:
+        """The folder of a resumable run."""
+        return self.private / _UNFINISHED
+
+    @property
+    def ready(self) -> Path:
+        """The folder of what is written and not yet placed."""
+        return self.private / _READY
+
+    def open(self) -> None:
+        """Take the confidential folder for one run; what a killed one has left is placed, where it was whole, or removed.
+
+        Raises:
+            ReleaseError: another run has it, or it cannot be made.
+        """
+        try:
+            private_folder(self.private)
+            handle = os.open(self.private / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            self.close = weakref.finalize(self, os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (self.private / _READY_LIST).exists():
+                self._settle()
+            shutil.rmtree(self.ready, ignore_errors=True)
+        except BlockingIOError:
+            self.close()
+            raise ReleaseError("--out", "is being written by another run", "wait for it", value=str(self.public)) from None
+        except OSError as problem:
+            raise _unwritable(self.public, problem) from None
+
+    def leave(self) -> None:
+        """Give the folder back; without anything in it, it goes."""
+        shutil.rmtree(self.ready, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            if {path.name for path in self.private.iterdir()} <= {_LOCK}:
+                (self.private / _LOCK).unlink(missing_ok=True)
+                self.private.rmdir()
+        self.close()
+
+    def place(self, files: Mapping[str, str]) -> None:
+        """Bring the files of `ready` into the public folder, and take away those of earlier releases that they do not replace.
+
+        Args:
+            files: their SHA-256 by name, in the order in which they are to appear.
+        """
+        for name in files:
+            to_disk(self.ready / name)
+        to_disk(self.ready)
+        with whole(self.private / _READY_LIST, 0o600) as part:
+            part.write_text(json.dumps(files), encoding="utf-8")
+        self._settle()
+
+    def _settle(self) -> None:
+        files: dict[str, str] = json.loads((self.private / _READY_LIST).read_text(encoding="utf-8"))
+        self.public.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            if (self.ready / name).exists():
+                (self.ready / name).chmod(0o666 & ~_mask())
+                (self.ready / name).replace(self.public / name)
+        to_disk(self.public)
+        for name, digest in self._placed().items():
+            if name not in files and _is_ours(self.public / name, digest):
+                (self.public / name).unlink(missing_ok=True)
+        with whole(self.private / _PLACED, 0o600) as part:
+            part.write_text(json.dumps(files), encoding="utf-8")
+        (self.private / _READY_LIST).unlink()
+        to_disk(self.private)
+
+    def _placed(self) -> dict[str, str]:
+        """What earlier releases have placed, by this folder's own account: a report may be anybody's."""
+        try:
+            found = json.loads((self.private / _PLACED).read_text(encoding="utf-8"))
+            return {name: digest for name, digest in found.items() if Path(name).name == name and isinstance(digest, str)}
+        except (OSError, ValueError, AttributeError):
+            return {}
+
+    def others(self) -> tuple[str, ...]:
+        """The names in the public folder that no release has placed there: they are left as they are."""
+        if not self.public.is_dir():
+            return ()
+        return tuple(sorted({path.name for path in self.public.iterdir()} - self._placed().keys()))
+
+
+def _check_apart(public: Path, private: Path, given: Path, out: Path) -> None:
+    """What is confidential and what is published do not lie in one another."""
+    if given.is_relative_to(public):
+        rule, advice = "holds the table that is read, which would be published with it", "choose another --out"
+        raise ReleaseError("--out", rule, advice, value=str(out))
+    if given.is_dir() and public.is_relative_to(given):
+        raise ReleaseError("--out", "lies in the folder that is read", "choose another --out", value=str(out))
+    if given.is_relative_to(private):
+        raise ReleaseError("table", f"lies in {private.name}, which belongs to the release", "move it", value=given.name)
+
+
+def _is_ours(path: Path, digest: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def _mask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _unwritable(out: Path, problem: Exception) -> ReleaseError:
+    reason = getattr(problem, "strerror", None) or "this is no path"
+    return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
+
+
+# --- held -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Held:
+    """What became of one invariant in a release.
+
+    Args:
+        invariant: the invariant in words.
+        cells: how many of its counts were compared; None when it cannot be asked of the table.
+    """
+
+    invariant: str
+    cells: int | None
+
+    def data(self) -> dict[str, Any]:
+        """The entry of the report; an invariant that does not hold is never reported, but refused."""
+        return {"invariant": self.invariant, "cells": self.cells, "held": None if self.cells is None else True}
+
+
+def held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism: str) -> Held:
+    """Compare the counts of a marginal before and after; other invariants cannot be asked of a table.
+
+    Args:
+        unit: the unit of the tables' records.
+
+    Raises:
+        PluginContractError: they differ.
+    """
+    counted = invariant.as_marginal()
+    tables = None if counted is None else [_of_unit(table, counted.unit, unit) for table in (before, after)]
+    if counted is None or tables is None or not all(_can_answer(counted, table) for table in tables):
+        return Held(invariant=str(invariant), cells=None)
+    cells, broken = compared(counted, *(table for table in tables if table is not None))
+    if broken:
+        raise PluginContractError(
+            f"mechanism {mechanism}",
+            f"does not hold the invariant {invariant}: {broken} of its counts changed",
+            "nothing was written; report it to the plugin's author",
+        )
+    return Held(invariant=str(invariant), cells=cells)
+
+
+def _of_unit(table: Table, wanted: str, unit: str) -> Table | None:
+    """The records of the wanted unit."""
+    if wanted == unit:
+        return table
+    return None if table.members is None else table.of_members()
+
+
+def _can_answer(counted: Marginal, table: Table | None) -> bool:
+    return table is not None and counted.mentions().keys() <= {a.name for a in table.attributes}
+
+
+def compared(counted: Marginal, before: Table, after: Table) -> tuple[int, int]:
+    """How many counts of a marginal are not 0 before, and how many are others after."""
+    if any(before.attribute(name) != after.attribute(name) for name in counted.mentions()):
+        first, second = marginal(counted, before), marginal(counted, after)
+        return len(first), sum(first[cell] != second[cell] for cell in {*first, *second})
+    (cells, counts), (others, again) = _numbered(counted, before), _numbered(counted, after)
+    every = cells if np.array_equal(cells, others) else np.union1d(cells, others)
+    change = np.zeros(len(every), dtype=np.int64)
+    change[np.searchsorted(every, cells)] += counts
+    change[np.searchsorted(every, others)] -= again
+    return len(cells), int(np.count_nonzero(change))
+
+
+def _numbered(counted: Marginal, table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The cells of a marginal that occur, as numbers, and their counts: millions of cells have no labels made for them."""
+    keys = table.key(counted.attributes)
+    for name, categories in counted.where:
+        kept = np.asarray([category in categories for category in table.attribute(name).values()])
+        keys = np.where(kept[table.codes[name]], keys, -1)
+    return occurring(keys[keys >= 0], table.domain(counted.attributes))
+
+
+def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
+    """The counts of a marginal, asked of a table."""
+    where = {attribute: frozenset(categories) for attribute, categories in invariant.where}
+    names = list(dict.fromkeys((*invariant.attributes, *where)))
+    counts: Counter[tuple[str, ...]] = Counter()
+    for cell, count in table.counts(names).items():
+        by_name = dict(zip(names, cell, strict=True))
+        if all(by_name[attribute] in kept for attribute, kept in where.items()):
+            counts[tuple(by_name[attribute] for attribute in invariant.attributes)] += count
+    return counts
+
+
+# --- one draw of a mechanism on a real table, with everything that is known about it --------------
+
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
@@ -90,7 +343,7 @@ class Release:
     held: tuple[Held, ...]
     suffix: str
     run: Folder | None
-    place: Place
+    place: ReleasePlace
     standing: Standing
 
     @property
@@ -131,7 +384,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     suffix = _suffix(Path(table), options.suffix, formats_of(registry))
     if options.resume and not mechanism.resumable:
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
-    place = Place(directory, Path(table))
+    place = ReleasePlace(directory, Path(table))
     options.stage("judging")
     judged = standing(document, registry)
     if judged.is_false:

@@ -1,9 +1,19 @@
-"""A comparison as text: the blocks side by side, each direction with its argument, and what to beware of."""
+"""A comparison as text: the blocks side by side, each direction with its argument, and what to beware of.
+
+Conversions of budgets as text and as data: every path with its number, its formulas, and how tight it is.
+
+A checked derivation as text and as JSON.
+
+The order of many specifications as a matrix, as JSON, and as a Hasse diagram.
+
+Common yardsticks as text and as JSON: the blocks, both budgets in them, each route, and what is left to an attacker.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -11,25 +21,48 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.compare.comparison import Answer, Comparison, Direction, Relation, Separation
-from dpspec.report import standing
-from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn
-from dpspec.report.words import blocks_in_words, number_in_words, pair_in_words, thing_in_words
-from dpspec.spec import PrivacySpec
+from dpspec.base.errors import UnknownNameError, count
+from dpspec.base.exact import Bracket, Number
+from dpspec.base.params import did_you_mean
+from dpspec.checker.check import Checked
+from dpspec.compare.compare import Answer, Comparison, Direction, Implication, Order, Separation
+from dpspec.compare.yardstick import Attack, Yardstick, YardstickSide, attacks
+from dpspec.extension import Registry
+from dpspec.grammar.rule import Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+from dpspec.report import terminal as standing
+from dpspec.report.json import bracket
+from dpspec.report.pictures import DiagramBox, diagram_svg
+from dpspec.report.terminal import (
+    BAD,
+    FAINT,
+    GOOD,
+    OPEN,
+    blocks_in_words,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    grid,
+    number_in_words,
+    pair_in_words,
+    thing_in_words,
+    width,
+)
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.standing import Standing
+from dpspec.verify.document import Standing
 
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {
-    Relation.EQUIVALENT: "Every mechanism that satisfies the one satisfies the other.",
-    Relation.IMPLIES: "Every mechanism that satisfies A satisfies B",
-    Relation.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
-    Relation.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
-    Relation.UNKNOWN: "At least one direction could be neither derived nor separated.",
+    Implication.EQUIVALENT: "Every mechanism that satisfies the one satisfies the other.",
+    Implication.IMPLIES: "Every mechanism that satisfies A satisfies B",
+    Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
+    Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
+    Implication.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
 
 
-def text(found: Comparison, left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> str:
+def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> str:
     """The whole comparison of two files, with how the claim of each stands."""
     parts: list[RenderableType] = [_titles(left, right, stand), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
@@ -160,15 +193,416 @@ def _budgets(found: Comparison) -> Group:
 
 def _relation(found: Comparison) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
-    style = {Relation.INCOMPARABLE: BAD, Relation.UNKNOWN: OPEN}.get(relation, GOOD)
+    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
     words = {
-        Relation.IMPLIES: "A implies B", Relation.IMPLIED_BY: "A is implied by B", Relation.EQUIVALENT: "A and B are equivalent",
-        Relation.INCOMPARABLE: "A and B are incomparable", Relation.UNKNOWN: "unknown",
+        Implication.IMPLIES: "A implies B", Implication.IMPLIED_BY: "A is implied by B", Implication.EQUIVALENT: "A and B are equivalent",
+        Implication.INCOMPARABLE: "A and B are incomparable", Implication.UNKNOWN: "unknown",
     }[relation]  # fmt: skip
     sentence = _SENTENCES[relation]
-    if relation in (Relation.IMPLIES, Relation.IMPLIED_BY):
+    if relation in (Implication.IMPLIES, Implication.IMPLIED_BY):
         sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
-    elif relation is Relation.UNKNOWN and Answer.SEPARATED in answers:
+    elif relation is Implication.UNKNOWN and Answer.SEPARATED in answers:
         premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
         sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
     return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
+
+
+# --- conversions of budgets as text and as data ---------------------------------------------------
+
+
+JsonData = dict[str, Any]
+
+
+def conversion_data(found: Conversions) -> JsonData:
+    """All of it, with exact numbers."""
+    return {
+        "given": {"divergence": thing_in_words(found.source), "parameter": _parameter(found.source), "value": str(found.value)},
+        "wanted": {"divergence": thing_in_words(found.goal), "parameter": _parameter(found.goal)},
+        "paths": [_path(path) for path in found.paths],
+        "alike": list(found.alike),
+    }
+
+
+def _path(path: ConversionPath) -> JsonData:
+    return {
+        "value": bracket(path.value),
+        "tight": path.tight,
+        "sense": path.sense,
+        "needs": [known.needs for known in path.known],
+        "steps": [_step(leg) for leg in path.legs],
+    }
+
+
+def _step(leg: Leg) -> JsonData:
+    return {
+        "rule": leg.conversion.name,
+        "formula": leg.conversion.formula,
+        "citation": leg.conversion.citation,
+        "to": thing_in_words(leg.target),
+        "value": bracket(leg.value),
+    }
+
+
+def _parameter(divergence: Any) -> str:
+    return str(divergence.budget_parameters[0])
+
+
+def conversion_text(found: Conversions) -> str:
+    """A headline, the paths that every mechanism with this budget may take, and those that need to know the mechanism."""
+    wanted = f"{_parameter(found.goal)} of {thing_in_words(found.goal)}"
+    given = f"{_parameter(found.source)} = {number_in_words(found.value)} of {thing_in_words(found.source)}"
+    parts: list[RenderableType] = [Text.assemble(f"From {given} to ", (wanted, "bold")), ""]
+    implied = [path for path in found.paths if not path.known]
+    if implied:
+        parts += [Text("Implied for every mechanism, the best first", "bold"), _table(implied), ""]
+    else:
+        parts += [Text("No formula gives a number for every mechanism.", "bold"), ""]
+    for needs in dict.fromkeys(path.known[0].needs for path in found.paths if path.known):
+        known = [path for path in found.paths if path.known and path.known[0].needs == needs]
+        parts += [Text(f"Only when {needs}", "bold"), _table(known), ""]
+    parts.append(Text("Numbers are rounded for reading; the conversion is valid for neighbours, datasets at distance 1.", FAINT))
+    if found.alike:
+        others = ", ".join(found.alike)
+        parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
+    return drawn(*parts).rstrip()
+
+
+def _table(paths: list[ConversionPath]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for path in paths:
+        last = path.legs[-1]
+        table.add_row(Text(bracket_in_words(path.value), "bold"), _route(path))
+        formulas = [leg.conversion.formula for leg in path.legs]
+        through = [
+            f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {bracket_in_words(leg.value)}"
+            for leg in path.legs[:-1]
+        ]
+        table.add_row("", "; then ".join(formulas))
+        for line in through:
+            table.add_row("", Text(line, FAINT))
+        table.add_row("", Text(f"{'tight' if path.tight else 'not tight'}: {path.sense} ({last.conversion.citation})", FAINT))
+    return table
+
+
+def _route(path: ConversionPath) -> str:
+    return " > ".join(path.names)
+
+
+# --- a checked derivation as text and as JSON -----------------------------------------------------
+
+
+_DERIVATION_STYLES = {"accepted": GOOD, "trusted": OPEN, "unchecked": OPEN, "rejected": BAD}
+
+
+def derivation_data(path: str, found: Checked) -> dict[str, Any]:
+    """The verdict on a derivation file, step by step."""
+    steps = [{"rule": step.rule, "status": step.status, "reason": step.reason} for step in found.steps]
+    return {"path": path, "accepted": found.accepted, "steps": steps}
+
+
+def derivation_text(path: str, found: Checked) -> str:
+    """The same for people."""
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(no_wrap=True)
+    rows.add_column(no_wrap=True, style=FAINT)
+    rows.add_column(overflow="fold")
+    for place, step in enumerate(found.steps, start=1):
+        rows.add_row(f"  {place}", Text(step.status, _DERIVATION_STYLES[step.status]), step.rule, Text(step.reason))
+    word, style = ("accepted", GOOD) if found.accepted else ("not accepted", BAD)
+    head = Text.assemble((f"{path}: ", "bold"), (word, style), f", {count(len(found.steps), 'step')}")
+    return drawn(head, rows).rstrip() if found.steps else drawn(head).rstrip()
+
+
+# --- the order of many specifications as a matrix, as JSON, and as a Hasse diagram ----------------
+
+
+_YES, _NO = Answer.IMPLIES, Answer.SEPARATED
+_MARKS = {
+    (_YES, _YES): ("=", "equivalent", GOOD),
+    (_YES, _NO): (">=", "implies", GOOD),
+    (_NO, _YES): ("<=", "implied by", GOOD),
+    (_NO, _NO): ("x", "incomparable", FAINT),
+}  # fmt: skip
+_HALF = {_YES: (">=?", "implies", OPEN), _NO: ("?", "unknown", OPEN), Answer.UNKNOWN: ("?", "unknown", OPEN)}
+LEGEND = (
+    "  =   both imply each other",
+    "  >=  the row implies the column (>=? whether the column implies the row too is unknown)",
+    "  <=  the column implies the row",
+    "  x   incomparable: neither implies the other; --explain A B shows what separates two of them",
+    "  ?   unknown: a direction that could be neither derived nor separated",
+)
+
+
+def mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
+    """The sign of a cell, its word, and its style."""
+    both = found.answers[i][j], found.answers[j][i]
+    if both in _MARKS:
+        return _MARKS[both]
+    return ("<=?", "implied by", OPEN) if both[1] is _YES else _HALF[both[0]]
+
+
+def order_text(found: Order, documents: Sequence[SpecDocument]) -> str:
+    """The specifications by number, the matrix, and the arrows of the picture."""
+    names = [f"{place:>3}  {document.id}" for place, document in enumerate(documents, 1)]
+    head = [Text("Specifications", "bold"), Text("\n".join(names), no_wrap=True), Text("")]
+    parts: list[RenderableType] = [*head, Text("The row against the column", "bold"), *_matrices(found)]
+    parts += [Text("\n".join(LEGEND), FAINT), Text("")]
+    parts += [Text("Strongest first, each with what it implies next", "bold"), *_chains(found)]
+    if found.unknown:
+        parts += [Text(""), Text(f"unknown: {count(len(found.unknown), 'direction')}", OPEN)]
+    return drawn(*parts).rstrip()
+
+
+def _matrices(found: Order) -> list[RenderableType]:
+    """The matrix, in as many tables as the width asks for."""
+    per_table = max(1, (width() - 5) // 4)
+    columns = range(len(found))
+    tables: list[RenderableType] = []
+    for start in range(0, len(found), per_table):
+        shown = columns[start : start + per_table]
+        table = Table.grid(padding=(0, 1, 0, 0))
+        for _ in ("", *shown):
+            table.add_column(width=3, justify="right", no_wrap=True)
+        table.add_row("", *(Text(str(j + 1), FAINT) for j in shown))
+        for i in columns:
+            cells = [mark(found, i, j) for j in shown]
+            table.add_row(Text(str(i + 1), FAINT), *(Text(sign, style) for sign, _, style in cells))
+        tables += [table, Text("")]
+    return tables
+
+
+def _chains(found: Order) -> list[RenderableType]:
+    names = [" = ".join(found.names[i] for i in members) for members in found.classes]
+    after = {a: [names[b] for c, b in found.covers if c == a] for a in range(len(names))}
+    lower = {b for _, b in found.covers}
+    rows: list[RenderableType] = [Text(f"  {names[a]} => {', '.join(held)}") for a, held in after.items() if held]
+    alone = [names[a] for a, held in after.items() if not held and a not in lower]
+    if alone:
+        rows.append(Text(f"  comparable with none of the others: {', '.join(alone)}"))
+    return rows
+
+
+def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any]:
+    """The same as JSON data."""
+    size = range(len(found))
+    return {
+        "specifications": [{"id": d.id, "title": d.title, "path": d.path} for d in documents],
+        "matrix": [[mark(found, i, j)[1] for j in size] for i in size],
+        "implies": [[{_YES: True, _NO: False}.get(answer) for answer in row] for row in found.answers],
+        "classes": [[found.names[i] for i in members] for members in found.classes],
+        "covers": [[found.names[found.classes[c][0]] for c in pair] for pair in found.covers],
+        "settled": [{"left": found.names[i], "right": found.names[j], "through": found.names[k]} for i, j, k in found.settled],
+    }
+
+
+def picture(found: Order, documents: Sequence[SpecDocument]) -> str:
+    """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
+
+    def box(place: int) -> DiagramBox:
+        members = found.classes[place]
+        spec = documents[members[0]].spec
+        words = f"{budget_in_words(spec.budget)} per {thing_in_words(spec.input_divergence)}, {spec.output_divergence.name}"
+        return DiagramBox(key=str(place), title=" = ".join(found.names[i] for i in members), text=words)
+
+    heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
+    columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
+    arrows = [(str(a), str(b)) for a, b in found.covers]
+    return diagram_svg(columns, arrows, f"Which of {count(len(found), 'specification')} implies which")
+
+
+def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:
+    """The specification that is meant by an id, or by a file.
+
+    Raises:
+        UnknownNameError: it is none of them.
+    """
+    for document in documents:
+        if name in (document.id, document.path):
+            return document
+    ids = [document.id for document in documents]
+    raise UnknownNameError("explain", "is none of the specifications", did_you_mean(name, ids) or "name two of them", value=name)
+
+
+def exit_code(found: Order) -> int:
+    """0 when every direction was answered, 3 otherwise."""
+    return 3 if found.unknown else 0
+
+
+# --- common yardsticks as text and as JSON --------------------------------------------------------
+
+
+SpecNames = tuple[str, str]
+NONE = "none found: in no choice of blocks that was tried do both have a finite budget"
+SENSE = (
+    "In the blocks of a yardstick a smaller budget is a stronger promise. Both specifications imply the larger of the two "
+    "budgets; it is the least that the registered rules derive, one step for each block, and not shown to be the least there is. "
+    "Conversions marked tight are attained by some mechanism."
+)
+
+
+def yardstick_text(found: Sequence[Yardstick], names: SpecNames, stand: Sequence[Standing]) -> str:
+    """All yardsticks of two specifications, called A and B."""
+    rows = grid()
+    for letter, name, stands in zip("AB", names, stand, strict=True):
+        rows.add_row(Text(letter, "bold"), name)
+        rows.add_row("", standing.line(stands))
+    parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
+    common = [one for one in found if one.is_common]
+    if not common:
+        parts.append(Padding(Text(NONE, BAD), (0, 0, 0, 2)))
+    else:
+        parts += [Padding(_shared(common[0].spec), (0, 0, 0, 2)), ""]
+    for place, one in enumerate(common, 1):
+        parts += [_one(place, one), ""]
+    alone = [one for one in found if not one.is_common]
+    if alone:
+        parts += [Text("Blocks that only one of them reaches", "bold"), Padding(_alone(alone), (0, 0, 0, 2)), ""]
+    if common:
+        parts += [Text("What is left to one attacker who tests two datasets at distance 1", "bold"), _attacks(found), ""]
+        parts += [Text("In which sense strongest", "bold"), Padding(SENSE, (0, 0, 0, 2))]
+    return drawn(*parts).rstrip()
+
+
+def _shared(spec: PrivacySpec) -> Table:
+    rows = grid()
+    for block in ("dataset space", "multiverse"):
+        rows.add_row(Text(block, FAINT), "\n".join(blocks_in_words(spec)[block]))
+    members = spec.space.most_within("person", "household")
+    if members is not None:
+        rows.add_row(Text("assumed", FAINT), f"no household has more than {count(members, 'person')}")
+    return rows
+
+
+def _one(place: int, one: Yardstick) -> Group:
+    """One yardstick: its head line, and each side with its steps."""
+    spec = one.spec
+    head = Text.assemble((f"{place}. {budget_in_words(spec.budget)}", "bold"), f" {place_in_words(spec)}")
+    if one.follows_from is not None:
+        head.append(f"  (follows from {one.follows_from + 1})", OPEN)
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3):
+        rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    for letter, side in (("A", one.left), ("B", one.right)):
+        value = side.budget
+        rows.add_row(Text(letter, "bold"), Text("implies", GOOD), "", f"{spec.budget.parameter} = {number_in_words(value or 0)}")
+        for step in side.derivation.steps:
+            rows.add_row("", "", Text(step.rule, FAINT), step_in_words(step, side))
+    return Group(head, Padding(rows, (0, 0, 0, 2)))
+
+
+def place_in_words(spec: PrivacySpec) -> str:
+    """The distance and the standard of a yardstick."""
+    return f"per unit of {thing_in_words(spec.input_divergence)}, measured by {thing_in_words(spec.output_divergence)}"
+
+
+def step_in_words(step: Step, side: YardstickSide) -> str:
+    """What a step does to the budget, how, and whether it is tight."""
+    constant = step.parameters.get("constant")
+    reason = step.reason.split(" (", 1)[0] if step.block == "multiverse" else step.reason
+    kept = step.before.budget == step.after.budget
+    told = "the same budget" if kept else budget_in_words(step.after.budget)
+    factor = f", factor {constant}" if constant not in (None, "1") else ""
+    return f"{told}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
+
+
+def _alone(found: Sequence[Yardstick]) -> Table:
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    for one in found:
+        letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
+        value = number_in_words(side.budget or 0)
+        told = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
+        rows.add_row(Text(letter, "bold"), told)
+        rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
+    return rows
+
+
+def _attacks(found: Sequence[Yardstick]) -> Padding:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_row("", *(Text(head, FAINT) for head in ("distance", "promise", "power at level 5 %", "posterior odds times")))
+    for pair in attacks(found):
+        for letter, attack in zip("AB", pair, strict=True):
+            words = thing_in_words(attack.spec.input_divergence)
+            table.add_row(Text(letter, "bold"), words, budget_in_words(attack.spec.budget), power_in_words(attack.power),
+                          loss_in_words(attack.loss))  # fmt: skip
+    return Padding(table, (0, 0, 0, 2))
+
+
+def power_in_words(power: Bracket | None) -> str:
+    """A bound on power, rounded up.
+
+    >>> power_in_words(Bracket.exactly("3/20"))
+    'at most 0.15'
+    """
+    if power is None:
+        return "not known"
+    top = power.upper
+    if top > number_of("0.999999"):
+        return "no bound worth the name (over 0.999999)"
+    return f"at most {number_in_words(top)}" if power.is_exact else f"at most {bracket_in_words(power).removeprefix('about ')}"
+
+
+def loss_in_words(loss: Number | None) -> str:
+    """How far posterior odds may differ from prior odds."""
+    return "no bound" if loss is None else f"at most e^{loss.decimal()}"
+
+
+def number_of(text: str) -> Number:
+    return Bracket.exactly(text).upper
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def yardstick_data(found: Sequence[Yardstick], names: SpecNames, registry: Registry, stand: Sequence[Standing]) -> dict[str, Any]:
+    """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
+    return {
+        "left": names[0],
+        "right": names[1],
+        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "yardsticks": [_yardstick(one, registry) for one in found],
+        "attacks": [{"left": _attack(left), "right": _attack(right)} for left, right in attacks(found)],
+        "sense": SENSE,
+    }
+
+
+def _yardstick(one: Yardstick, registry: Registry) -> dict[str, Any]:
+    blocks = {block.replace(" ", "_"): lines for block, lines in blocks_in_words(one.spec).items()}
+    proofs = [proof.data(registry) for proof in one.proofs()] if one.is_common else [None, None]
+    value = one.spec.budget.uniform()
+    return {
+        "common": one.is_common,
+        "follows_from": one.follows_from,
+        "blocks": blocks,
+        "parameter": one.spec.budget.parameter,
+        "value": str(value) if one.is_common else None,
+        "left": {**_side(one.left), "derivation": proofs[0]},
+        "right": {**_side(one.right), "derivation": proofs[1]},
+    }
+
+
+def _side(side: YardstickSide) -> dict[str, Any]:
+    return {
+        "value": None if side.budget is None else str(side.budget),
+        "missing": list(side.missing),
+        "tight": list(side.tight),
+        "steps": [{"rule": step.rule, "block": step.block, "reason": step.reason, "budget": str(step.after.budget)}
+                  for step in side.derivation.steps],
+    }  # fmt: skip
+
+
+def _attack(attack: Attack) -> dict[str, Any]:
+    power = None if attack.power is None else attack.power.ends()[1]
+    return {
+        "input_divergence": thing_in_words(attack.spec.input_divergence),
+        "budget": str(attack.spec.budget),
+        "output_divergence": thing_in_words(attack.spec.output_divergence),
+        "level": "1/20",
+        "power_at_most": power,
+        "log_odds_at_most": None if attack.loss is None else str(attack.loss),
+    }

@@ -7,21 +7,19 @@ from collections.abc import Hashable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from dpspec.base.errors import DpspecError, harmless_json
+from dpspec.base.exact import Bracket
+from dpspec.base.params import each
 from dpspec.blocks.space import Dataset
-from dpspec.compare.comparison import Answer, Comparison, Direction, Finding, Relation, Separation
-from dpspec.errors import DpspecError
-from dpspec.exact import Bracket
+from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
+from dpspec.extension.hooks import Entry, Provenance
 from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.extension.registry import Entry, Provenance
-from dpspec.harmless import harmless_json
-from dpspec.params import each
-from dpspec.report import standing
-from dpspec.report.words import blocks_in_words, budget_in_words
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.report import terminal as standing
+from dpspec.report.terminal import blocks_in_words, budget_in_words
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.standing import Standing
-from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
-from dpspec.verify.words import Word
+from dpspec.verify.document import Standing
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness, Word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
@@ -31,13 +29,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""
 
-Data = dict[str, Any]
+JsonData = dict[str, Any]
 
 
-def output_schema() -> Data:
+def output_schema() -> JsonData:
     """The JSON schema of every command's output."""
     text = files("dpspec.report").joinpath("output.schema.json").read_text(encoding="utf-8")
-    schema: Data = json.loads(text)
+    schema: JsonData = json.loads(text)
     return schema
 
 
@@ -47,7 +45,7 @@ def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
     return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def errors(fault: DpspecError) -> list[Data]:
+def errors(fault: DpspecError) -> list[JsonData]:
     """Every single fault of an error; file and line have keys of their own."""
     return [
         {
@@ -65,17 +63,17 @@ def errors(fault: DpspecError) -> list[Data]:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def checked(path: str, found: SpecDocument) -> Data:
+def checked(path: str, found: SpecDocument) -> JsonData:
     """A file that was read without fault."""
     return {"path": path, "outcome": "valid", "id": found.id, "title": found.title}
 
 
-def failed(path: str, word: Word, fault: DpspecError) -> Data:
+def failed(path: str, word: Word, fault: DpspecError) -> JsonData:
     """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
     return {"path": path, "outcome": word.word, "errors": errors(fault)}
 
 
-def file_report(path: str, report: FileReport) -> Data:
+def file_report(path: str, report: FileReport) -> JsonData:
     """A judged file."""
     return {
         "path": path,
@@ -87,7 +85,7 @@ def file_report(path: str, report: FileReport) -> Data:
     }
 
 
-def _obligation(obligation: Obligation) -> Data:
+def _obligation(obligation: Obligation) -> JsonData:
     return {
         "name": obligation.name,
         "outcome": obligation.word.word,
@@ -100,7 +98,7 @@ def _obligation(obligation: Obligation) -> Data:
     }
 
 
-def _grown(line: Grown) -> Data:
+def _grown(line: Grown) -> JsonData:
     return {
         "size": line.size,
         "values": list(line.values),
@@ -111,7 +109,7 @@ def _grown(line: Grown) -> Data:
     }
 
 
-def replayed(path: str, found: Replay) -> Data:
+def replayed(path: str, found: Replay) -> JsonData:
     """A witness file judged anew."""
     return {
         "witness_file": path,
@@ -123,7 +121,7 @@ def replayed(path: str, found: Replay) -> Data:
     }
 
 
-def verdict(given: Verdict) -> Data:
+def verdict(given: Verdict) -> JsonData:
     """A verdict with its universes, its witness and the distributions behind it."""
     return {
         "outcome": given.outcome.value,
@@ -140,7 +138,7 @@ def verdict(given: Verdict) -> Data:
     }
 
 
-def _universe(result: UniverseResult) -> Data:
+def _universe(result: UniverseResult) -> JsonData:
     return {
         "label": plain(result.label),
         "datasets": result.datasets,
@@ -155,7 +153,7 @@ def _universe(result: UniverseResult) -> Data:
     }
 
 
-def _witness(witness: Witness) -> Data:
+def _witness(witness: Witness) -> JsonData:
     event = witness.event
     return {
         "universe": plain(witness.universe),
@@ -169,7 +167,7 @@ def _witness(witness: Witness) -> Data:
     }
 
 
-def _event(event: Event) -> Data:
+def _event(event: Event) -> JsonData:
     return {
         "text": event.text,
         "left": bracket(event.left),
@@ -195,7 +193,7 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> Data:
+def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> JsonData:
     """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
@@ -212,18 +210,18 @@ def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing,
 
 def comparison_exit_code(given: Comparison) -> int:
     """0 when both directions were answered, 3 otherwise."""
-    unknown = Answer.UNKNOWN in (given.forward.answer, given.backward.answer) or given.relation is Relation.UNKNOWN
+    unknown = Answer.UNKNOWN in (given.forward.answer, given.backward.answer) or given.relation is Implication.UNKNOWN
     return 3 if unknown else 0
 
 
-def _blocks(spec: PrivacySpec) -> Data:
+def _blocks(spec: PrivacySpec) -> JsonData:
     lines = {block.replace(" ", "_"): text for block, text in blocks_in_words(spec).items()}
     value = spec.budget.uniform()
     exact = None if value is None else str(value)
     return {**lines, "budget": {"parameter": spec.budget.parameter, "value": exact, "text": budget_in_words(spec.budget)}}
 
 
-def _direction(direction: Direction) -> Data:
+def _direction(direction: Direction) -> JsonData:
     return {
         "answer": direction.answer.value,
         "steps": [_step(step) for step in direction.steps],
@@ -232,11 +230,11 @@ def _direction(direction: Direction) -> Data:
     }
 
 
-def _step(step: Finding) -> Data:
+def _step(step: Argument) -> JsonData:
     return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
 
 
-def _separation(found: Separation) -> Data:
+def _separation(found: Separation) -> JsonData:
     return {
         "kind": found.kind,
         "mechanism": found.mechanism,
@@ -251,7 +249,7 @@ def _separation(found: Separation) -> Data:
 # --- plugins -------------------------------------------------------------------------------------
 
 
-def plugins(found: Plugins) -> Data:
+def plugins(found: Plugins) -> JsonData:
     """What is installed, and every fault of it."""
     return {
         "plugins": [_plugin(info) for info in found.infos],
@@ -259,7 +257,7 @@ def plugins(found: Plugins) -> Data:
     }
 
 
-def _plugin(info: PluginInfo) -> Data:
+def _plugin(info: PluginInfo) -> JsonData:
     return {
         **_provenance(info.provenance),
         "status": info.status,

@@ -1,4 +1,7 @@
-"""A risk report as text, as data, and as a picture: the worst case beside a mechanism's own law."""
+"""A risk report as text, as data, and as a picture: the worst case beside a mechanism's own law.
+
+A recommended budget as text and as data: the number, who binds it, and what it rests on.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,39 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.attacker import Relation, RiskStatement
-from dpspec.exact import Bracket, number
-from dpspec.params import parameters
-from dpspec.report import standing
-from dpspec.report.curves import Line, svg
-from dpspec.report.curves import Panel as Chart
+from dpspec.base.exact import Bracket, number
+from dpspec.base.params import parameters
+from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
+from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
-from dpspec.report.terminal import BAD, FAINT, OPEN, drawn
-from dpspec.report.words import bracket_in_words, budget_in_words, thing_in_words, value_in_words
+from dpspec.report.pictures import CurveLine, svg
+from dpspec.report.pictures import CurvePanel as Chart
+from dpspec.report.terminal import (
+    BAD,
+    FAINT,
+    OPEN,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    grid,
+    thing_in_words,
+    value_in_words,
+)
 from dpspec.risk import Panel, RiskReport, RiskRow
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.standing import Standing
+from dpspec.verify.document import Standing
+from dpspec.verify.verdict import Word
 
-Data = dict[str, Any]
+JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
 """The number of each pair (theorem, assumption)."""
 
-_WORDS = {Relation.EQUALS: "", Relation.AT_MOST: "at most ", Relation.AT_LEAST: "at least "}
+_WORDS = {Sense.EQUALS: "", Sense.AT_MOST: "at most ", Sense.AT_LEAST: "at least "}
 _WORST, _OWN = "any mechanism", "this mechanism"
 NO_LIMIT = "this promise sets no limit here"
 
 
-def data(report: RiskReport, found: SpecDocument, stands: Standing) -> Data:
+def risk_data(report: RiskReport, found: SpecDocument, stands: Standing) -> JsonData:
     """The report with exact numbers."""
     attacker = report.attacker
     return {
@@ -61,9 +74,9 @@ def data(report: RiskReport, found: SpecDocument, stands: Standing) -> Data:
     }
 
 
-def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> Data:
+def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> JsonData:
     """The reports of several attackers, and why others were not asked."""
-    parts = [data(report, found, stands) for report in panel.reports]
+    parts = [risk_data(report, found, stands) for report in panel.reports]
     shared = {"id": found.id, "title": found.title, "standing": standing.data(stands)}
     return {
         **shared,
@@ -93,7 +106,7 @@ def _given(value: Any) -> str:
     return "" if value is None else value_in_words(value)
 
 
-def _said(statement: RiskStatement) -> Data:
+def _said(statement: RiskStatement) -> JsonData:
     return {
         "relation": statement.relation.value,
         "value": bracket(statement.value),
@@ -104,7 +117,7 @@ def _said(statement: RiskStatement) -> Data:
     }
 
 
-def text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
+def risk_text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -169,7 +182,7 @@ def stated(statement: RiskStatement) -> str:
     told = in_words(statement.relation, statement.value)
     if statement.is_certainty and statement.trivial in (0, 1):
         return f"{told}, for certain"
-    if statement.relation is Relation.AT_MOST and statement.trivial is not None:
+    if statement.relation is Sense.AT_MOST and statement.trivial is not None:
         if statement.value.upper == 0:
             return "never"
         if told == f"at most {statement.trivial.decimal()}":
@@ -177,15 +190,15 @@ def stated(statement: RiskStatement) -> str:
     return told
 
 
-def in_words(relation: Relation, value: Bracket) -> str:
+def in_words(relation: Sense, value: Bracket) -> str:
     """A statement's number in words.
 
-    >>> in_words(Relation.AT_MOST, Bracket.exactly("1/4"))
+    >>> in_words(Sense.AT_MOST, Bracket.exactly("1/4"))
     'at most 0.25'
     """
     if value.lower.is_infinite:
-        return "no bound" if relation is Relation.AT_MOST else "infinity"
-    if relation is Relation.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
+        return "no bound" if relation is Sense.AT_MOST else "infinity"
+    if relation is Sense.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
         return f"at most {value.upper.decimal()}"
     return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
 
@@ -203,20 +216,20 @@ def picture(report: RiskReport, found: SpecDocument) -> str:
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
     """Upper bounds by their upper ends, lower ones by their lower ends; steps where they rise with the axis, else points."""
     axis = _axis(rows)
-    lines: dict[tuple[str, Relation], list[tuple[float, float]]] = {}
+    lines: dict[tuple[str, Sense], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
         rest = ", ".join(f"{name} {value}" for name, value in row.at if name != axis and _varies(rows, name))
         where = float(place) if axis is None else float(number(dict(row.at)[axis]).decimal(9))
         for side, said in ((_WORST, row.worst), (_OWN, row.own)):
             for statement in said:
-                end = statement.value.lower if statement.relation is Relation.AT_LEAST else statement.value.upper
+                end = statement.value.lower if statement.relation is Sense.AT_LEAST else statement.value.upper
                 if not end.is_infinite:
                     name = ", ".join(part for part in (f"{side}: {statement.relation.value}", rest) if part)
                     lines.setdefault((name, statement.relation), []).append((where, float(end.decimal(12))))
     labels = () if axis is not None else tuple(_at(row) for row in rows)
     rising = (quantity, axis) in _RISING
     made = tuple(
-        Line(
+        CurveLine(
             name=name,
             points=tuple(sorted(points)),
             dashed=_OWN in name,
@@ -230,7 +243,7 @@ def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
 
 _RISING = (("power", "level"),)
 """Quantities that rise with an axis by their meaning: the largest power of a test grows with its level. Others may turn."""
-_SIDES: Mapping[Relation, Literal["above", "below"]] = {Relation.AT_MOST: "above", Relation.AT_LEAST: "below"}
+_SIDES: Mapping[Sense, Literal["above", "below"]] = {Sense.AT_MOST: "above", Sense.AT_LEAST: "below"}
 
 
 def _is_delta(name: str | None) -> bool:
@@ -258,3 +271,89 @@ def _is_number(value: str | None) -> bool:
         return value is not None and Fraction(value) == Fraction(value)
     except ValueError:
         return False
+
+
+# --- a recommended budget as text and as data -----------------------------------------------------
+
+
+NO_CLAIM = (
+    "no release was checked: this is what one that keeps the budget leaves to an attacker; dpspec verify judges whether one does"
+)
+"""How the claim stands that is not there yet."""
+
+
+def recommendation_data(tolerance: Tolerance, found: Recommendation) -> JsonData:
+    """All of it, with exact numbers."""
+    return {
+        "tolerance": {
+            "name": tolerance.name,
+            "title": tolerance.title,
+            "source": tolerance.source,
+            "parameters": dict(_asked(tolerance)),
+        },
+        "budget": {"parameter": found.parameter, "value": bracket(found.value), "stated": found.stated},
+        "given": _pairs(found.given),
+        "binding": {"at": _pairs(found.at), "attained": found.attained, "requirement": found.binding},
+        "method": found.method,
+        "theorem": found.theorem,
+        "assumption": found.assumption,
+        "not_covered": list(found.not_covered),
+        "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM},
+        "consequences": [_consequence(said) for said in found.consequences],
+    }
+
+
+def _consequence(said: RiskStatement) -> JsonData:
+    return {
+        "quantity": said.quantity,
+        "at": _pairs(said.at),
+        "value": bracket(said.value),
+        "theorem": said.theorem,
+        "assumption": said.assumption,
+    }
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[JsonData]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _asked(tolerance: Tolerance) -> list[tuple[str, str]]:
+    """The parameters that differ from their defaults, as text."""
+    values = [(p, getattr(tolerance, p.name)) for p in parameters(type(tolerance))]
+    return [(p.name, _in_words(value)) for p, value in values if p.required or value != p.default]
+
+
+def _in_words(value: Any) -> str:
+    return f"{value.__module__}:{value.__qualname__}" if callable(value) else value_in_words(value)
+
+
+def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
+    """The number first, then who binds it, what it rests on, and what a release with it looks like."""
+    rows = grid()
+    asked = ", ".join(f"{name} = {value}" for name, value in _asked(tolerance))
+    given = ", ".join(f"{name} {value}" for name, value in found.given)
+    each = " of each release" if ("releases", "1") not in found.given and found.given else ""
+    stated = "" if found.value.upper.is_infinite else f"; state at most {found.stated}"
+    lines = [
+        ("tolerated", asked), ("given", given),
+        (found.parameter, f"{bracket_in_words(found.value)}{each}{stated}"), ("binding", found.binding),
+        ("found by", f"{found.method} ({found.theorem})"), ("assumes", found.assumption),
+        *(("not covered", line) for line in found.not_covered), ("standing", NO_CLAIM),
+    ]  # fmt: skip
+    for label, said in lines:
+        if said:
+            rows.add_row(Text(label, FAINT), Text(said, "bold" if label == found.parameter else ""))
+    parts: list[RenderableType] = [Text.assemble((tolerance.name, "bold"), f"  {tolerance.title}"), "", rows]
+    if found.consequences:
+        parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), _recommendation_table(found)]
+    return drawn(*parts).rstrip()
+
+
+def _recommendation_table(found: Recommendation) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for said in found.consequences:
+        where = ", ".join(f"{name} {value}" for name, value in said.at)
+        table.add_row(f"  {said.quantity}{', ' if where else ''}{where}", bracket_in_words(said.value))
+    return table

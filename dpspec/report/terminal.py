@@ -1,4 +1,9 @@
-"""What the text output is drawn with: a page of limited width, and a progress bar that only long work shows."""
+"""What the text output is drawn with: a page of limited width, and a progress bar that only long work shows.
+
+Blocks, numbers and datasets in words: short enough to be read, exact where that is short.
+
+How a claim stands, as it is told wherever the claim is spoken of: to technical readers, to the public, and as JSON data.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import shutil
 import sys
 import threading
 from contextlib import AbstractContextManager
+from fractions import Fraction
 from types import TracebackType
 from typing import Any
 
@@ -27,8 +33,15 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.harmless import harmless
-from dpspec.verify.words import Word
+from dpspec.base.errors import count, harmless
+from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
+from dpspec.base.params import parameters
+from dpspec.blocks.budget import Budget
+from dpspec.blocks.multiverse import Multiverse
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verify.document import TOLD, Standing
+from dpspec.verify.verdict import Word
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
@@ -185,3 +198,177 @@ class Rate(ProgressColumn):
         whole = "" if task.total is None else f" of {task.total:,.0f}"
         rate = "" if task.speed is None else f", {task.speed:,.0f}/s"
         return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")
+
+
+# --- blocks, numbers and datasets in words --------------------------------------------------------
+
+
+def number_in_words(value: Number | Fraction | int) -> str:
+    """An exact number as people write it.
+
+    >>> from dpspec.base.exact import ln, number, sqrt
+    >>> [number_in_words(value) for value in (number("263/100"), ln(3), sqrt("2.63"), number("1/3"))]
+    ['2.63', 'ln(3) (about 1.09861)', 'sqrt(263/100) (about 1.62173)', '1/3 (about 0.333333)']
+    """
+    if not isinstance(value, Number):
+        value = Number(rational_part=Fraction(value))
+    if value.is_infinite:
+        return "infinity"
+    if value.is_rational:
+        short = ending_decimal(value.as_fraction())
+        if short is not None and len(short) <= LONGEST_EXACT:
+            return short
+    exact = str(value)
+    approximate = f"about {value.decimal()}"
+    return f"{exact} ({approximate})" if len(exact) <= LONGEST_EXACT else approximate
+
+
+def bracket_in_words(value: Bracket) -> str:
+    """An exact value as itself; a bracket by the digits that both its ends share.
+
+    >>> bracket_in_words(Bracket.exactly("1/4"))
+    '0.25'
+    """
+    if value.is_exact:
+        return number_in_words(value.lower)
+    if value.upper.is_infinite:
+        return f"at least {value.lower.decimal()}"
+    low, high = value.lower.decimal(9), value.upper.decimal(9)
+    return f"about {value.lower.decimal()}" if low == high else f"between {low} and {high}"
+
+
+def probability_in_words(value: Bracket) -> str:
+    """A probability: as a fraction where that is short.
+
+    >>> probability_in_words(Bracket.exactly("3/4"))
+    '3/4'
+    """
+    exact = str(value.lower)
+    return exact if value.is_exact and len(exact) <= LONGEST_EXACT else bracket_in_words(value)
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def thing_in_words(thing: object) -> str:
+    """A block as it describes itself, else its registered name with its parameters."""
+    if type(thing).__str__ is not object.__str__:
+        return str(thing)
+    name = str(getattr(thing, "name", type(thing).__name__))
+    declared = parameters(type(thing))
+    given = [(p.name, getattr(thing, p.name)) for p in declared if p.required or getattr(thing, p.name) != p.default]
+    return name if not given else f"{name} ({', '.join(f'{key} {value_in_words(value)}' for key, value in given)})"
+
+
+def value_in_words(value: Any) -> str:
+    """The value of a parameter."""
+    if isinstance(value, (Number, Fraction)):
+        return number_in_words(value)
+    if isinstance(value, tuple):
+        return "; ".join(value_in_words(entry) for entry in value)
+    if isinstance(value, Attribute):
+        return attribute_in_words(value)
+    return str(value) if isinstance(value, (str, int)) else thing_in_words(value)
+
+
+def attribute_in_words(attribute: Attribute) -> str:
+    """An attribute with the number of its categories."""
+    return f"{attribute.name} ({attribute.size:,})"
+
+
+def space_in_words(space: DatasetSpace) -> list[str]:
+    """A dataset space: its kind, its size, and the attributes of its units."""
+    lines = [space.name.replace("-", " ") + space.extent()]
+    seen: set[str] = set()
+    for unit in reversed(space.units) if len(space.units) > 1 else space.units:
+        attributes = space.own_attributes(unit)
+        if attributes and unit not in seen:
+            seen.add(unit)
+            lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
+    return lines
+
+
+def multiverse_in_words(multiverse: Multiverse) -> list[str]:
+    """The universes; invariants one by one."""
+    held = multiverse.invariants
+    if not held:
+        return [thing_in_words(multiverse)]
+    return [f"datasets that agree on {count(len(held), 'invariant')}:", *(f"- {invariant}" for invariant in held)]
+
+
+def budget_in_words(budget: Budget) -> str:
+    """The budget with the name of its number."""
+    value = budget.uniform()
+    return thing_in_words(budget) if value is None else f"{budget.parameter} = {number_in_words(value)}"
+
+
+def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:
+    """The five blocks, each as lines."""
+    budget = [budget_in_words(spec.budget)]
+    value = spec.budget.uniform()
+    if value is not None:
+        constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
+        if constant != value:
+            budget.append(f"Lipschitz constant {number_in_words(constant)}")
+    return {
+        "dataset space": space_in_words(spec.space),
+        "multiverse": multiverse_in_words(spec.multiverse),
+        "input divergence": [thing_in_words(spec.input_divergence)],
+        "output divergence": [thing_in_words(spec.output_divergence)],
+        "budget": budget,
+    }
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[str, str]:
+    """Two datasets, with all values of their records.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> pair_in_words((("f",), ("f",)), (("f",), ("m",)), UnorderedRecords(attributes=(sex,)))
+    ('2 x (sex f)', '(sex f), (sex m)')
+    """
+    return space.in_words(left, right)
+
+
+# --- how a claim stands, as it is told wherever the claim is spoken of ----------------------------
+
+
+PUBLIC = {
+    Word.VERIFIED: "It was checked, case by case, that the release described here keeps its promise.",
+    Word.DERIVED: "It was checked, step by step, that the releases described here keep this promise together.",
+    Word.MINIATURE: (
+        "That the release keeps its promise was checked on small examples only, and holds there. For real data it is not shown. "
+        "The limits below are those of a release that keeps the promise."
+    ),
+    Word.RECORDED: (
+        "The promise told below is known to be false: the release described here does not keep it. The limits below are those of "
+        "a release that would; this one can tell more about you."
+    ),
+    Word.UNCHECKED: (
+        "Nobody has checked here that any release keeps this promise. The limits below are those of a release that keeps it."
+    ),
+    Word.UNDECIDED: (
+        "It was looked at whether the release keeps its promise, and the question stayed open: it may not. The limits below are "
+        "those of a release that keeps it."
+    ),
+    Word.PLUGIN: (
+        "Whether the release keeps its promise could not be checked, for a part of the checking program failed. The limits below "
+        "are those of a release that keeps it."
+    ),
+}
+PUBLIC[Word.REFUTED] = PUBLIC[Word.RECORDED]
+"""For each standing what the people in the data are told before anything else."""
+
+
+def data(found: Standing) -> dict[str, str]:
+    """The word and the sentence."""
+    return {"word": found.word.word, "sentence": found.sentence}
+
+
+def line(found: Standing) -> Text:
+    """The sentence, its beginning in the style of the word."""
+    told = TOLD[found.word]
+    return Text.assemble((told, marked(found.word)[1]), f": {found.reason}")

@@ -1,32 +1,62 @@
-"""Results as text: checked and verified files, verdicts, plugins, errors."""
+"""Results as text: checked and verified files, verdicts, plugins, errors.
+
+A ledger as text and as JSON: its parts, the common blocks, the total, and what was lost on the way.
+
+Findings of the linter as text, one line each in front of its advice, and as JSON.
+
+Test tables in words: what there is, and what was made.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich import box
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.errors import DpspecError
+from dpspec.base.errors import DpspecError, count, value_text
+from dpspec.base.params import each
 from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.params import each
-from dpspec.plural import count, value_text
+from dpspec.grammar.rule import Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.ledger import Composition, LedgerLine
+from dpspec.lint.finding import Finding
+from dpspec.report import terminal as standing
 from dpspec.report.json import registered
-from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid, headline, marked
-from dpspec.report.words import bracket_in_words, number_in_words, pair_in_words, probability_in_words
-from dpspec.spec import PrivacySpec
+from dpspec.report.terminal import (
+    BAD,
+    FAINT,
+    GOOD,
+    OPEN,
+    blocks_in_words,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    grid,
+    headline,
+    marked,
+    number_in_words,
+    pair_in_words,
+    probability_in_words,
+    thing_in_words,
+)
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
-from dpspec.verify.words import Word
+from dpspec.verify.document import Standing
+from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, Word, joint_word
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation
     from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay
 
-Line = tuple[str, str]
+
+TextLine = tuple[str, str]
 """A label and what stands behind it."""
 
 
@@ -95,7 +125,7 @@ def _labelled(label: str, text: str) -> Table:
     return line
 
 
-def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
+def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[TextLine]:
     if obligation.verdict is None:
         return
     recorded, found = obligation.recorded, obligation.verdict.outcome.value
@@ -111,7 +141,7 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[Line]:
     yield from _raised(obligation.grown)
 
 
-def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
+def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
     """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
     for line in lines:
         if line.grows:
@@ -123,7 +153,7 @@ def _raised(lines: Sequence[Grown]) -> Iterator[Line]:
         yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
 
 
-def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[Line]:
+def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[TextLine]:
     """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
     if verdict.reason:
         yield "reason", verdict.reason
@@ -162,7 +192,7 @@ def _closeness(result: UniverseResult) -> str:
     return ""
 
 
-def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[Line]:
+def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[TextLine]:
     left, right = pair_in_words(witness.left, witness.right, spec.space)
     yield "witness", f"x  = {left}"
     yield "", f"x' = {right}"
@@ -276,3 +306,199 @@ def _plugin(info: PluginInfo) -> str:
     for kind, names in registered(info.entries).items():
         rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
     return drawn(head, rows) if rows.row_count else drawn(head)
+
+
+# --- a ledger as text and as JSON -----------------------------------------------------------------
+
+
+def ledger_text(found: Composition) -> str:
+    """The table of the parts, the common blocks with the total, and the losses."""
+    rows: list[RenderableType] = [_parts(found), "", Text("How the claims stand", "bold"), Padding(_stand(found), (0, 0, 0, 2))]
+    rows += ["", Text("Together", "bold"), Padding(_blocks(found), (0, 0, 0, 2))]
+    rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
+    losses = found.losses()
+    if losses:
+        rows += ["", Text("What was lost on the way", "bold")]
+        rows += [Padding(_bullet(loss), (0, 0, 0, 2)) for loss in losses]
+    return drawn(*rows).rstrip()
+
+
+def _parts(found: Composition) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold", show_footer=True)
+    total = found.spec.budget.uniform()
+    parameter = found.spec.budget.parameter
+    table.add_column("part", overflow="fold", footer="together")
+    table.add_column("as stated", overflow="fold")
+    table.add_column("per unit of", overflow="fold")
+    table.add_column(f"{parameter} in the common blocks", justify="right", footer="" if total is None else number_in_words(total))
+    for line in found.lines:
+        spec = line.part.spec
+        stated = budget_in_words(spec.budget)
+        table.add_row(line.part.id, stated, thing_in_words(spec.input_divergence), number_in_words(line.amount))
+    return table
+
+
+def _stand(found: Composition) -> Table:
+    rows = grid()
+    for line in found.lines:
+        if line.part.standing is not None:
+            rows.add_row(Text(line.part.id, FAINT), standing.line(line.part.standing))
+    rows.add_row(Text("together", FAINT), standing.line(together(found)))
+    return rows
+
+
+def together(found: Composition) -> Standing:
+    """How the total stands: as the worst of its parts, and derived where each of them is verified."""
+    stand = {line.part.id: line.part.standing for line in found.lines}
+    word = joint_word(Word.UNCHECKED if one is None else one.word for one in stand.values())
+    if word.is_good:
+        return Standing(
+            word=Word.DERIVED, reason="each part is verified, and the total follows from the parts by the steps stated"
+        )
+    worst = ", ".join(id for id, one in stand.items() if (Word.UNCHECKED if one is None else one.word) is word)
+    kept = (
+        "a total of promises, which are not all kept"
+        if word in (Word.REFUTED, Word.RECORDED)
+        else "no more is known of the total"
+    )
+    return Standing(word=word, reason=f"as that of {worst}; {kept}")
+
+
+def _blocks(found: Composition) -> Table:
+    rows = grid()
+    for block, lines in blocks_in_words(found.spec).items():
+        rows.add_row(Text(block, FAINT), "\n".join(lines))
+    return rows
+
+
+def _bullet(words: str) -> Table:
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    rows.add_row("-", words)
+    return rows
+
+
+def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
+    """The same as JSON data."""
+    return {
+        "parts": [_line(line) for line in found.lines],
+        "together": {
+            "parameter": found.spec.budget.parameter,
+            "value": str(found.spec.budget.uniform()),
+            "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec).items()},
+            "standing": standing.data(together(found)),
+        },
+        "rule": found.rule,
+        "citation": found.citation,
+        "plain_sum": None if found.plain_sum is None else str(found.plain_sum),
+        "losses": list(found.losses()),
+        "written": written,
+    }
+
+
+def _line(line: LedgerLine) -> Mapping[str, Any]:
+    stated = line.part.spec.budget
+    value = stated.uniform()
+    return {
+        "id": line.part.id,
+        "standing": None if line.part.standing is None else standing.data(line.part.standing),
+        "parameter": stated.parameter,
+        "stated": None if value is None else str(value),
+        "amount": str(line.amount),
+        "steps": [_step(step) for step in line.steps],
+    }
+
+
+def _step(step: Step) -> Mapping[str, Any]:
+    return {
+        "rule": step.rule,
+        "block": step.block,
+        "reason": step.reason,
+        "citation": step.citation,
+        "parameters": dict(step.parameters),
+        "before": str(step.before.budget),
+        "after": str(step.after.budget),
+    }
+
+
+# --- findings of the linter as text, one line each in front of its advice, and as JSON ------------
+
+
+_STYLES = {"error": BAD, "warning": OPEN}
+
+
+def lint_text(findings: Sequence[Finding], files: Sequence[Path], *, explained: bool) -> str:
+    """The findings that nobody explains, with `explained` the others too, and how many there are of each."""
+    shown = [single for single in findings if explained or single.explained is None]
+    lines = [drawn(*_lines(single)) for single in shown]
+    return "\n".join([*lines, _summary(findings, files)])
+
+
+def _lines(found: Finding) -> Iterable[Text | Padding]:
+    yield headline(f"{found.file}:{found.line}", found.severity.value, _STYLES[found.severity.value], f"  [{found.code}]")
+    yield Padding(Text(found.message), (0, 0, 0, 2))
+    if found.explained is None:
+        yield Padding(Text(found.advice, FAINT), (0, 0, 0, 2))
+    else:
+        yield Padding(Text(f"explained: {found.explained}", FAINT), (0, 0, 0, 2))
+
+
+def _summary(findings: Sequence[Finding], files: Sequence[Path]) -> str:
+    stand = sum(single.explained is None for single in findings)
+    told = "no finding" if stand == 0 else count(stand, "finding")
+    rest = len(findings) - stand
+    return f"{count(len(files), 'file')}: {told}" + (f", {rest} explained" if rest else "")
+
+
+def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, Any]:
+    """The same as JSON data, with the explained ones."""
+    return {
+        "files": [str(file) for file in files],
+        "findings": [
+            {
+                "code": found.code,
+                "severity": found.severity.value,
+                "file": found.file,
+                "line": found.line,
+                "message": found.message,
+                "advice": found.advice,
+                "explained": found.explained,
+            }
+            for found in findings
+        ],
+    }
+
+
+# --- test tables in words -------------------------------------------------------------------------
+
+
+_WIDTH = 100
+
+
+def listing(tables: Sequence[Mapping[str, Any]]) -> str:
+    """The tables that can be made, each with its own size, columns and source.
+
+    >>> print(listing([{"name": "dwellings", "rows": 1200, "columns": [{"name": "tenure", "categories": 2}], "source": "ours"}]))
+    dwellings: 1,200 records unless --rows says otherwise
+      columns  tenure (2)
+      source   ours
+    """
+    return "\n".join(line for table in tables for line in _synthesis_lines(table))
+
+
+def _synthesis_lines(table: Mapping[str, Any]) -> list[str]:
+    columns = ", ".join(f"{column['name']} ({column['categories']:,})" for column in table["columns"])
+    told = [f"{table['name']}: {table['rows']:,} records unless --rows says otherwise"]
+    for label, words in (("  columns  ", columns), ("  source   ", table["source"])):
+        told += textwrap.wrap(words, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
+    return told
+
+
+def synthesis_text(made: Mapping[str, Any]) -> str:
+    """A table that was made.
+
+    >>> print(synthesis_text({"rows": 50, "table": {"name": "dwellings"}, "seed": 1940, "path": "a.csv"}))
+    a.csv: 50 records of dwellings, seed 1940
+    """
+    return f"{made['path']}: {made['rows']:,} records of {made['table']['name']}, seed {made['seed']}"

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, rational
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import Bracket, Number, NumberLike, ball, dyadic, rational
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import FiniteLaw
 
 BITS = 48
 _GUARD = 64
@@ -96,7 +96,7 @@ def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
         divergence: d_Pr, symmetric, which neither processing of the output nor mixing raises.
         bound: in units of `lipschitz`.
 
-    >>> from dpspec.exact import ln
+    >>> from dpspec.base.exact import ln
     >>> from dpspec.extension import installed
     >>> pure = installed().registry.get("output_divergences", "mult")()
     >>> allowed_advantage(pure, ln(3)).upper.decimal()
@@ -133,7 +133,7 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
     Raises:
         ParameterError: for a factor that is not certainly above 1.
 
-    >>> from dpspec.exact import ln
+    >>> from dpspec.base.exact import ln
     >>> from dpspec.extension import installed
     >>> pure = installed().registry.get("output_divergences", "mult")()
     >>> [allowed_excess(pure, ln(3), Bracket.exactly(factor)).upper.decimal() for factor in (2, 4)]

@@ -4,22 +4,35 @@ An attacker wonders which of two candidate datasets x, x' is the confidential on
 it is, so that an invariant c with c(x) != c(x') tells the two apart *for certain*, whatever the mechanism and the budget. Only
 inside a universe does the budget say something, and what it says is eps_D d_X(x, x') for the distances that occur there. Two
 datasets of no common universe that no invariant tells apart are compared by nothing: about them nothing is promised.
+
+Pairs of datasets of one universe that an attacker may tell apart by the release, and which ones are looked at.
+
+What one released outcome does to an attacker's belief, exactly (B-D26, B-T4 to B-T8).
+
+For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is a 1") and an outcome t of a finite law:
+
+    LR(t)       = Pr(t | secret) / Pr(t | not secret),        theta = pi(secret),
+    C_theta(t)  = pi(secret | t) / pi(secret) = LR / (LR theta + 1 - theta).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
 
 import attrs
 
-from dpspec.attacker import Relation, RiskStatement
+from dpspec.base.errors import AttackerMisfitError, NotEnumerableError, NotReachedError, ParameterError, count
+from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError, NotReachedError
-from dpspec.exact import INFINITY, Number, NumberLike, number
-from dpspec.spec import PrivacySpec
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.grammar.attacker import RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.law import FiniteLaw
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
@@ -77,7 +90,7 @@ class Candidates:
                 yield attrs.evolve(
                     said,
                     at=(*said.at, ("candidates", TOLD)),
-                    relation=Relation.EQUALS,
+                    relation=Sense.EQUALS,
                     theorem=f"known for certain, published exactly: {self.publications}{nothing}{because}",
                     assumption=self._with(said, "the candidates differ in what is published"),
                 )
@@ -261,3 +274,125 @@ def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
     if not whole or not wanted <= {name for table in whole for name in table.attributes}:
         return None
     return f"one {unit} record cannot change alone without a change of a published table"
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+FEW = 48
+"""Of a larger one, so many of the smallest datasets are looked at."""
+
+
+@attrs.frozen(kw_only=True)
+class CandidatePairs:
+    """Ordered pairs of datasets within a distance, both in one universe.
+
+    Args:
+        pairs: the pairs (x, x').
+        complete: whether these are all of the specification.
+        scope: which they are, in words.
+    """
+
+    pairs: tuple[tuple[Dataset, Dataset], ...]
+    complete: bool
+    scope: str
+
+    def dichotomies(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Dichotomy]:
+        """The pairs of laws of a mechanism, equal ones once."""
+        laws = {x: mechanism.law(x, spec.space) for pair in self.pairs for x in pair}
+        seen = set()
+        for left, right in self.pairs:
+            key = laws[left], laws[right]
+            if key not in seen:
+                seen.add(key)
+                yield laws[left].against(laws[right])
+
+
+def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable[Dataset] | None = None) -> CandidatePairs:
+    """The ordered pairs of different datasets at most a distance apart; of a large space, those of its smallest datasets.
+
+    Args:
+        spec: the specification.
+        distance: the largest distance, in the unit of the input divergence.
+        datasets: look only at these.
+
+    Raises:
+        NotReachedError: when there is none among the datasets that are looked at.
+        NotEnumerableError: when the space is too large even for a look at its smallest datasets.
+    """
+    reach, size = number(distance, "distance"), spec.space.cardinality()
+    complete = datasets is None and size is not None and size <= MOST_LISTED
+    if datasets is not None:
+        looked = list(dict.fromkeys(spec.space.dataset(x) for x in datasets))
+    elif complete:
+        looked = list(spec.space.datasets())
+    elif size is None and not spec.space.cells():
+        rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
+        advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
+        raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
+    else:
+        looked = list(itertools.islice(spec.space.datasets(), FEW))
+    found = tuple(
+        (left, right)
+        for left, right in itertools.permutations(looked, 2)
+        if _is_near(spec, left, right, reach) and spec.multiverse.share_universe(left, right, spec.space)
+    )
+    if not found:
+        rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
+        raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
+    scope = "all" if complete else "only"
+    return CandidatePairs(pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets")
+
+
+def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
+    """In one order or the other: whoever compares the two compares them both ways."""
+    if spec.distance(left, right) <= reach:
+        return True
+    return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
+
+
+# --- what one released outcome does to an attacker's belief, exactly ------------------------------
+
+
+PriorWeights = Mapping[Dataset, Fraction]
+SecretEvent = Callable[[Dataset], bool]
+
+
+def relative_risk(likelihood_ratio: Fraction, theta: Fraction) -> Fraction:
+    """C_theta = LR / (LR theta + 1 - theta): the factor by which the belief in the secret grows.
+
+    At theta = 0 it is the limit LR, its extreme value (B-S18).
+
+    >>> relative_risk(Fraction(3), Fraction(1, 4))
+    Fraction(2, 1)
+    """
+    if not 0 <= theta <= 1 or likelihood_ratio < 0:
+        raise ParameterError("theta", "must lie in [0, 1], and the likelihood ratio must not be negative", value=theta)
+    return likelihood_ratio / (likelihood_ratio * theta + 1 - theta)
+
+
+def likelihood(mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable) -> Fraction:
+    """Pr(T = outcome | secret), averaged over the prior given the secret.
+
+    Raises:
+        ParameterError: when the prior gives the secret no mass, or the law is not finite.
+    """
+    held = {x: mass for x, mass in prior.items() if secret(x) and mass}
+    if not held:
+        raise ParameterError("prior", "gives the secret no mass, so nothing can be conditioned on it (B-S18)")
+    return sum((mass * _probability(mechanism, space, x, outcome) for x, mass in held.items()), Fraction(0)) / sum(held.values())
+
+
+def likelihood_ratio(mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable) -> Fraction:
+    """LR(t) of a secret against its contrary; raises ParameterError where the contrary rules the outcome out."""
+    against = likelihood(mechanism, space, prior, lambda x: not secret(x), outcome)
+    if not against:
+        raise ParameterError("outcome", "cannot happen when the secret is false: the ratio is infinite", value=outcome)
+    return likelihood(mechanism, space, prior, secret, outcome) / against
+
+
+def _probability(mechanism: Mechanism, space: DatasetSpace, dataset: Dataset, outcome: Hashable) -> Fraction:
+    law = mechanism.law(dataset, space)
+    if not isinstance(law, FiniteLaw):
+        raise ParameterError("law", "must be finite for an exact posterior", value=type(law).__name__)
+    return law.probability(outcome)

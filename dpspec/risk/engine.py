@@ -3,17 +3,26 @@
 An attacker model answers twice, for the worst of all mechanisms that satisfy the specification and for the own law of one of
 them. Statements about the same quantity at the same place stand in one row. A mechanism that is certainly beyond the worst case
 does not satisfy the specification, or the assumption of the statement does not hold for it; the row says so.
+
+An attacker model from its registered name and its parameters as texts.
+
+One universe of a specification: that of a table, where budgets differ by universe.
+
+A release keeps the invariants, so that the released table lies in the universe of the confidential one: anybody can ask about it.
 """
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
+from typing import Any, cast
 
 import attrs
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
-from dpspec.errors import (
+from dpspec.base.errors import (
     AttackerMisfitError,
     CounterfactualError,
     DpspecError,
@@ -21,11 +30,21 @@ from dpspec.errors import (
     NoRouteError,
     NotEnumerableError,
     NotReachedError,
+    ParameterError,
     PluginContractError,
+    TableError,
 )
-from dpspec.exact import Bracket
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
+from dpspec.base.exact import Bracket
+from dpspec.base.params import build
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table, read_households, read_table
 
 Place = tuple[tuple[str, str], ...]
 """Where a quantity is measured."""
@@ -188,8 +207,144 @@ def _matched(worst: tuple[RiskStatement, ...], own: tuple[RiskStatement, ...]) -
 
 
 def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
-    if every.relation is Relation.AT_MOST and one.relation is not Relation.AT_MOST:
+    if every.relation is Sense.AT_MOST and one.relation is not Sense.AT_MOST:
         return one.value.lower > every.value.upper
-    if every.relation is Relation.AT_LEAST and one.relation is not Relation.AT_LEAST:
+    if every.relation is Sense.AT_LEAST and one.relation is not Sense.AT_LEAST:
         return one.value.upper < every.value.lower
     return False
+
+
+# --- an attacker model from its registered name and its parameters as texts -----------------------
+
+
+def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
+    """The attacker of a name with its parameters.
+
+    Args:
+        registry: where the name is looked up.
+        name: the registered name.
+        settings: texts such as "distance=2" or 'levels=["0.01", "0.05"]', values as in TOML or plain.
+
+    Raises:
+        UnknownNameError: for a name that nothing registers.
+        ParameterError, UnknownKeyError, MissingKeyError: for parameters that the attacker does not take.
+    """
+    return cast("AttackerModel", build(registry.get("attackers", name), parsed(settings), name))
+
+
+def panel_of(registry: Registry) -> tuple[AttackerModel, ...]:
+    """The attackers that are shown where none is named, each with its defaults."""
+    kinds = [registry.get("attackers", name) for name in registry.names("attackers")]
+    return tuple(cast("AttackerModel", build(kind, {}, kind.name)) for kind in kinds if kind.in_panel)
+
+
+def tolerance_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> Tolerance:
+    """The tolerated risk of a name with its parameters, as texts KEY=VALUE.
+
+    Raises:
+        UnknownNameError: for a name that nothing registers.
+        ParameterError, UnknownKeyError, MissingKeyError: for parameters that it does not take.
+    """
+    return cast("Tolerance", build(registry.get("tolerances", name), parsed(settings), name))
+
+
+def parsed(settings: Iterable[str]) -> dict[str, Any]:
+    """Texts KEY=VALUE as a table; decimals stay texts, so that they are read exactly.
+
+    >>> parsed(["distance=2", "levels=[0.01, '1/3']", "prior=uniform"])
+    {'distance': 2, 'levels': ['0.01', '1/3'], 'prior': 'uniform'}
+    """
+    table: dict[str, Any] = {}
+    for text in settings:
+        key, sign, value = (part.strip() for part in text.partition("="))
+        if not (key and sign and value):
+            raise ParameterError("set", "must be a name and a value", "write it as distance=2", value=text)
+        if key in table:
+            raise ParameterError(f"set {key}", "is given twice", "write one value", value=value)
+        table[key] = _value(value)
+    return table
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}", parse_float=str)["value"]
+    except tomllib.TOMLDecodeError as fault:
+        if text[0] in "[{\"'":
+            raise ParameterError("set", f"is no TOML value ({fault})", "quote texts inside lists", value=text) from fault
+        return text
+
+
+# --- one universe of a specification --------------------------------------------------------------
+
+
+def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
+    """The specification with the budget of the universe that holds a dataset, the largest if several do, for all universes.
+
+    What it says about two datasets holds for two of that universe.
+
+    Raises:
+        AttackerMisfitError: when no universe holds the dataset.
+    """
+    if spec.budget.uniform() is not None:
+        return spec
+    labels = spec.multiverse.labels(dataset, spec.space)
+    if not labels:
+        raise AttackerMisfitError("universe-of", "lies in no universe, so that no budget is its own", "name another dataset")
+    values = [spec.budget.at(Universe(label=label, datasets=(dataset,)), spec.space) for label in labels]
+    return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=max(values)))
+
+
+def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
+    """The dataset in a table: a file, a directory with households and persons, a registered table, or a release's report.
+
+    Args:
+        name: what is read; of a release's ``report.json`` the released tables beside it.
+        space: what the records are read as, of its largest unit.
+        registry: where formats and tables are looked up.
+
+    Raises:
+        TableError: when it cannot be read, or does not fit the space.
+    """
+    path = Path(name)
+    if path.suffix == ".json":
+        path = _released(path)
+    made = [registry.get("formats", kind)() for kind in registry.names("formats")]
+    formats = {suffix: format_ for format_ in made for suffix in format_.suffixes}
+    unit = space.units[0] if space.units else ""
+    if path.is_dir() and len(space.units) > 1:
+        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        return _of_households(read_households(path, outer, inner, formats), space)
+    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    if path.exists():
+        return _of_records(read_table(path, attributes, formats), space)
+    if name in registry.names("tables"):
+        return _of_records(registry.get("tables", name)().build(), space)
+    advice = "give a table, or a release's report.json"
+    raise TableError("universe-of", "is neither a file nor a registered table", advice, value=name)
+
+
+def _of_records(table: Table, space: DatasetSpace) -> Dataset:
+    if table.members is not None:
+        return _of_households(table, space)
+    if len(space.units) > 1:
+        return space.dataset([(record, ()) for record in table.records()])
+    return space.dataset(list(table.records()))
+
+
+def _of_households(table: Table, space: DatasetSpace) -> Dataset:
+    held: list[list[tuple[str, ...]]] = [[] for _ in range(len(table))]
+    if table.members is not None:
+        for person, owner in zip(table.members.table.records(), table.members.owner.tolist(), strict=True):
+            held[owner].append(person)
+    return space.dataset(list(zip(table.records(), held, strict=True)))
+
+
+def _released(report: Path) -> Path:
+    """The released table beside a report; the folder itself where there are several."""
+    try:
+        listed = json.loads(report.read_text(encoding="utf-8"))["released"]
+        files = [report.parent / Path(entry["file"]).name for entry in listed]
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        rule = "is no report of a release that can be read"
+        raise TableError("universe-of", rule, "give its table", value=report.name) from fault
+    return files[0] if len(files) == 1 else report.parent

@@ -13,7 +13,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from dpspec.errors import ParameterError, ReleaseError
+from dpspec.base.errors import ParameterError, ReleaseError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

@@ -9,10 +9,8 @@ from dpspec.specfile.document import (
     RecordedClaim,
     SpecDocument,
 )
-from dpspec.specfile.reader import check_ids, read, read_text, spec_files
+from dpspec.specfile.reader import SUFFIX, check_ids, new_spec, read, read_text, spec_files
 from dpspec.specfile.schema import language_schema
-from dpspec.specfile.template import new_spec
-from dpspec.specfile.text import SUFFIX
 from dpspec.specfile.writer import to_toml
 
 __all__ = [

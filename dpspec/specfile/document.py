@@ -1,6 +1,8 @@
 """A specification file as an object: the five blocks, the mechanism, and what is recorded about them.
 
 Everything recorded (budget, claim, printed numbers) is a statement to be judged; reading it believes nothing.
+
+A flavour as a specification file: its blocks, the mechanism that satisfies it, and the one that does not.
 """
 
 from __future__ import annotations
@@ -9,10 +11,10 @@ from fractions import Fraction
 
 import attrs
 
-from dpspec.exact import Bracket, Number
-from dpspec.mechanism import Mechanism
-from dpspec.route import Route
-from dpspec.spec import PrivacySpec
+from dpspec.base.exact import Bracket, Number
+from dpspec.grammar.mechanism import Flavour, Mechanism
+from dpspec.grammar.rule import Route
+from dpspec.grammar.spec import PrivacySpec
 
 SCHEMA = 1
 """The version of the language that this reader knows."""
@@ -190,3 +192,26 @@ class SpecDocument:
     ledger: Ledger | None = None
     explained: tuple[Explanation, ...] = ()
     source: tuple[tuple[str, str], ...] = ()
+
+
+# --- a flavour as a specification file ------------------------------------------------------------
+
+
+BASIS = "pure differential privacy"
+
+
+def flavour_document(flavour: Flavour) -> SpecDocument:
+    """The document of a flavour; its claim and its counterexample are for the engine to judge."""
+    good, bad = flavour.satisfied_by(), flavour.broken_by()
+    changed = ", ".join(block.replace("_", " ") for block in flavour.changes) or "none: it is " + BASIS
+    source = (("citation", flavour.citation), ("reference", flavour.reference), ("blocks changed", changed))
+    return SpecDocument(
+        id=flavour.name,
+        title=flavour.title,
+        spec=flavour.spec(),
+        mechanism=good.mechanism,
+        claim=RecordedClaim(verdict="verified", because=f"{good.title}: {good.because}", source=flavour.citation),
+        counterexamples=(Counterexample(title=bad.title, because=bad.because, mechanism=bad.mechanism),),
+        explained=tuple(Explanation(finding=code, because=reason) for code, reason in flavour.explained),
+        source=tuple((key, text) for key, text in source if text),
+    )

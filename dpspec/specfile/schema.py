@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dpspec.domains import NUMBER_SCHEMA
+from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
-from dpspec.params import object_schema, parameters
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.errors import NotWritableError
+from dpspec.base.exact import Number
+from dpspec.base.params import parameters
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.errors import NotWritableError
-from dpspec.exact import Number
 from dpspec.extension import Registry
-from dpspec.mechanism import Mechanism
-from dpspec.params import parameters
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
 

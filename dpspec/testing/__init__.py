@@ -14,13 +14,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpspec.testing.assertions import ClaimNotHeld as ClaimNotHeld
-    from dpspec.testing.assertions import assert_satisfies as assert_satisfies
-    from dpspec.testing.kit import CheckResult as CheckResult
-    from dpspec.testing.kit import Status as Status
-    from dpspec.testing.kit import check_plugin as check_plugin
-    from dpspec.testing.kit import parametrize as parametrize
-    from dpspec.testing.kit import run_checks as run_checks
+    from dpspec.testing.assertions import ClaimNotHeld, assert_satisfies
+    from dpspec.testing.kit import CheckResult, Status, check_plugin, parametrize, run_checks
 
 _HOME = {
     "assertions": ("ClaimNotHeld", "assert_satisfies"),

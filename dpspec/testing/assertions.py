@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dpspec.api import read_spec
-from dpspec.mechanism import Mechanism
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
-from dpspec.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.sampled.calls import Function

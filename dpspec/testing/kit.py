@@ -5,27 +5,30 @@ from dpspec.testing import parametrize
 @parametrize("my-plugin")
 def test_conformance(case):
     case.run()
+
+Results of the conformance kit, as text and as JSON.
 """
 
 from __future__ import annotations
 
 import enum
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
 import attrs
+from rich.text import Text
 
-from dpspec.errors import ParameterError, PluginContractError, UnknownNameError
-from dpspec.extension.hookspecs import GROUP
+from dpspec.base.errors import ParameterError, PluginContractError, UnknownNameError, count
+from dpspec.base.params import did_you_mean
+from dpspec.extension.hooks import GROUP, Entry
 from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
-from dpspec.extension.registry import Entry
-from dpspec.params import did_you_mean
+from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid
 from dpspec.testing import checks as _declares_all_checks  # noqa: F401
-from dpspec.testing.check import Check, ClassSubject, Context, NotApplicable, PluginSubject, declared_checks
-from dpspec.testing.subjects import Subjects
+from dpspec.testing.check import Check, ClassSubject, Context, NotApplicable, PluginSubject, Subjects, declared_checks
 
 LEVELS = ("fast", "full")
 CORE = "dpspec.extension.standard"
@@ -67,7 +70,7 @@ class CheckResult:
 
 
 @attrs.frozen(kw_only=True)
-class Case:
+class CheckCase:
     """One check on one subject, not run yet."""
 
     check: Check
@@ -103,7 +106,7 @@ class Case:
         return CheckResult(check=self.check.name, subject=str(self.subject), status=status, detail=detail)
 
 
-def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[Case]:
+def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[CheckCase]:
     """Every check with every subject of a plugin that it is meant for.
 
     Args:
@@ -126,7 +129,7 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
     for check in declared_checks():
         if check.level == "fast" or level == "full":
             for subject in _subjects(check.kind, info, module, subjects):
-                yield Case(check=check, subject=subject, context=context)
+                yield CheckCase(check=check, subject=subject, context=context)
 
 
 @cache
@@ -267,4 +270,41 @@ def parametrize(plugin: str, *, level: str = "fast", module: Any = None) -> Any:
     return pytest.mark.parametrize("case", chosen, ids=[str(case) for case in chosen])
 
 
-__all__ = ["Case", "CheckResult", "Status", "cases", "check_plugin", "parametrize", "reasons", "run_checks"]
+# --- results of the conformance kit, as text and as JSON ------------------------------------------
+
+
+_MARKS = {
+    Status.PASSED: ("passed", GOOD), Status.FAILED: ("FAILED", BAD), Status.EXPECTED_FAILURE: ("expected", OPEN),
+    Status.UNEXPECTED_PASS: ("PASSED AFTER ALL", BAD), Status.NOT_APPLICABLE: ("not asked", FAINT),
+}  # fmt: skip
+SHOWN = 3
+"""Failing subjects that are shown of each check; JSON has all of them."""
+
+
+def data(plugin: str, results: Sequence[CheckResult]) -> dict[str, Any]:
+    """Every result, for programs."""
+    listed = [{"check": r.check, "subject": r.subject, "status": r.status.value, "detail": r.detail} for r in results]
+    return {"plugin": plugin, "conforms": not any(r.status.is_fault for r in results), "results": listed}
+
+
+def text(plugin: str, results: Sequence[CheckResult]) -> str:
+    """One line for each check, and what was found where one fails."""
+    rows = grid(indent=2)
+    for name in dict.fromkeys(result.check for result in results):
+        same = [result for result in results if result.check == name]
+        worst = next(status for status in _WORST_FIRST if any(r.status is status for r in same))
+        mark, style = _MARKS[worst]
+        rows.add_row("", Text(mark, style), f"{name.removeprefix('check_').replace('_', ' ')}: {_tally(same)}")
+        for result in [r for r in same if r.status is worst and worst not in (Status.PASSED, Status.NOT_APPLICABLE)][:SHOWN]:
+            rows.add_row("", "", Text(f"{result.subject}: {result.detail}"))
+    faults = sum(result.status.is_fault for result in results)
+    verdict = Text(f"{count(faults, 'result')} to be mended", BAD) if faults else Text("conforms", GOOD)
+    return drawn(Text.assemble((plugin, "bold"), ": ", verdict), rows)
+
+
+_WORST_FIRST = (Status.FAILED, Status.UNEXPECTED_PASS, Status.EXPECTED_FAILURE, Status.PASSED, Status.NOT_APPLICABLE)
+
+
+def _tally(results: Sequence[CheckResult]) -> str:
+    found = Counter(result.status for result in results)
+    return ", ".join(f"{found[status]:,} {status.value}" for status in _WORST_FIRST if found[status])

@@ -1,4 +1,11 @@
-"""Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
+"""The last step to a smallest pair: drop records while the pair stays in one universe and still refutes.
+
+Hypothesis shrinks what was drawn, not the pair; this pass works on the pair itself, in the documented order of witnesses: the two
+magnitudes together, then the distance, then the text. When it ends, no pair that is left after dropping at most one
+cell from each side (one step of a coordinate towards 0), after giving the categories that occur the first names there are, or
+after merging those of one attribute, refutes and comes earlier.
+
+Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
 
 datasets(space)         elements of X, shrinking towards the smallest
 universes(spec)         universes of the multiverse
@@ -8,6 +15,9 @@ from_params(cls)        objects of a declared class, parameters inside their dom
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import attrs
@@ -15,19 +25,72 @@ from hypothesis import HealthCheck, find, reject, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
+from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
+from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.domains import Domain, Items, Registered
-from dpspec.errors import DpspecError, NotReachedError
 from dpspec.extension.loader import installed
-from dpspec.mechanism import Mechanism
-from dpspec.params import Nested, parameters
-from dpspec.spec import PrivacySpec
-from dpspec.testing.examples import example_objects
-from dpspec.testing.reduction import reduced
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.testing.check import example_objects
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome, Witness
+
+Pair = tuple[Dataset, Dataset]
+
+
+def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Pair:
+    """The pair, or a smaller one of one universe that also refutes."""
+    while True:
+        smaller = next(_smaller(pair, refutes, spec), None)
+        if smaller is None:
+            return pair
+        pair = smaller
+
+
+def _smaller(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Iterator[Pair]:
+    size = order(pair, spec)
+    left, right = (list(_less(dataset, spec.space)) for dataset in pair)
+    for one, two in itertools.chain(spec.space.renamed(*pair), itertools.product(left, right)):
+        if one == two or not spec.multiverse.share_universe(one, two, spec.space):
+            continue
+        if not spec.distance(one, two).is_infinite and order((one, two), spec) < size and refutes((one, two)):
+            yield one, two
+
+
+def order(pair: Pair, spec: PrivacySpec) -> tuple[Any, ...]:
+    """The documented order of witnesses."""
+    (left, left_text), (right, right_text) = (spec.space.order(dataset) for dataset in pair)
+    return left + right, spec.distance(*pair), left_text, right_text
+
+
+def _less(dataset: Dataset, space: DatasetSpace) -> Iterator[Dataset]:
+    """The dataset, and what is left after one cell is dropped."""
+    yield dataset
+    if not space.has_counts():
+        return
+    for smaller in _without_one(dataset, space):
+        try:
+            yield smaller()
+        except NotInSpaceError:
+            continue
+
+
+def _without_one(dataset: Dataset, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
+    if space.is_sequence:
+        cells = space.cells_of(dataset)
+        for place in range(len(cells)):
+            yield partial(space.dataset, (*cells[:place], *cells[place + 1 :]))
+        return
+    counts = space.counts(dataset)
+    for cell, count in counts.items():
+        less = {**counts, cell: count - (1 if count > 0 else -1)}
+        yield partial(space.from_counts, less)
+
+
+# --- strategies -----------------------------------------------------------------------------------
+
 
 DRAWN = LISTED
 """A space that is larger is not listed; datasets and pairs are drawn cell by cell."""
@@ -146,7 +209,7 @@ def find_witness(mechanism: Mechanism, spec: PrivacySpec, *, examples: int = 500
 
     It looks at drawn pairs only, so None is no proof; `dpspec.verify.exhaustive.verify` gives one on a space that can
     be listed. The search is a function of its arguments: no seed, no database, no deadline. The pair stays inside one
-    universe while it shrinks, and no record can be dropped from it (`dpspec.testing.reduction`).
+    universe while it shrinks, and no record can be dropped from it (`dpspec.testing.strategies`).
 
     Raises:
         NotReachedError: when no two datasets of one universe were met.

@@ -1,33 +1,176 @@
-"""Strategies that draw pairs (x, x') inside one universe of any space, and never leave it while they shrink.
+"""Walks from a given dataset of any size: pairs (x, x') of one universe, with x' a few moves away.
+
+A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
+first two, or a kernel vector over all cells that combine what these are made of (`DatasetSpace.crossed`). Where
+`exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
+only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
+
+Few cells out of many: what a small pair of datasets is made of, drawn from a space of any size.
+
+The space says what a palette is (`DatasetSpace.palette`); here Hypothesis chooses it, so that it shrinks.
+
+Strategies that draw pairs (x, x') inside one universe of any space, and never leave it while they shrink.
 
 pairs_in_universe(spec)        two datasets of one universe at finite distance
 drawn_datasets(space)          datasets of a space that is too large to list
 
 What is reached. `pairs_in_universe` lists a small space and draws from its universes: every pair. Otherwise it draws cells,
 then a kernel vector v over them and a common part w, and returns (w + v^-, w + v^+), which reaches every pair whose
-difference is a sum of at most `TERMS` basis vectors on one palette (`dpspec.blocks.moves`, `dpspec.testing.palettes`);
+difference is a sum of at most `TERMS` basis vectors on one palette (`dpspec.blocks.moves`, `dpspec.testing.walks`);
 no connectedness by small steps is needed. Invariants that do not add up over cells are held by rejection, which gives up
-with `NotReachedError`. Walks from a given dataset are in `dpspec.testing.steps`.
+with `NotReachedError`. Walks from a given dataset are in `dpspec.testing.walks`.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import attrs
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from dpspec.blocks.choice import Mentioned
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, NotReachedError
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.moves import adds_up, kernel_of
+from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import NotInSpaceError, NotReachedError
-from dpspec.spec import PrivacySpec
-from dpspec.testing.palettes import Draw, cells_drawn
+from dpspec.blocks.space import FEW_CELLS, Dataset, DatasetSpace, Mentioned
+from dpspec.grammar.spec import PrivacySpec
+
+JOINED = 6
+"""The differences of this many basis vectors are moves, too."""
+
+Change = tuple[tuple[Hashable, int], ...]
+"""What a move adds to the counts."""
+
+
+def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchStrategy[tuple[Dataset, Dataset]]:
+    """A given dataset x and another one of its universe, at most `steps` moves away; shrinks to fewer moves."""
+    space = spec.space
+    start = space.dataset(dataset)
+    if not space.has_counts() or spec.multiverse.invariants is None:
+        raise IncompatibleBlocksError("multiverse", "moves need a space with cells and universes given by invariants")
+    code = st.tuples(st.lists(st.integers(0, 2**16), min_size=2, max_size=4), st.integers(0, 2**8))
+
+    def walked(codes: Sequence[tuple[list[int], int]]) -> tuple[Dataset, Dataset]:
+        current = start
+        for slots, choice in codes:
+            current = stepped(current, slots, choice, spec)
+        return start, current
+
+    moves = st.lists(code, min_size=1, max_size=steps)
+    return moves.map(walked).filter(lambda pair: pair[0] != pair[1] and not spec.distance(*pair).is_infinite)
+
+
+def stepped(current: Dataset, slots: Sequence[int], choice: int, spec: PrivacySpec) -> Dataset:
+    """The dataset after one move, or the same when the chosen cells allow none."""
+    space, invariants = spec.space, spec.multiverse.invariants or ()
+    counts = space.counts(current)
+    held = sorted(counts.elements(), key=repr) if space.cells_are_records else space.cells() or ()
+    if not held:
+        return current
+    chosen = [held[slot % len(held)] for slot in slots]
+    additive = tuple(invariant for invariant in invariants if adds_up(invariant, space))
+    found = list(_candidates(counts, chosen, additive, space))
+    if not found:
+        return current
+    try:
+        after = _applied(current, counts, found[choice % len(found)], space)
+    except NotInSpaceError:
+        return current
+    fits = len(additive) == len(invariants) or spec.multiverse.share_universe(current, after, space)
+    return after if fits else current
+
+
+def _candidates(
+    counts: Counter[Hashable], chosen: Sequence[Hashable], invariants: Sequence[Invariant], space: DatasetSpace
+) -> Iterator[Change]:
+    """The changes that a step may make and that leave every count within its bounds."""
+    for pair in exchanges(chosen[0], chosen[1], invariants, space):
+        change = Counter(pair)
+        change.subtract(chosen[:2])
+        if any(change.values()) and (chosen[0] != chosen[1] or counts[chosen[0]] > 1):
+            yield tuple((cell, step) for cell, step in change.items() if step)
+    cells, (low, high) = space.crossed(chosen), space.cell_range()
+    basis = kernel_of(invariants, cells, space)
+    further = [tuple(a - b for a, b in zip(*pair, strict=True)) for pair in itertools.combinations(basis[:JOINED], 2)]
+    for vector in (*basis, *further):
+        for sign in (1, -1):
+            after = changed(counts, cells, (sign * step for step in vector))
+            if all(after[cell] >= low and (high is None or after[cell] <= high) for cell in cells):
+                yield tuple((cell, sign * step) for cell, step in zip(cells, vector, strict=True) if step)
+
+
+def _applied(current: Dataset, counts: Counter[Hashable], change: Change, space: DatasetSpace) -> Dataset:
+    """The dataset after a change; in a sequence the new records take the places of the old ones."""
+    if not space.is_sequence:
+        return space.from_counts(changed(counts, [cell for cell, _ in change], [step for _, step in change]))
+    gone = Counter({cell: -step for cell, step in change if step < 0})
+    fresh = [cell for cell, step in change for _ in range(max(step, 0))]
+    records: list[Hashable] = []
+    for record in space.cells_of(current):
+        if not gone[record]:
+            records.append(record)
+            continue
+        gone[record] -= 1
+        records += [fresh.pop()] if fresh else []
+    return space.dataset([*records, *fresh])
+
+
+# --- few cells out of many ------------------------------------------------------------------------
+
+
+HypothesisDraw = Any
+Item = TypeVar("Item")
+
+
+@attrs.frozen
+class Drawn:
+    """Chooses by drawing from strategies: a `dpspec.blocks.space.Choice`.
+
+    Args:
+        draw: the function that a composite strategy is given.
+    """
+
+    draw: HypothesisDraw
+
+    def number(self, least: int, most: int) -> int:
+        """A number of the range."""
+        return int(self.draw(st.integers(least, most)))
+
+    def some(self, items: Sequence[Item], most: int) -> list[Item]:
+        """At most so many different items, possibly none."""
+        return list(self.draw(st.lists(st.sampled_from(items), unique=True, max_size=most)))
+
+    def places(self, size: int, least: int, most: int, favoured: Sequence[int] = ()) -> list[int]:
+        """Different numbers below the size, in order, the favoured ones more often than others."""
+        anywhere = st.integers(0, size - 1)
+        one = st.one_of(anywhere, st.sampled_from(favoured)) if favoured else anywhere
+        if least == most == 1:
+            return [self.draw(one)]
+        return sorted(self.draw(st.lists(one, min_size=least, max_size=most, unique=True)))
+
+    def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
+        """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
+        bag = st.lists(st.sampled_from(items), max_size=longest).map(lambda chosen: tuple(sorted(chosen)))  # type: ignore[type-var]
+        return sorted(self.draw(st.lists(bag, min_size=1, max_size=most, unique=True)))
+
+
+def cells_drawn(draw: HypothesisDraw, space: DatasetSpace, mentioned: Mentioned, *, whole: bool) -> tuple[Hashable, ...]:
+    """The cells of one palette of the space.
+
+    Args:
+        mentioned: the attributes that the invariants look at, with the categories that they single out.
+        whole: take all cells when they are few.
+    """
+    listed = space.cells() if whole else None
+    return listed if listed is not None and len(listed) <= FEW_CELLS else space.palette(Drawn(draw), mentioned)
+
+
+# --- walks ----------------------------------------------------------------------------------------
+
 
 LISTED = 2_000
 """A space with at most this many datasets is listed."""
@@ -51,7 +194,7 @@ def pairs_in_universe(spec: PrivacySpec) -> st.SearchStrategy[Pair]:
     listed = spec.multiverse.is_listed or (size is not None and size <= LISTED)
     if listed or not space.has_counts():
         return _listed_pairs(spec)
-    return _Search.of(spec).pairs()
+    return _WalkSearch.of(spec).pairs()
 
 
 def _listed_pairs(spec: PrivacySpec) -> st.SearchStrategy[Pair]:
@@ -92,7 +235,7 @@ def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
         return st.sampled_from(first_datasets(space))
 
     @st.composite
-    def one(draw: Draw) -> Dataset:
+    def one(draw: HypothesisDraw) -> Dataset:
         cells = cells_drawn(draw, space, {}, whole=False)
         common = _common(draw, cells, space)
         return _arranged(draw, common, space) if space.is_sequence else _valid(common, space)
@@ -104,7 +247,7 @@ def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
 
 
 @attrs.define
-class _Search:
+class _WalkSearch:
     """Draws pairs by differences; counts how often rejection failed.
 
     Args:
@@ -125,7 +268,7 @@ class _Search:
     found: bool = False
 
     @classmethod
-    def of(cls, spec: PrivacySpec) -> _Search:
+    def of(cls, spec: PrivacySpec) -> _WalkSearch:
         invariants = spec.multiverse.invariants or ()
         additive = tuple(i for i in invariants if adds_up(i, spec.space))
         mentioned: dict[str, frozenset[str]] = {}
@@ -138,12 +281,12 @@ class _Search:
 
     def pairs(self) -> st.SearchStrategy[Pair]:
         @st.composite
-        def one(draw: Draw) -> Pair:
+        def one(draw: HypothesisDraw) -> Pair:
             return self._pair(draw)
 
         return one()
 
-    def _pair(self, draw: Draw) -> Pair:
+    def _pair(self, draw: HypothesisDraw) -> Pair:
         space = self.spec.space
         cells = cells_drawn(draw, space, self.mentioned, whole=self.whole)
         keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3
@@ -161,7 +304,7 @@ class _Search:
         self._check(left, right)
         return left, right
 
-    def _difference(self, draw: Draw, basis: Sequence[tuple[int, ...]], columns: int, least: int) -> list[int]:
+    def _difference(self, draw: HypothesisDraw, basis: Sequence[tuple[int, ...]], columns: int, least: int) -> list[int]:
         """A sum of a few basis vectors."""
         change = [0] * columns
         if basis:
@@ -201,7 +344,7 @@ def _keeps_size(spec: PrivacySpec) -> bool:
         return True
 
 
-def _common(draw: Draw, cells: Sequence[Hashable], space: DatasetSpace) -> Counter[Hashable]:
+def _common(draw: HypothesisDraw, cells: Sequence[Hashable], space: DatasetSpace) -> Counter[Hashable]:
     """The common part w: a few cells, filled up to the least size of the space."""
     least, (low, high) = space.total_range()[0], space.cell_range()
     common = Counter(draw(st.lists(st.sampled_from(cells), max_size=COMMON)))
@@ -241,7 +384,7 @@ def _valid(counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
         reject()
 
 
-def _ordered(draw: Draw, left: Counter[Hashable], right: Counter[Hashable], space: DatasetSpace) -> Pair:
+def _ordered(draw: HypothesisDraw, left: Counter[Hashable], right: Counter[Hashable], space: DatasetSpace) -> Pair:
     """Two sequences with these records: shared ones keep their places, then some places are exchanged."""
     shared = left & right
     start = sorted(shared.elements(), key=repr)
@@ -262,7 +405,7 @@ def _swaps(size: int) -> st.SearchStrategy[list[tuple[int, int]]]:
     return st.lists(st.tuples(place, place), max_size=3)
 
 
-def _arranged(draw: Draw, counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
+def _arranged(draw: HypothesisDraw, counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
     return _valid_sequence(draw(st.permutations(sorted(counts.elements(), key=repr))), space)
 
 

@@ -2,6 +2,13 @@
 
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
+
+Cutting calls into foreign code that do not end.
+
+A first look at a plain function: a few calls, so that a crash is told as a crash before anybody speaks of privacy.
+
+A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
+now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict.
 """
 
 from __future__ import annotations
@@ -9,19 +16,27 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import io
+import itertools
 import mmap
 import os
 import pickle
 import signal
 import sys
 import tempfile
+import threading
+import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 import attrs
+import numpy as np
+
+from dpspec.base.errors import DpspecError, count
+from dpspec.blocks.space import Dataset, DatasetSpace
 
 Result = TypeVar("Result")
 Tell = Callable[[int, int], None]
@@ -270,3 +285,171 @@ class Spare(Generic[Result]):
                 os.kill(self._child, signal.SIGKILL)
             os.waitpid(self._child, 0)
             self._line = None
+
+
+# --- cutting calls into foreign code that do not end ----------------------------------------------
+
+
+WALL = 5.0
+"""Seconds on the clock that one call may take: it may wait, but not for ever."""
+
+
+class Cut(BaseException):
+    """Raised inside a call that takes too long; no `except Exception` of that call swallows it."""
+
+    def __init__(self, *, waited: bool) -> None:
+        super().__init__()
+        self.waited = waited
+
+
+@contextlib.contextmanager
+def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
+    """Cut calls that do not end, while this context is open.
+
+    This needs the main thread of a system with interval timers; elsewhere calls are not cut.
+
+    Args:
+        current: the number of the call that is running, negative for none.
+        seconds: processor time that one call may take; up to twice that goes by before it is cut.
+
+    >>> with contextlib.suppress(Cut), cutting(lambda: 0, 0.01):
+    ...     while True:
+    ...         pass
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    timers: tuple[tuple[signal.Signals, int, float], ...] = (
+        (signal.SIGVTALRM, signal.ITIMER_VIRTUAL, seconds),
+        (signal.SIGALRM, signal.ITIMER_REAL, max(WALL, seconds)),
+    )
+    if signal.getitimer(signal.ITIMER_REAL)[0]:
+        timers = timers[:1]
+    seen = {number: -1 for number, _, _ in timers}
+    cut = -1
+
+    def tick(number: int, _frame: Any) -> None:
+        """No call is cut twice: a second timer, or a late tick, must not strike whoever handles the first."""
+        nonlocal cut
+        running = current()
+        late = running >= 0 and running != cut and seen[signal.Signals(number)] == running
+        seen[signal.Signals(number)] = running
+        if late:
+            cut = running
+            raise Cut(waited=number == signal.SIGALRM)
+
+    before = [signal.signal(number, tick) for number, _, _ in timers]
+    for _, timer, period in timers:
+        signal.setitimer(timer, period, period)
+    try:
+        yield
+    finally:
+        for (number, timer, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
+
+
+# --- a first look at a plain function -------------------------------------------------------------
+
+
+FIRST = 24
+"""Datasets that are looked at; more only while every call raises."""
+MOST = 500
+CALLS = 64
+"""Calls in all before a function is said to raise always, at least."""
+LIMIT = 1.0
+FRAMES = 3
+
+
+class FunctionRaisesError(DpspecError):
+    """A plain function raises in every call, on every dataset that was tried: it does not fit the space, or is not finished."""
+
+    code = "function-raises"
+
+
+@attrs.frozen(kw_only=True)
+class Trial:
+    """What the first calls showed.
+
+    Args:
+        calls, datasets: how many calls were made, on how many datasets.
+        returned: how many of them returned something.
+        raised: on how many datasets a call raised.
+        cut: whether one of them did not end.
+        crash: the first exception, with its place in the code and the dataset; empty for none.
+    """
+
+    calls: int
+    datasets: int
+    returned: int
+    raised: int
+    cut: bool
+    crash: str = ""
+
+    @property
+    def always(self) -> bool:
+        """Whether every call raised."""
+        return bool(self.crash) and not self.returned and not self.cut
+
+
+def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: Iterable[Dataset], *, seed: int = 0) -> Trial:
+    """Call the function a few times on the first datasets; while it only raises, on more of them."""
+    calls = returned = raised = looked = 0
+    crash, inside, cut = "", False, False
+    held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
+    each = max(2, -(-CALLS // max(len(held), 1)))
+    with cutting(lambda: calls if inside else -1, LIMIT):
+        for place, dataset in enumerate(held):
+            if cut or (returned and place >= FIRST):
+                break
+            looked, failed = place + 1, False
+            note(f"a first call on {dataset}")
+            for turn in range(each):
+                handed = space.presented(dataset)
+                calls, inside = calls + 1, True
+                try:
+                    function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
+                    inside, returned = False, returned + 1
+                except Cut:  # a call that does not end is told by those who come after
+                    inside, cut = False, True
+                    break
+                except BaseException as problem:  # it is told, not handled
+                    inside, failed = False, True
+                    crash = crash or f"{_where(problem)}, on {space.presented(dataset)!r}"
+                if returned and turn:
+                    break
+            raised += failed
+    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash)
+
+
+def shape(space: DatasetSpace, datasets: Iterable[Dataset]) -> str:
+    """How a dataset looks to a plain function, in words."""
+    dataset = next(iter(datasets), None)
+    if dataset is None:
+        return ""
+    given = space.presented(dataset)
+    if not isinstance(given, (list, tuple)):
+        return f"a dataset is a {type(given).__name__} such as {given!r}"
+    kinds = " or ".join(dict.fromkeys(type(part).__name__ for part in given))
+    return f"a dataset is a {type(given).__name__}{f' of {kinds}' if kinds else ''} such as {given!r}"
+
+
+def _where(problem: BaseException) -> str:
+    """The exception with the last frames that led to it."""
+    frames = traceback.extract_tb(problem.__traceback__)[1:][-FRAMES:]
+    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}: {frame.line or '?'}" for frame in frames]
+    said = " ".join(f"{type(problem).__name__}: {problem}".split())[:200].rstrip(": ")
+    return f"{said} ({' > '.join(places)})" if places else said
+
+
+def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
+    """The error for a function that raises always.
+
+    Args:
+        name: of the function.
+        found: its trial.
+        told: the shape of a dataset.
+    """
+    rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
+    advice = f"{told}; mend the function, or name the file that it is written for"
+    return FunctionRaisesError("function", rule, advice, value=name)

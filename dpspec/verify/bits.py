@@ -27,18 +27,15 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import INFINITY, Bracket, number, rational
-from dpspec.plural import count
-from dpspec.spec import PrivacySpec
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
+from dpspec.base.exact import INFINITY, Bracket, number, rational
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.apart import Spare
-from dpspec.verify.assumptions import SAMPLES
-from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws
+from dpspec.verify.automatic.sampler import SAMPLES
+from dpspec.verify.expression import Outcomes
+from dpspec.verify.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, datasets, pair_order, pairs
 from dpspec.verify.sampled.engine import fingerprint
-from dpspec.verify.sampled.null import Bet, Null
-from dpspec.verify.sampled.outputs import Outcomes
-from dpspec.verify.sampled.pairs import Pair, datasets, pair_order, pairs
-from dpspec.verify.sampled.power import CONFIDENCE, bracket, interval, least_bound
+from dpspec.verify.sampled.null import CONFIDENCE, Bet, Null, bracket, interval, least_bound
 from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 TRAINING = 2_000
@@ -76,7 +73,7 @@ def exponents(values: Floats) -> tuple[Integers, Integers]:
 
 
 @attrs.frozen(kw_only=True)
-class Lattice:
+class OutputLattice:
     """An event on the bits of one number of the output.
 
     Args:
@@ -120,7 +117,7 @@ def _numbers(outcomes: Outcomes, place: int) -> Floats:
 class _Chosen:
     """An event with the probabilities that the training draws suggest; `turned` when it is likelier under x'."""
 
-    event: Lattice
+    event: OutputLattice
     p: float
     q: float
     turned: bool
@@ -156,7 +153,7 @@ def _candidates(left: Outcomes, right: Outcomes, place: int, shift: int, null: N
         growth = null.growth(one.ravel()[flat], two.ravel()[flat])
         chosen = int(flat[int(np.argmax(growth))])
         below, size, multiple, grid = (int(i) for i in np.unravel_index(chosen, one.shape))
-        event = Lattice(
+        event = OutputLattice(
             place=place, alone=alone, shift=shift, size=size - _HIGH, below=bool(below), grid=grid - _LOW, multiple=bool(multiple)
         )
         yield _Chosen(event, float(one.ravel()[chosen]), float(two.ravel()[chosen]), turned, float(growth.max()))
@@ -229,11 +226,11 @@ def _scope(calls: Calls, pairs: int) -> str:
     return f"last bits of the outputs on {count(pairs, 'pair')}, {count(calls.made, 'draw')}"
 
 
-def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None) -> Sequence[Pair]:
+def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None) -> Sequence[ChosenPair]:
     if given is None:
         found = pairs(datasets(spec, seed), spec)
         return sorted(found, key=lambda pair: (pair.distance, pair_order(pair, spec.space)))[:PAIRS]
-    listed: list[Pair] = []
+    listed: list[ChosenPair] = []
     for left, right in given:
         both = pairs([spec.space.dataset(left), spec.space.dataset(right)], spec)
         if not both:
@@ -242,7 +239,7 @@ def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None
     return listed
 
 
-def _judged(pair: Pair, calls: Calls, spec: PrivacySpec, goal: float, error: float) -> Verdict | None:
+def _judged(pair: ChosenPair, calls: Calls, spec: PrivacySpec, goal: float, error: float) -> Verdict | None:
     """Train on one pair, then bet on fresh draws until ln wealth reaches the goal or the rounds are over."""
     null = Null(spec.output_divergence, pair.bound)
     training = [calls.draw(dataset, "bits-train", TRAINING) for dataset in (pair.left, pair.right)]
@@ -261,7 +258,7 @@ def _judged(pair: Pair, calls: Calls, spec: PrivacySpec, goal: float, error: flo
     return None
 
 
-def _round(pair: Pair, chosen: _Chosen, calls: Calls, turn: int) -> tuple[int, int, int, int]:
+def _round(pair: ChosenPair, chosen: _Chosen, calls: Calls, turn: int) -> tuple[int, int, int, int]:
     """Fresh draws behind fair coins, as counts of (x in E, x not in E, x' in E, x' not in E), exchanged when turned."""
     label = f"{pair.left!r}|{pair.right!r}|bits-{turn}"
     heads = calls.coin(label, ROUND)
@@ -281,7 +278,7 @@ def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float
     return top + math.log(sum(math.exp(log - top) for log in logs) / len(logs)) - _ROUNDING if top > -math.inf else top
 
 
-def _refuted(pair: Pair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
+def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
     size = min(TRAINING, calls.left // 2)
     hits = [chosen.event.count(calls.draw(d, "bits-report", size)) if size else 0 for d in (pair.left, pair.right)]
     ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]

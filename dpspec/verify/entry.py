@@ -1,4 +1,8 @@
-"""One entry to the engines: the strongest method that applies is taken.
+"""A plain function named on the command line, `module:name`, and how it is sampled.
+
+Specification files hold no import paths: what code is run is said by the person who runs it.
+
+One entry to the engines: the strongest method that applies is taken.
 
 a mechanism with laws                  exhaustive: every pair of every universe
 a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
@@ -7,31 +11,160 @@ a plain function, anything else        sampled: it can be refuted, never verifie
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import itertools
+import operator
+import os
+import sys
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import attrs
 
+from dpspec.base.errors import DpspecError, NoRouteError, NotEnumerableError, count
+from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import NoRouteError, NotEnumerableError
-from dpspec.extension.registry import Registry
-from dpspec.mechanism import Mechanism
-from dpspec.plural import count
-from dpspec.spec import PrivacySpec
-from dpspec.verify.apart import Returned, apart, note
-from dpspec.verify.assumptions import ENUMERATES
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verify.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verify.automatic import Sampler
+from dpspec.verify.automatic.sampler import ENUMERATES
 from dpspec.verify.bits import refute_bits
 from dpspec.verify.exhaustive import Progress, not_empty, verify
-from dpspec.verify.function import Sampling
 from dpspec.verify.sampled.calls import Function
+from dpspec.verify.sampled.calls import datasets as tried_datasets
 from dpspec.verify.sampled.engine import DRAWS, ERROR, refute
-from dpspec.verify.sampled.pairs import datasets as tried_datasets
 from dpspec.verify.second import MOST_DATASETS, second_opinion
-from dpspec.verify.trial import refuse, shape, trial
-from dpspec.verify.verdict import Finding, Outcome, Verdict
+from dpspec.verify.verdict import Notice, Outcome, Verdict
+
+
+class FunctionError(DpspecError):
+    """A plain function given as module:name cannot be had: no such module or name, or it takes other arguments."""
+
+    code = "function"
+
+
+@define
+class Sampling:
+    """How a plain function is sampled, where it cannot be enumerated.
+
+    Args:
+        seed: the seed of all draws; the same seed, the same verdict.
+        error: the probability of refuting a true claim, at most.
+        draws: how many times the function may be called.
+        seconds: a limit on the time.
+        bits: also look at which doubles can be reached.
+
+    >>> Sampling(error="1e-6").options
+    ['--seed', '0', '--error', '1/1000000']
+    """
+
+    seed: Annotated[int, Integer(low=0)] = 0
+    error: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(ERROR)
+    draws: Annotated[int, Integer(low=1)] = DRAWS
+    seconds: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    bits: Annotated[bool, Truth()] = False
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keyword arguments of `verify_claim`."""
+        return {p.name: getattr(self, p.name) for p in parameters(Sampling)}
+
+    @property
+    def options(self) -> list[str]:
+        """The same on the command line; without what is so anyway, but always with the seed."""
+        words: list[str] = []
+        for p in parameters(Sampling):
+            value = getattr(self, p.name)
+            if value is True:
+                words += [f"--{p.name}"]
+            elif p.name == "seed" or value != p.default:
+                words += [f"--{p.name}", str(value)]
+        return words
+
+
+@attrs.frozen(kw_only=True)
+class NamedFunction:
+    """A plain function with its name.
+
+    Args:
+        path: where it is, as `module:name`.
+        call: the function `(dataset, numpy Generator) -> output`.
+        sampling: how it is sampled.
+    """
+
+    path: str
+    call: Function
+    sampling: Sampling = attrs.field(factory=Sampling)
+
+
+def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
+    """Import a function; the current directory comes before what is installed.
+
+    Args:
+        path: `module:name`, such as `survey:survey` for the function `survey` of survey.py.
+        sampling: how it is sampled.
+
+    Raises:
+        FunctionError: it cannot be had, or does not take two arguments.
+
+    >>> load_function("random:nothing")
+    Traceback (most recent call last):
+    ...
+    dpspec.verify.entry.FunctionError: function=random:nothing: random has no such name: write it as module:name
+    """
+    module, colon, name = path.partition(":")
+    if not (module and colon and name):
+        raise FunctionError("function", "must be written module:name", "such as survey:survey for survey.py", value=path)
+    found = _imported(module, path)
+    try:
+        call = operator.attrgetter(name)(found)
+    except AttributeError:
+        known = [key for key, value in vars(found).items() if inspect.isfunction(value) and not key.startswith("_")]
+        advice = did_you_mean(name, known) or "write it as module:name"
+        raise FunctionError("function", f"{module} has no such name", advice, value=path) from None
+    _check_arguments(call, path)
+    return NamedFunction(path=path, call=call, sampling=sampling or Sampling())
+
+
+def _imported(module: str, path: str) -> ModuleType:
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name is None or not f"{module}.".startswith(f"{problem.name}."):
+            raise _broken(path, problem) from problem
+        advice = f"run dpspec in the folder of {problem.name}.py, or install it"
+        raise FunctionError("function", f"there is no module {problem.name}", advice, value=path) from None
+    except (Exception, SystemExit) as problem:
+        raise _broken(path, problem) from problem
+
+
+def _broken(path: str, problem: BaseException) -> FunctionError:
+    rule = f"its module cannot be imported: {type(problem).__name__}: {problem}"
+    return FunctionError("function", rule, "mend it so that `import` works", value=path)
+
+
+def _check_arguments(call: Any, path: str) -> None:
+    if not callable(call):
+        raise FunctionError("function", "is no function", "name one of two arguments: a dataset and a generator", value=path)
+    try:
+        inspect.signature(call).bind("dataset", "generator")
+    except TypeError as problem:
+        rule = f"cannot be called with a dataset and a numpy Generator: {problem}"
+        raise FunctionError("function", rule, "give it two arguments", value=path) from None
+    except ValueError:  # a function of an extension module does not say what it takes
+        return
+
+
+# --- one entry to the engines ---------------------------------------------------------------------
+
 
 ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
@@ -129,12 +262,12 @@ class _Case:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
 
-    def _undecided(self, reason: str, findings: Iterable[Finding]) -> Verdict:
+    def _undecided(self, reason: str, findings: Iterable[Notice]) -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
 
     # -- first calls --------------------------------------------------------------------------------
 
-    def _first_calls(self) -> list[Finding]:
+    def _first_calls(self) -> list[Notice]:
         """What the first calls show; a function that only raises is bad input."""
         space = self.spec.space
         listed = self._looked_at()
@@ -147,7 +280,7 @@ class _Case:
             raise refuse(name, tried.value, shape(space, listed))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
-            findings.append(Finding(code="raises", text=f"{on}: {tried.value.crash}"))
+            findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
         return findings
 
     def _looked_at(self) -> list[Dataset]:
@@ -162,7 +295,7 @@ class _Case:
 
     # -- enumerated ---------------------------------------------------------------------------------
 
-    def _enumerated(self, findings: list[Finding]) -> Verdict | str:
+    def _enumerated(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if size is None or size > ENUMERATED:
@@ -205,10 +338,10 @@ class _Case:
             return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
         opinion = asked.value
         findings = _printed(opinion.printed or asked.printed)
-        findings += [Finding(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
         reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
         if opinion.misfit:
-            findings.append(Finding(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
+            findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
         if opinion.reaches:
             reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
         if asked.printed:
@@ -254,23 +387,23 @@ def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
     return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
 
 
-def _printed(text: str) -> list[Finding]:
+def _printed(text: str) -> list[Notice]:
     """What a function prints is seen by whoever sees the program's output."""
     if not text:
         return []
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
     advice = "whoever sees the output of the program sees it too"
-    return [Finding(code="prints", text=f"the function writes {shown} to the output of the program; {advice}")]
+    return [Notice(code="prints", text=f"the function writes {shown} to the output of the program; {advice}")]
 
 
-def _ends(child: Returned[Any], when: str) -> Finding:
+def _ends(child: Returned[Any], when: str) -> Notice:
     about = f" ({child.note})" if child.note else ""
-    return Finding(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
+    return Notice(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
 
 
-def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
     """Findings, but only the first of those that every stage would repeat."""
-    kept: dict[object, Finding] = {}
+    kept: dict[object, Notice] = {}
     for finding in findings:
         kept.setdefault(finding.code if finding.code in ("prints", ENDS) else finding, finding)
     return tuple(kept.values())

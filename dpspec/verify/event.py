@@ -16,19 +16,15 @@ from fractions import Fraction
 import attrs
 from flint import arb, ctx
 
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import Bracket, Number, ball, floor_of, number
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.errors import DpspecError
-from dpspec.exact import Bracket, Number, ball, number
-from dpspec.forms import floor_of
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import Exponential
-from dpspec.laws.exponential_law import ExponentialLaw
-from dpspec.laws.finite import FiniteLaw, Outcome
+from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.integers import IntegerLaw
-from dpspec.laws.law import Law
-from dpspec.laws.route import AtomicLaw, KnownLaw
+from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, OutputValue
 from dpspec.verify.expression import Expression, form, value
 from dpspec.verify.verdict import Event
 
@@ -71,7 +67,7 @@ def probability(law: Law, event: Expression) -> Bracket | None:
     return None
 
 
-def _of_any(law: Law, outcomes: Sequence[Outcome]) -> Bracket:
+def _of_any(law: Law, outcomes: Sequence[OutputValue]) -> Bracket:
     """P(outcomes) of a law whose outcomes have been listed."""
     if isinstance(law, Listed):
         held = law.bounds if isinstance(law, EnclosedLaw) else law.weights if isinstance(law, FiniteLaw) else set(law.support)
@@ -81,7 +77,7 @@ def _of_any(law: Law, outcomes: Sequence[Outcome]) -> Bracket:
         return _probability(sum((law.mass(outcome, _PRECISION) for outcome in outcomes), arb(0)))
 
 
-def _of_outcomes(law: Listed, outcomes: Sequence[Outcome]) -> Bracket:
+def _of_outcomes(law: Listed, outcomes: Sequence[OutputValue]) -> Bracket:
     if isinstance(law, EnclosedLaw):
         bounds = [law.bounds[outcome] for outcome in outcomes]
         low = sum((low for low, _ in bounds), Fraction(0))
@@ -178,7 +174,7 @@ def with_probabilities(event: Event, left: Law, right: Law, asked: Asked) -> Eve
     return attrs.evolve(event, left=ends[0], right=ends[1], proves=asked.refuted_by(ends[0], ends[1]))
 
 
-Ranked = tuple[Outcome, Fraction, Fraction, Fraction, Fraction]
+Ranked = tuple[OutputValue, Fraction, Fraction, Fraction, Fraction]
 """An outcome with the ends of P and of Q."""
 
 
@@ -213,11 +209,11 @@ def _chosen(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
     return list(dict.fromkeys((*ranked[:_TRIED], *likely)))
 
 
-def _outcomes(left: Law, right: Law) -> list[Outcome]:
+def _outcomes(left: Law, right: Law) -> list[OutputValue]:
     if isinstance(left, Listed) and isinstance(right, Listed):
         return list(dict.fromkeys((*left.support, *right.support)))
     if isinstance(left, AtomicLaw) and isinstance(right, AtomicLaw):
-        found: list[Outcome] = []
+        found: list[OutputValue] = []
         for precision in (_FEW, *_FEWER):
             try:
                 found = list(dict.fromkeys((*left.window(precision), *right.window(precision))))
@@ -235,7 +231,7 @@ def _ranked(left: Law, right: Law, *, both_ways: bool) -> list[Ranked]:
     return sorted(found, key=lambda entry: _rank(*entry, both_ways=both_ways))
 
 
-def _ends(law: Law, outcome: Outcome) -> tuple[Fraction, Fraction]:
+def _ends(law: Law, outcome: OutputValue) -> tuple[Fraction, Fraction]:
     if isinstance(law, FiniteLaw):
         return law.probability(outcome), law.probability(outcome)
     if isinstance(law, EnclosedLaw):
@@ -247,7 +243,7 @@ def _ends(law: Law, outcome: Outcome) -> tuple[Fraction, Fraction]:
 
 
 def _rank(
-    outcome: Outcome, p_low: Fraction, p_high: Fraction, q_low: Fraction, q_high: Fraction, *, both_ways: bool
+    outcome: OutputValue, p_low: Fraction, p_high: Fraction, q_low: Fraction, q_high: Fraction, *, both_ways: bool
 ) -> tuple[int, int, Fraction, str]:
     ways = [(p_low, q_high)] + ([(q_low, p_high)] if both_ways else [])
     for low, high in ways:
@@ -262,7 +258,7 @@ def _log(ratio: Fraction) -> int:
     return round((math.log(ratio.numerator) - math.log(ratio.denominator)) * _GRAIN) if ratio else -sys.maxsize
 
 
-def _of_these(outcomes: Sequence[Outcome], text: str, left: Law, right: Law, asked: Asked) -> Event:
+def _of_these(outcomes: Sequence[OutputValue], text: str, left: Law, right: Law, asked: Asked) -> Event:
     p, q = _of_any(left, outcomes), _of_any(right, outcomes)
     expression = Expression.listed(map(form, outcomes))
     return Event(text=text, left=p, right=q, expression=expression, proves=asked.refuted_by(p, q))
@@ -280,7 +276,7 @@ def _sizes(most: int) -> Iterable[int]:
     return range(2, most) if most <= _TRIED else sorted({2 + (most - 3) * i // _TRIED for i in range(_TRIED + 1)})
 
 
-def _named(outcomes: Sequence[Outcome]) -> str:
+def _named(outcomes: Sequence[OutputValue]) -> str:
     shown = ", ".join(map(str, outcomes[:8]))
     return f"one of the outcomes {shown}" + (f" and {len(outcomes) - 8} others" if len(outcomes) > 8 else "")
 

@@ -1,4 +1,15 @@
-"""Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
+"""Finite laws side by side: one table of integer weights per universe, and the pair that is farthest apart in it.
+
+The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
+`score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
+pair that attains it needs an exact `Number`.
+
+Pairs that a declared symmetry of the mechanism carries into one another need only be compared once.
+
+A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
+renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
+
+Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
 
 For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
 (B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
@@ -8,25 +19,149 @@ datasets at distance 0 must have the same law (B-S5).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
 
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
+from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
-from dpspec.errors import DpspecError, NumericalError, PluginContractError
-from dpspec.exact import INFINITY, Bracket, Number, largest, number, rounded_product
-from dpspec.extension.origin import origins
-from dpspec.extension.registry import Registry
-from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.plural import count
-from dpspec.spec import PrivacySpec, blocks_of
+from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import origins
+from dpspec.grammar.mechanism import Mechanism, Symmetry
+from dpspec.grammar.spec import PrivacySpec, blocks_of
+from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verify.event import Asked, telling_event
-from dpspec.verify.symmetry import Permutation, orbits, permutations
-from dpspec.verify.tables import Pair, Table
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, worst
+
+IndexPair = tuple[int, int]
+"""Two places in a list of datasets."""
+
+
+@attrs.frozen
+class LawMatrix:
+    """Weights rows[x][o] over totals[x], by the place x of a dataset."""
+
+    rows: Mapping[int, tuple[int, ...]]
+    totals: Mapping[int, int]
+
+    @classmethod
+    def of(cls, laws: Mapping[int, Law]) -> LawMatrix | None:
+        """The table of some laws; None when one is not finite.
+
+        >>> LawMatrix.of({0: FiniteLaw.point("a"), 1: FiniteLaw.uniform("ab")})
+        Table(rows={0: (1, 0), 1: (1, 1)}, totals={0: 1, 1: 2})
+        """
+        finite = {place: law for place, law in laws.items() if isinstance(law, FiniteLaw)}
+        if len(finite) < len(laws):
+            return None
+        outcomes = dict.fromkeys(outcome for law in finite.values() for outcome in law.weights)
+        rows = {place: tuple([law.weights.get(outcome, 0) for outcome in outcomes]) for place, law in finite.items()}
+        return cls(rows, {place: law.total for place, law in finite.items()})
+
+    def pair(self, left: int, right: int) -> FiniteDichotomy:
+        """The laws of two rows."""
+        return FiniteDichotomy(self.rows[left], self.rows[right], self.totals[left], self.totals[right])
+
+    def farthest(self, pairs: Iterable[IndexPair], divergence: OutputDivergence) -> IndexPair | None:
+        """The first of the pairs at which the divergence is largest; None when it has no score.
+
+        >>> class Ratio(OutputDivergence):
+        ...     def evaluate(self, pair, *, precision=64):
+        ...         return pair.max_log_ratio(precision=precision)
+        ...     def score(self, pair):
+        ...         return pair.largest_ratio()
+        >>> table = LawMatrix.of({0: FiniteLaw.bernoulli("1/2"), 1: FiniteLaw.bernoulli("1/3"), 2: FiniteLaw.bernoulli("1/4")})
+        >>> table.farthest([(0, 1), (0, 2), (1, 2)], Ratio())
+        (0, 2)
+        """
+        best, top, bottom = None, -1, 1
+        for pair in pairs:
+            score = divergence.score(self.pair(*pair))
+            if score is None:
+                return None
+            if score[0] * bottom > top * score[1]:
+                best, (top, bottom) = pair, score
+        return best
+
+
+# --- symmetry -------------------------------------------------------------------------------------
+
+
+Permutation = tuple[int, ...]
+"""Where each place of the universe goes."""
+
+
+def permutations(
+    symmetries: Sequence[Symmetry], datasets: Sequence[Dataset], law: Callable[[Dataset], Law], subject: str
+) -> tuple[Permutation, ...]:
+    """The symmetries that map the universe to itself, as permutations of its places, each checked on every law.
+
+    Raises:
+        PluginContractError: when a renamed dataset does not have the renamed law.
+    """
+    places = {dataset: place for place, dataset in enumerate(datasets)}
+    found: dict[Permutation, None] = {}
+    for symmetry in symmetries:
+        images = [_image(symmetry, dataset) for dataset in datasets]
+        turned = tuple(places[image] for image in images if image in places)
+        if len(set(turned)) < len(datasets) or turned in found or turned == tuple(range(len(datasets))):
+            continue
+        for dataset, image in zip(datasets, images, strict=True):
+            here, there = law(dataset), law(image)
+            if isinstance(here, FiniteLaw) and here.push_forward(symmetry.outcome) != there:
+                rule = f"declares the symmetry {symmetry.label}, but it does not turn the law of {dataset} into that of {image}"
+                raise PluginContractError(subject, rule, "report it to the plugin's author")
+        found[turned] = None
+    return tuple(found)
+
+
+def _image(symmetry: Symmetry, dataset: Dataset) -> Dataset:
+    """The renamed dataset; None when it lies outside the space."""
+    try:
+        return symmetry.dataset(dataset)
+    except DpspecError:
+        return None
+
+
+def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered: bool, subject: str) -> list[list[int]]:
+    """The pairs of one distance in groups that the permutations carry into one another, each led by its first pair.
+
+    >>> orbits([(0, 1), (0, 2), (1, 2)], [(1, 0, 2)], ordered=False, subject="toy")
+    [[0], [1, 2]]
+
+    Raises:
+        PluginContractError: when a pair goes to a pair at another distance.
+    """
+    places = {pair: place for place, pair in enumerate(pairs)}
+    groups: list[list[int]] = []
+    seen: set[int] = set()
+    for start in range(len(pairs)):
+        if start in seen:
+            continue
+        seen.add(start)
+        group, pending = [], [start]
+        while pending:
+            place = pending.pop()
+            group.append(place)
+            for turn in turns:
+                left, right = turn[pairs[place][0]], turn[pairs[place][1]]
+                image = (left, right) if ordered or left < right else (right, left)
+                if image not in places:
+                    raise PluginContractError(subject, "declares a symmetry that changes distances", "report it to its author")
+                if places[image] not in seen:
+                    seen.add(places[image])
+                    pending.append(places[image])
+        groups.append(sorted(group))
+    return groups
+
+
+# --- exhaustive verification ----------------------------------------------------------------------
+
 
 PRECISIONS = (64, 128, 256, 512)
 """Bits at which a bracket is refined until the pair is decided."""
@@ -163,7 +298,7 @@ class _Walk:
         datasets, bound = universe.datasets, self.spec.bound(universe)
         classes = self._by_distance(datasets)
         compared = {place for pairs in classes.values() for pair in pairs for place in pair}
-        table = Table.of({place: self.law(datasets[place]) for place in sorted(compared)})
+        table = LawMatrix.of({place: self.law(datasets[place]) for place in sorted(compared)})
         turns = self._turns(universe, classes, table)
         found, best = _Found(), None
         for distance, pairs in classes.items():
@@ -183,9 +318,9 @@ class _Walk:
         )  # fmt: skip
         return result, self._with_event(best)
 
-    def _by_distance(self, datasets: Sequence[Dataset]) -> dict[Number, list[Pair]]:
+    def _by_distance(self, datasets: Sequence[Dataset]) -> dict[Number, list[IndexPair]]:
         """The pairs at finite distance, as places in the universe, gathered by distance."""
-        classes: dict[Number, list[Pair]] = {}
+        classes: dict[Number, list[IndexPair]] = {}
         choose = itertools.combinations if self.is_symmetric else itertools.permutations
         for left, right in choose(range(len(datasets)), 2):
             distance = self.spec.distance(datasets[left], datasets[right])
@@ -193,7 +328,7 @@ class _Walk:
                 classes.setdefault(distance, []).append((left, right))
         return classes
 
-    def _turns(self, universe: Universe, classes: dict[Number, list[Pair]], table: Table | None) -> tuple[Permutation, ...]:
+    def _turns(self, universe: Universe, classes: dict[Number, list[IndexPair]], table: LawMatrix | None) -> tuple[Permutation, ...]:
         """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score."""
         first = next(iter(classes.values()), [])[:1]
         if table is None or not first or table.farthest(first, self.spec.output_divergence) is not None:
@@ -203,7 +338,7 @@ class _Walk:
         return permutations(declared, universe.datasets, self.law, f"mechanism {name}")
 
     def _groups(
-        self, distance: Number, pairs: Sequence[Pair], table: Table | None, turns: tuple[Permutation, ...]
+        self, distance: Number, pairs: Sequence[IndexPair], table: LawMatrix | None, turns: tuple[Permutation, ...]
     ) -> Iterable[list[int]]:
         """The pairs of one distance in groups led by a pair whose divergence none in the group exceeds."""
         farthest = None if table is None or distance == 0 else table.farthest(pairs, self.spec.output_divergence)
@@ -215,7 +350,7 @@ class _Walk:
         return ([place] for place in range(len(pairs)))
 
     def _telling(
-        self, distance: Number, pairs: Sequence[Pair], groups: Iterable[list[int]], datasets: Sequence[Dataset], bound: Number
+        self, distance: Number, pairs: Sequence[IndexPair], groups: Iterable[list[int]], datasets: Sequence[Dataset], bound: Number
     ) -> Iterator[int]:
         """The places of the pairs that settle one distance: the leaders of the groups.
 
@@ -267,10 +402,10 @@ class _Found:
     """The largest constant so far, the first pair that attains it, and every outcome."""
 
     constant: Bracket = attrs.field(factory=lambda: Bracket.exactly(0))
-    at: Pair | None = None
+    at: IndexPair | None = None
     outcomes: list[Outcome] = attrs.field(factory=lambda: [Outcome.VERIFIED])
 
-    def add(self, pair: Pair, ratio: Bracket, outcome: Outcome) -> None:
+    def add(self, pair: IndexPair, ratio: Bracket, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
         above = self.at is None or ratio.lower > self.constant.lower
         if above or (self.at is not None and pair < self.at and ratio.lower == self.constant.lower):
@@ -278,7 +413,7 @@ class _Found:
         self.constant = largest((self.constant, ratio))
 
 
-def _at(datasets: Sequence[Dataset], pair: Pair) -> tuple[Dataset, Dataset]:
+def _at(datasets: Sequence[Dataset], pair: IndexPair) -> tuple[Dataset, Dataset]:
     return datasets[pair[0]], datasets[pair[1]]
 
 

@@ -1,7 +1,7 @@
 """What an observer sees of one call: the value that it returns, the exception that it raises, the text that it prints.
 
 Both engines tell outcomes apart by `observed` alone, the enumerated one as it stands and the sampled one through
-`dpspec.verify.sampled.outputs.atom`, which is made of it. Two calls look the same when these agree:
+`dpspec.verify.expression.atom`, which is made of it. Two calls look the same when these agree:
 
     type     1, True, 1.0, np.int64(1) and Fraction(1) are five outcomes; so are a list and a tuple of equal parts
     value    with the sign of zero and the bits of NaN; a Decimal with its trailing zeros
@@ -36,7 +36,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.errors import NotEnumerableError
+from dpspec.base.errors import NotEnumerableError
 
 _ITSELF = (int, str, bytes, type(None))
 _DEEPEST = 100

@@ -18,24 +18,23 @@ from typing import Any
 
 import attrs
 
-from dpspec.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
-from dpspec.exact import Bracket, Number, number
-from dpspec.extension.registry import Provenance, Registry
-from dpspec.files import read_bytes, write_whole
-from dpspec.mechanism import Mechanism
-from dpspec.params import build
-from dpspec.spec import PrivacySpec
+from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.files import read_bytes, write_whole
+from dpspec.base.params import build
+from dpspec.extension.hooks import Provenance, Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verify import verdict as verdicts
 from dpspec.verify.automatic import Sampler
 from dpspec.verify.document import FileReport, Obligation
-from dpspec.verify.entry import PATHS, verify_claim
+from dpspec.verify.entry import PATHS, NamedFunction, Sampling, verify_claim
 from dpspec.verify.event import with_probabilities
 from dpspec.verify.exhaustive import Progress, asked_of, computed_law
 from dpspec.verify.expression import Expression
-from dpspec.verify.function import NamedFunction, Sampling
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.witness import event_counts
 from dpspec.verify.verdict import Event, Outcome, Verdict, Witness

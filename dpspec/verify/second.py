@@ -26,11 +26,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dpspec.base.errors import count
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.laws.law import Law
-from dpspec.plural import count
-from dpspec.verify.apart import CAN_FORK, note
-from dpspec.verify.limit import Cut, cutting
+from dpspec.verify.apart import CAN_FORK, Cut, cutting, note
 from dpspec.verify.observed import UnobservableError, observed, observed_raise
 
 RUNS = 8_000
@@ -50,7 +49,7 @@ _REACHING = (
 """Beginnings of the names of audit events by which code reaches beyond its own values (PEP 578)."""
 _MODULES = (".py", ".pyc", ".so", ".pyd")
 
-Function = Callable[[Any, Any], Any]
+RealFunction = Callable[[Any, Any], Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +70,7 @@ class Opinion:
 
 
 def second_opinion(
-    function: Function, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0
+    function: RealFunction, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0
 ) -> Opinion:
     """Run the function on the datasets of some laws, and hold what is seen against them.
 
@@ -97,7 +96,7 @@ def second_opinion(
 class _Crowd:
     """Many runs on several datasets."""
 
-    function: Function
+    function: RealFunction
     space: DatasetSpace
     datasets: Sequence[Dataset]
     seed: int

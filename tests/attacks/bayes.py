@@ -14,23 +14,20 @@ from random import Random
 from typing import Any
 
 import attrs
-from dpspec_attackers.arbitrary import ArbitraryPrior
 from dpspec_attackers.chamber import InformationChamber
-from dpspec_attackers.compound import CompoundTester
-from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.counts import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.independent import IndependentRecord
 from dpspec_attackers.membership import StrongMembership
-from dpspec_attackers.restricted import AttributeRestricted
 from dpspec_attackers.sampling import NosyNeighbour, Outsider
-from dpspec_attackers.strongest import StrongestAttacker
-from dpspec_attackers.tester import FrequentistTester
+from dpspec_attackers.strongest import ArbitraryPrior, StrongestAttacker
+from dpspec_attackers.tester import AttributeRestricted, CompoundTester, FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult, MultDelta, TotalVariation
-from dpspec_divergences.counting import Hamming, SymmetricDifference
+from dpspec_divergences.counting import AddRemove, DifferInOnePosition, Hamming, ReplaceOne, SymmetricDifference
 from dpspec_divergences.paths import Neighbour
-from dpspec_divergences.relations import AddRemove, DifferInOnePosition, ReplaceOne
-from dpspec_flavours.streams.one_sided import MultOneWay
+from dpspec_flavours.streams.personal import MultOneWay
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.base.exact import INFINITY, ln, number
+from dpspec.base.params import define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
@@ -38,11 +35,10 @@ from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.exact import INFINITY, ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import Mechanism
-from dpspec.params import define
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
 
 F = Fraction
 Law = dict[Any, Fraction]
@@ -317,7 +313,7 @@ def limit(question: Question, statements: tuple[RiskStatement, ...]) -> RiskStat
 
 def holds(question: Question, said: RiskStatement) -> bool:
     """Whether the limit is not beyond the truth."""
-    if said.relation is Relation.EQUALS and question.kind != TOLD:
+    if said.relation is Sense.EQUALS and question.kind != TOLD:
         return False
     if question.least:
         return question.value is not None and said.value.lower <= number(question.value)

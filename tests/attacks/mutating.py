@@ -147,7 +147,7 @@ def outcomes(count: int, seed: int, folder: Path) -> Counter[str]:
 
     A file that fails is kept in the folder, told on stderr, and the next one follows.
     """
-    from dpspec.errors import DpspecError, Faults
+    from dpspec.base.errors import DpspecError, Faults
     from dpspec.extension import installed
     from dpspec.specfile.reader import read
 

@@ -17,14 +17,14 @@ from typing import Any
 import attrs
 from dpspec_divergences import UserMetric
 
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.exact import ln, number
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from tests.verify.toys import block
 
 Pair = tuple[Any, Any]

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from dpspec.errors import DpspecError
+from dpspec.base.errors import DpspecError
 from tests.attacks import bayes
 
 FEW, MANY = 220, 10_000

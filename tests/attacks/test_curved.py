@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from dpspec.api import compare_specs
-from dpspec.compare.comparison import Answer
-from dpspec.exact import number
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import number
+from dpspec.compare.compare import Answer
+from dpspec.laws.law import FiniteLaw
 from tests.compare.test_rules import ONE_BIT, budget, d_pr, d_x, spec
 
 MARGIN = 1e-6

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from dpspec.errors import NotEnumerableError
+from dpspec.base.errors import NotEnumerableError
 from dpspec.laws import FiniteLaw
 from dpspec.verify.automatic import enumerate_law
 from dpspec.verify.observed import observed, observed_raise

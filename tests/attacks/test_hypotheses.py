@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 import pytest
 
 from dpspec.api import compare_specs, rules_of
+from dpspec.base.exact import Number, number
+from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.comparison import Answer
-from dpspec.compare.search import search
-from dpspec.conversion import Conversion
-from dpspec.exact import Number, number
+from dpspec.compare.compare import Answer
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import TwoSidedGeometric
-from dpspec.params import define
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.rule import Conversion
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.integers import TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
+from dpspec.reason.search import search
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.compare.test_rules import (
@@ -154,7 +154,7 @@ DROPPED: dict[tuple[str, str], Dropped] = {
     ),
     ("input-domination", "rescaled"): (
         spec(TWO, SYMMETRIC, value="ln(2)"), spec(TWO, d_x("within-distance", of=SYMMETRIC, most=2), value="ln(2)"),
-        Toy(lambda x: TwoSidedGeometric(center=len(x), decay=number("ln(2)"))),
+        Toy(lambda x: TwoSidedGeometricLaw(center=len(x), decay=number("ln(2)"))),
     ),
     ("domination-inside-universes", "constant inside"): (
         spec(COUNTS, HAMMING, multiverse=SIZES, value="ln(2)"), spec(COUNTS, SYMMETRIC, multiverse=SIZES, value="1/4 ln(2)"),
@@ -186,7 +186,7 @@ DROPPED: dict[tuple[str, str], Dropped] = {
     ("conversion", "formula"): (spec(BIT, STEPS, value="ln(2)"), spec(BIT, STEPS, VARIATION, value="33/100"), COIN),
     ("conversion", "neighbours"): (
         spec(BITS, ORDERED, value="ln(2)"), spec(BITS, ORDERED, KL, value="1/3 ln(2)"),
-        Toy(lambda x: TwoSidedGeometric(center=sum(x), decay=number("ln(2)"))),
+        Toy(lambda x: TwoSidedGeometricLaw(center=sum(x), decay=number("ln(2)"))),
     ),
     ("conversion", "one budget"): (
         table(spec(BITS, STEPS, multiverse=by_list(left=(A, B), right=(C, D))), left="ln(2)", right="ln(3)"),

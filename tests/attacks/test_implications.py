@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from dpspec.api import compare_specs
+from dpspec.base.errors import DpspecError
 from dpspec.checker.check import check_derivation
-from dpspec.compare.comparison import Answer, Direction
-from dpspec.errors import DpspecError
+from dpspec.compare.compare import Answer, Direction
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
 from tests.attacks.programs import satisfied, separating
 from tests.attacks.questions import Plain, questions
 from tests.attacks.simplex import largest

@@ -11,13 +11,19 @@ import signal
 
 import pytest
 
-from dpspec.blocks.attributes import all_records, check_attributes, count_records, restrict_attributes
+from dpspec.base.errors import DpspecError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multisets import multisets_between, sequences_between
+from dpspec.blocks.multisets import (
+    all_records,
+    check_attributes,
+    count_records,
+    multisets_between,
+    restrict_attributes,
+    sequences_between,
+)
 from dpspec.blocks.records import OrderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import DpspecError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.extension import installed
 from dpspec.specfile.reader import read_text
 from tests.attacks.mutating import ROOT, Hang, _late

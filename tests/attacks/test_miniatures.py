@@ -12,9 +12,8 @@ import pytest
 
 from dpspec.extension import installed
 from dpspec.specfile import read_text
-from dpspec.verify.document import verify_document
-from dpspec.verify.standing import standing
-from dpspec.verify.words import Word
+from dpspec.verify.document import standing, verify_document
+from dpspec.verify.verdict import Word
 
 HEAD = 'schema = 1\nid = "attack"\ntitle = "attack"\n'
 NOISE = """

@@ -6,11 +6,10 @@ import resource
 
 import pytest
 
-from dpspec.errors import DpspecError
+from dpspec.base.errors import DpspecError
 from dpspec.extension import installed
-from dpspec.specfile.positions import Positions
-from dpspec.specfile.reader import read_text
-from dpspec.specfile.text import parse
+from dpspec.specfile.maker import Positions
+from dpspec.specfile.reader import parse, read_text
 from tests.attacks.mutating import FAILED, KEYS, outcomes
 
 MEGABYTES = 500

@@ -16,8 +16,8 @@ import pytest
 
 from dpspec import installed, read_spec
 from dpspec import release as face
-from dpspec.errors import DpspecError
-from dpspec.files import private_folder
+from dpspec.base.errors import DpspecError
+from dpspec.base.files import private_folder
 from tests.release.test_whole_releases import compositions, given, spec
 
 SUFFIXES = (".csv", ".parquet", ".arrow")

@@ -17,14 +17,12 @@ from fractions import Fraction
 
 import pytest
 
-from dpspec.errors import NumericalError, ParameterError
-from dpspec.exact import Bracket, number
-from dpspec.forms import MOST_BITS, ceiling_of, floor_of
-from dpspec.laws.composition import compose
-from dpspec.laws.continuous import Gaussian, Laplace
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
-from dpspec.numbers import MOST_DIGITS
+from dpspec.base.errors import NumericalError, ParameterError
+from dpspec.base.exact import MOST_BITS, MOST_DIGITS, Bracket, ceiling_of, floor_of, number
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.loss import compose
 
 LIMIT = 2 << 30
 """Bytes of address space: what every command is promised to work inside of."""
@@ -164,7 +162,7 @@ ORDERS = (2, 3, 64, 10**6)
 
 
 def laplace(t):
-    return Laplace(0, 1).against(Laplace(Fraction(t), 1))
+    return LaplaceLaw(0, 1).against(LaplaceLaw(Fraction(t), 1))
 
 
 @pytest.mark.parametrize("t", SHIFTS)
@@ -192,7 +190,7 @@ def test_laplace_pairs_by_their_formulas(t):
 def test_huge_losses_stay_below_their_trivial_limits(shift):
     top = number(Fraction(Decimal(shift)))
     for times in (1, 3, 10**6):
-        pair = compose([(Laplace(0, 1).against(Laplace(top.as_fraction(), 1)), times)])
+        pair = compose([(LaplaceLaw(0, 1).against(LaplaceLaw(top.as_fraction(), 1)), times)])
         assert pair.hockey_stick(1).upper <= 1
         assert pair.renyi(2).upper <= top * times
         found = pair.epsilon_at("1/10")
@@ -203,7 +201,7 @@ def test_huge_losses_stay_below_their_trivial_limits(shift):
 @pytest.mark.parametrize(
     "variance", ["1e-6", "1", pytest.param("1e6", marks=pytest.mark.long), "1e18", pytest.param("1e40", marks=pytest.mark.long)]
 )
-@pytest.mark.parametrize("law", [Gaussian, DiscreteGaussian])
+@pytest.mark.parametrize("law", [GaussianLaw, DiscreteGaussianLaw])
 def test_gaussian_epsilons_are_finite_and_below_the_bound_of_bun_and_steinke(law, variance):
     """rho + 2 sqrt(rho ln(1/delta)), and at delta = 1e-400 too."""
     size = Fraction(Decimal(variance))
@@ -253,11 +251,11 @@ PAIRS = {
     "tiny bits": (FiniteLaw.bernoulli("1e-300"), FiniteLaw.bernoulli("2e-300")),
     "far bits": (FiniteLaw.bernoulli("1e-300"), FiniteLaw.bernoulli(1 - Fraction(1, 10**300))),
     "long ratio": (
-        TwoSidedGeometric.with_ratio(0, Fraction(10**50, 10**50 + 1)),
-        TwoSidedGeometric.with_ratio(200, Fraction(10**50, 10**50 + 1)),
+        TwoSidedGeometricLaw.with_ratio(0, Fraction(10**50, 10**50 + 1)),
+        TwoSidedGeometricLaw.with_ratio(200, Fraction(10**50, 10**50 + 1)),
     ),
-    "steep": (TwoSidedGeometric(0, number(10**9)), TwoSidedGeometric(1, number(10**9))),
-    "wide": (DiscreteGaussian(0, 10**20), DiscreteGaussian(1, 10**20)),
+    "steep": (TwoSidedGeometricLaw(0, number(10**9)), TwoSidedGeometricLaw(1, number(10**9))),
+    "wide": (DiscreteGaussianLaw(0, 10**20), DiscreteGaussianLaw(1, 10**20)),
 }
 
 

@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from dpspec.api import find_yardsticks, read_spec
-from dpspec.compare.search import rules_of, search
-from dpspec.errors import DpspecError
+from dpspec.base.errors import DpspecError
 from dpspec.extension import installed
 from dpspec.ledger import Part, compose
+from dpspec.reason.search import rules_of, search
 from tests.attacks.questions import questions
 
 RULES = rules_of(installed().registry)

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.finite import FiniteLaw
-from dpspec.verify.apart import CAN_FORK, Spare, apart, note
+from dpspec.laws.law import FiniteLaw
+from dpspec.verify.apart import CAN_FORK, FunctionRaisesError, Spare, apart, note
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.second import ERROR, second_opinion
-from dpspec.verify.trial import FunctionRaisesError
 from dpspec.verify.verdict import Outcome
 from tests.attacks.tricks import ENDINGS
 from tests.sampled.toys import BIT, claim

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpspec.errors import NotEnumerableError
+from dpspec.base.errors import NotEnumerableError
 from dpspec.verify.automatic import enumerate_law
 from dpspec.verify.observed import observed, observed_raise
 from tests.attacks.random_code import programs

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 from dpspec.api import derive
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import number
 from dpspec.checker.check import RULES, check_derivation
-from dpspec.compare.derivation import Derivation
-from dpspec.compare.events import BLOCKS, lines
-from dpspec.errors import DpspecError
-from dpspec.exact import number
 from dpspec.extension import installed
-from dpspec.rule import Step
+from dpspec.grammar.rule import Step
+from dpspec.reason.search import Derivation
+from dpspec.reason.small_spaces import BLOCKS, lines
 from dpspec.specfile import read_text
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome

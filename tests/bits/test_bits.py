@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpspec.blocks.values import ValueLists
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.verify.bits import Lattice, exponents, refute_bits
-from dpspec.verify.sampled.outputs import Outcomes
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.blocks.vectors import ValueLists
+from dpspec.verify.bits import OutputLattice, exponents, refute_bits
+from dpspec.verify.expression import Outcomes
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import bits_spec, block
 
@@ -113,9 +113,9 @@ def test_exponents_are_those_of_the_rational_number():
 
 
 def test_an_event_counts_what_its_words_say():
-    event = Lattice(place=0, alone=True, shift=1, size=-1, below=True, grid=-3, multiple=False)
+    event = OutputLattice(place=0, alone=True, shift=1, size=-1, below=True, grid=-3, multiple=False)
     assert str(event) == "|out - 1| < 2^-1, and out - 1 is no multiple of 2^-3"
     assert event.count(Outcomes.of([1.0, 1.0625, 1.125, 0.9375, 1.5625])) == 2
-    exact = Lattice(place=1, alone=False, shift=-2, size=1, below=False, grid=0, multiple=True)
+    exact = OutputLattice(place=1, alone=False, shift=-2, size=1, below=False, grid=0, multiple=True)
     assert str(exact) == "2^0 <= |out[1] + 2| < 2^1, and out[1] + 2 is a multiple of 2^0"
     assert exact.count(Outcomes.of([(0.0, -1.0), (0.0, -0.5), (0.0, 0.0), (0.0, -3.0)])) == 2

@@ -12,10 +12,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from dpspec.checkpoints import Folder
+from dpspec.base.errors import CheckpointError, NotAFileError
+from dpspec.base.files import read_bytes, whole
 from dpspec.cli import main
-from dpspec.errors import CheckpointError, NotAFileError
-from dpspec.files import read_bytes, whole
+from dpspec.grammar.workers import Folder
 
 LONG = "a" * 300
 

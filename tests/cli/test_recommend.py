@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpspec.exact import number
+from dpspec.base.exact import number
 
 TWO = ("two-dimensional", "posterior=1/4", "ratio=3")
 TWELVE = ("membership-difference", "difference=1/5", "releases=12", "delta_each=1e-8", "delta=1e-6", "failure=1/100")

@@ -18,8 +18,8 @@ import pytest
 
 from dpspec import installed, read_spec
 from dpspec import release as engine
-from dpspec.errors import PluginContractError, ReleaseError
-from dpspec.mechanism import Mechanism
+from dpspec.base.errors import PluginContractError, ReleaseError
+from dpspec.grammar.mechanism import Mechanism
 
 SPEC = """\
 schema = 1

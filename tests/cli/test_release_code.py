@@ -6,10 +6,10 @@ import attrs
 import pytest
 
 from dpspec import read_spec
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
-from dpspec.mechanism import Mechanism
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.verify.document import verify_release
-from dpspec.verify.words import Word
+from dpspec.verify.verdict import Word
 
 
 @pytest.fixture

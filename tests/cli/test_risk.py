@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dpspec.exact import number
+from dpspec.base.exact import number
 from dpspec.extension import installed
 
 

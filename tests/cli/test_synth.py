@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dpspec.extension import installed
-from dpspec.reading import read_table
+from dpspec.grammar.tables import read_table
 from dpspec.release.draw import formats_of
-from dpspec.synthesis import builders
+from dpspec.release.synthesis import builders
 
 
 def test_what_there_is_is_listed_with_its_source(run):

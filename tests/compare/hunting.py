@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.space import Dataset
-from dpspec.laws.finite import FiniteLaw
-from dpspec.rule import Step
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.rule import Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import Toy

@@ -16,14 +16,19 @@ import attrs
 import pytest
 
 from dpspec.api import derive, read_spec
+from dpspec.base.errors import (
+    DerivationChainError,
+    DerivationFileError,
+    DerivationTooLongError,
+    DerivationVersionError,
+    DpspecError,
+)
+from dpspec.base.exact import number
 from dpspec.checker.check import BLOCKS, MOST_STEPS, RULES, Checked, check_derivation, check_file
 from dpspec.checker.conversions import CONVERSIONS as FOLLOWED
-from dpspec.compare.derivation import Derivation
-from dpspec.conversion import Conversion
-from dpspec.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError, DpspecError
-from dpspec.exact import number
 from dpspec.extension import installed
-from dpspec.rule import Step
+from dpspec.grammar.rule import Conversion, Step
+from dpspec.reason.search import Derivation
 from tests.compare.stored import FOLDER, PAIRS, ROOT
 from tests.compare.test_rules import (
     ADDED,

@@ -3,14 +3,14 @@
 import pytest
 
 from dpspec.api import compare_specs
+from dpspec.base.exact import number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.compare.comparison import Answer, Relation
-from dpspec.exact import number
-from dpspec.spec import PrivacySpec
+from dpspec.compare.compare import Answer, Implication
+from dpspec.grammar.spec import PrivacySpec
 from tests.verify.toys import bits_spec, block
 
 SEX = Attribute(name="sex", categories=("f", "m"))
@@ -29,7 +29,7 @@ def epsilon(value: object) -> UniformBudget:
 
 
 def test_a_specification_is_equivalent_to_itself() -> None:
-    assert compare_specs(bits_spec(), bits_spec()).relation is Relation.EQUIVALENT
+    assert compare_specs(bits_spec(), bits_spec()).relation is Implication.EQUIVALENT
 
 
 @pytest.mark.reference("B-X10")
@@ -39,7 +39,7 @@ def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -
     assert found.forward.answer is Answer.IMPLIES
     assert found.backward.answer in (Answer.SEPARATED, Answer.UNKNOWN)
     wide = compare_specs(bits_spec(epsilon="ln(2)"), bits_spec(epsilon="ln(3)"))
-    assert wide.relation is Relation.IMPLIES
+    assert wide.relation is Implication.IMPLIES
     assert wide.backward.separation is not None
     assert "refuted" in wide.backward.separation.checks[1]
 
@@ -48,7 +48,7 @@ def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -
 def test_more_invariants_are_implied_and_separated_by_releasing_them() -> None:
     held = LevelSets(invariants=(Marginal(attributes=("sex",)),))
     found = compare_specs(records(), records(multiverse=held))
-    assert found.relation is Relation.IMPLIES
+    assert found.relation is Implication.IMPLIES
     separation = found.backward.separation
     assert separation is not None
     assert separation.mechanism == "publish exactly: person by sex"
@@ -92,7 +92,7 @@ def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
 
 def test_a_specification_says_nothing_of_the_datasets_of_another_space() -> None:
     found = compare_specs(bits_spec(length=2), bits_spec(length=3))
-    assert found.relation is Relation.INCOMPARABLE
+    assert found.relation is Implication.INCOMPARABLE
     separation = found.forward.separation
     assert separation is not None
     assert (separation.kind, separation.left, separation.right) == ("space", (0, 0, 0), (0, 0, 1))
@@ -128,7 +128,7 @@ def test_universes_by_list_are_compared_pair_by_pair() -> None:
     """Two overlapping universes that hold all pairs of a third one imply it, though none of them contains it."""
     a, b, c = (0, 0, 0), (0, 0, 1), (0, 1, 0)
     pairs, whole = listed(ab=(a, b), bc=(b, c), ca=(c, a)), listed(abc=(a, b, c))
-    assert compare_specs(pairs, whole).relation is Relation.EQUIVALENT
+    assert compare_specs(pairs, whole).relation is Implication.EQUIVALENT
     two = compare_specs(listed(ab=(a, b), bc=(b, c)), whole)
     assert two.forward.answer is not Answer.IMPLIES
     assert two.backward.answer is Answer.IMPLIES

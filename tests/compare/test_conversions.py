@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import pytest
 
-from dpspec.compare.conversions import LONGEST, paths
-from dpspec.compare.quantities import convert, equations, registered
-from dpspec.conversion import Conversion
-from dpspec.errors import MissingKeyError, NoRouteError, ParameterError, UnknownKeyError, UnknownNameError
-from dpspec.exact import Bracket, number
+from dpspec.base.errors import MissingKeyError, NoRouteError, ParameterError, UnknownKeyError, UnknownNameError
+from dpspec.base.exact import Bracket, number
+from dpspec.base.params import build
 from dpspec.extension import installed
-from dpspec.params import build
+from dpspec.grammar.rule import Conversion
+from dpspec.reason.conversions import LONGEST, convert, equations, paths, registered
 
 REGISTRY = installed().registry
 

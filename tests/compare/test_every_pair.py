@@ -15,11 +15,11 @@ import pytest
 from dpspec.api import compare_specs, read_spec
 from dpspec.blocks.space import Dataset
 from dpspec.checker.check import check_derivation
-from dpspec.compare.comparison import Answer, Direction, Separation
-from dpspec.compare.separations import outside
-from dpspec.compare.separations.pairs import allowance
+from dpspec.compare import families as outside
+from dpspec.compare.compare import Answer, Direction, Separation
 from dpspec.extension import installed
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.small_spaces import allowance
 from dpspec.specfile import SpecDocument, spec_files
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome

@@ -13,13 +13,12 @@ from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec import PrivacySpec
 from dpspec.api import compare_specs, order_specs, read_spec
+from dpspec.base.errors import ParameterError, UnknownNameError
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.comparison import Answer, Comparison, Direction
-from dpspec.compare.order import Order, order
-from dpspec.errors import ParameterError, UnknownNameError
-from dpspec.report import order as words
+from dpspec.compare.compare import Answer, Comparison, Direction, Order, order
+from dpspec.report import comparison as words
 
 ROOT = Path(__file__).parents[2]
 YES, NO, OPEN = Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN
@@ -128,7 +127,7 @@ def test_progress_and_reports_of_the_census_files() -> None:
     documents, seen = census(), []
     found = order_specs(documents, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(n, 21) for n in range(1, 22)]
-    text, data = words.text(found, documents), words.data(found, documents)
+    text, data = words.order_text(found, documents), words.order_data(found, documents)
     assert "incomparable" in text
     assert ["topdown-2020-pl-persons", "topdown-2020-pl"] in data["covers"]
     row, column = (data["specifications"].index(one) for one in data["specifications"] if "persons" in one["id"])

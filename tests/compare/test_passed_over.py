@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 from dpspec.api import compare_specs
+from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
-from dpspec.compare.comparison import Answer
-from dpspec.exact import ln
+from dpspec.compare.compare import Answer
 from tests.verify.toys import bits_spec, block
 
 

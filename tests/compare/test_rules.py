@@ -10,22 +10,20 @@ from typing import Any, ClassVar
 import pytest
 
 from dpspec.api import compare_specs, rules_of
+from dpspec.base.errors import PluginContractError
+from dpspec.base.exact import number
+from dpspec.base.params import define, evolve
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.comparison import Answer
-from dpspec.compare.search import search
-from dpspec.conversion import Conversion
-from dpspec.errors import PluginContractError
-from dpspec.exact import number
+from dpspec.compare.compare import Answer
 from dpspec.extension import installed
-from dpspec.params import define, evolve
-from dpspec.rule import Rule, Step
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.rule import Conversion, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import search
 from tests.compare.hunting import contradicted, random_mechanism, tight
 from tests.verify.toys import bits_spec, block
 

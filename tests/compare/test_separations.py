@@ -6,19 +6,19 @@ from fractions import Fraction
 import pytest
 
 from dpspec.api import compare_specs
+from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.households import Households
 from dpspec.blocks.multiverse import ExplicitUniverses
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.compare.comparison import Answer, Direction
-from dpspec.compare.separation import INSTANCE
-from dpspec.compare.separations import cuts, numbers, outside, releases
-from dpspec.compare.separations.answers import extremal_answers, ladder, searched_answers
-from dpspec.compare.separations.candidate import Answered
-from dpspec.compare.separations.pairs import cases
-from dpspec.exact import number
-from dpspec.spec import PrivacySpec
+from dpspec.compare import families as cuts
+from dpspec.compare import families as numbers
+from dpspec.compare import families as outside
+from dpspec.compare import families as releases
+from dpspec.compare.answers import Answered, extremal_answers, ladder, searched_answers
+from dpspec.compare.compare import INSTANCE, Answer, Direction
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.small_spaces import cases
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import bits_spec, block

@@ -11,22 +11,21 @@ import pytest
 from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, ReplaceOne, SymmetricDifference
 
 from dpspec.api import find_yardsticks, read_spec
+from dpspec.base.errors import NoYardstickError, ParameterError
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.households import Households
+from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.within_distance import WithinDistance
 from dpspec.checker.check import check_derivation
-from dpspec.errors import NoYardstickError, ParameterError
-from dpspec.exact import ln, number
+from dpspec.compare.yardstick import Yardstick, attacks, common_multiverse, common_space
 from dpspec.extension import installed
-from dpspec.report import yardstick as words
-from dpspec.spec import PrivacySpec
-from dpspec.verify.standing import Standing
-from dpspec.verify.words import Word
-from dpspec.yardstick import Yardstick, attacks, common_multiverse, common_space
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.report import comparison as words
+from dpspec.verify.document import Standing
+from dpspec.verify.verdict import Word
 from tests.compare.hunting import contradicted, random_mechanism, tight
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +96,7 @@ def test_the_census_without_a_largest_household_has_no_yardstick_and_says_why() 
     missing = " ".join(text for one in found for side in (one.left, one.right) for text in side.missing)
     assert "the largest number of person records that one household changes" in missing
     unchecked = Standing(word=Word.UNCHECKED, reason="nothing was run")
-    assert "none found" in words.text(found, ("a", "b"), (unchecked, unchecked))
+    assert "none found" in words.yardstick_text(found, ("a", "b"), (unchecked, unchecked))
 
 
 def test_swapping_has_no_budget_per_person() -> None:

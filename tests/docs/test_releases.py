@@ -66,9 +66,9 @@ def test_a_page_says_that_it_is_seeded_and_whose_data_it_is(sample):
 
 def test_the_faults_on_the_page_about_releases_are_those_of_a_table(tmp_path):
     from dpspec import installed
+    from dpspec.base.errors import Faults
     from dpspec.blocks.space import Attribute
-    from dpspec.errors import Faults
-    from dpspec.reading import read_table
+    from dpspec.grammar.tables import read_table
     from dpspec.release.draw import formats_of
 
     shown = re.findall(r"^dwellings\.csv .*$", (DOCS / "releasing.md").read_text(encoding="utf-8"), re.MULTILINE)

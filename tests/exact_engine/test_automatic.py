@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_census.stratum_law import derangement_weights, permutation_weights
+from dpspec_census.stratum import derangement_weights, permutation_weights
 
-from dpspec.errors import NotEnumerableError
-from dpspec.exact import ln
+from dpspec.base.errors import NotEnumerableError
+from dpspec.base.exact import ln
 from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential
-from dpspec.laws.exponential_law import ExponentialLaw, finite_law
+from dpspec.laws.exponential import ExponentialLaw, exponential, finite_law
 from dpspec.verify.automatic import Sampler, enumerate_law
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.observed import observed

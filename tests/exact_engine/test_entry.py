@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 from dpspec.verify.entry import verify_claim
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import bits_spec

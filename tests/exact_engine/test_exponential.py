@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpspec.base.errors import NoRouteError, NumericalError, ParameterError
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import NoRouteError, NumericalError, ParameterError
-from dpspec.exact import ln, number
-from dpspec.laws import FiniteLaw, Laplace, NotALaw
-from dpspec.laws.exponential import Exponential, exponential
-from dpspec.laws.exponential_law import ExponentialLaw, finite_law
+from dpspec.laws import FiniteLaw, LaplaceLaw, NotALaw
+from dpspec.laws.exponential import Exponential, ExponentialLaw, exponential, finite_law
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import Toy, bits_spec, block
@@ -177,7 +176,7 @@ def test_laws_are_checked_and_rational_ones_stay_finite_laws() -> None:
     assert law.against(FiniteLaw.point(0)).max_log_ratio().lower.is_infinite
     assert FiniteLaw.point(0).against(law).max_log_ratio().upper.is_infinite is False
     with pytest.raises(NoRouteError):
-        law.against(Laplace(0, 1)).max_log_ratio()
+        law.against(LaplaceLaw(0, 1)).max_log_ratio()
 
 
 @pytest.mark.parametrize("delta", ["0", "1/10"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpspec.errors import NotWritableError, SpecFileError, SpecSyntaxError
+from dpspec.base.errors import NotWritableError, SpecFileError, SpecSyntaxError
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.specfile.document import SpecDocument

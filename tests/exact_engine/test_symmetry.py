@@ -8,20 +8,19 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
-from dpspec_census.swapping_universes import instance, partitions
 from dpspec_divergences import MultDelta
 
+from dpspec.base.errors import PluginContractError
+from dpspec.base.exact import Bracket
+from dpspec.base.params import define
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import PluginContractError
-from dpspec.exact import Bracket
+from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.laws import FiniteLaw
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism, Symmetry
-from dpspec.params import define
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.symmetry import orbits, permutations
+from dpspec.verify.exhaustive import orbits, permutations, verify
 from dpspec.verify.verdict import Outcome
+from reproductions.swapping_universes import instance, partitions
 from tests.verify.toys import bits_spec
 
 MARGINS = [(r, s) for n in range(2, 5) for r in partitions(n) for s in partitions(n) if r >= s]

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from dpspec.errors import NoRouteError
-from dpspec.exact import INFINITY, number
-from dpspec.laws import Adaptive, DiscreteGaussian, FiniteLaw, Product, PushForward
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import INFINITY, number
+from dpspec.laws import Adaptive, DiscreteGaussianLaw, FiniteLaw, Product, PushForward
 
 COIN, BIASED, SURE = FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("7/9"), FiniteLaw.point(1)
 DIE = FiniteLaw.of({0: "1/5", 1: "1/2", 2: "3/10"})
@@ -71,7 +71,7 @@ def test_mass_that_only_one_law_has_is_seen(one, two):
 
 def choice(center):
     """Whether discrete Gaussian noise of variance 3 around a total reaches 2."""
-    return PushForward(DiscreteGaussian(center, 3), at_least_two)
+    return PushForward(DiscreteGaussianLaw(center, 3), at_least_two)
 
 
 def at_least_two(total):
@@ -85,7 +85,7 @@ def mass(center, variance, k):
 
 def two_stage(total, cells):
     """A noisy choice from the total, then the total again or its cells."""
-    again, table = DiscreteGaussian(total, 5), Product(tuple(DiscreteGaussian(cell, 5) for cell in cells))
+    again, table = DiscreteGaussianLaw(total, 5), Product(tuple(DiscreteGaussianLaw(cell, 5) for cell in cells))
     return Adaptive(choice(total), ((0, again), (1, table)))
 
 

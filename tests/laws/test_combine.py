@@ -10,21 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpspec.errors import NoRouteError
-from dpspec.exact import INFINITY, Bracket, ln, number, sqrt
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.laws import (
     IDENTICAL,
     AtomicLaw,
-    DiscreteGaussian,
+    DiscreteGaussianLaw,
     FiniteDichotomy,
     FiniteLaw,
-    Gaussian,
-    Laplace,
+    GaussianLaw,
+    LaplaceLaw,
     Mixture,
     NotALaw,
     Product,
     PushForward,
-    TwoSidedGeometric,
+    TwoSidedGeometricLaw,
     mixture,
     product,
     product_of,
@@ -45,12 +45,12 @@ def meets(one: Bracket, other: Bracket) -> None:
     assert other.lower <= one.upper
 
 
-def geometric(center: int) -> TwoSidedGeometric:
-    return TwoSidedGeometric(center, 1)
+def geometric(center: int) -> TwoSidedGeometricLaw:
+    return TwoSidedGeometricLaw(center, 1)
 
 
-def noise(center: int) -> DiscreteGaussian:
-    return DiscreteGaussian(center, 4)
+def noise(center: int) -> DiscreteGaussianLaw:
+    return DiscreteGaussianLaw(center, 4)
 
 
 # --- finite laws stay finite -----------------------------------------------------------------------------------------
@@ -106,17 +106,17 @@ def test_finite_factor_with_noise_against_the_listed_atoms(a, b, epsilon):
 
 
 def test_identical_factors_drop_out():
-    pair = product([geometric(0), FiniteLaw.point("x"), Laplace(0, 1)]).against(
-        product([geometric(0), FiniteLaw.point("x"), Laplace(1, 1)])
+    pair = product([geometric(0), FiniteLaw.point("x"), LaplaceLaw(0, 1)]).against(
+        product([geometric(0), FiniteLaw.point("x"), LaplaceLaw(1, 1)])
     )
-    assert pair == Laplace(0, 1).against(Laplace(1, 1))
+    assert pair == LaplaceLaw(0, 1).against(LaplaceLaw(1, 1))
     assert product([geometric(0), noise(0)]).against(product([geometric(0), noise(0)])).is_identical
 
 
 @pytest.mark.reference("B-S5")
 def test_one_singular_factor_decides():
-    pair = product([FiniteLaw.point(0), geometric(0), Gaussian(0, 1)]).against(
-        product([FiniteLaw.point(1), geometric(1), Gaussian(1, 1)])
+    pair = product([FiniteLaw.point(0), geometric(0), GaussianLaw(0, 1)]).against(
+        product([FiniteLaw.point(1), geometric(1), GaussianLaw(1, 1)])
     )
     assert pair.total_variation().lower == 1
     assert pair.singular_mass().lower == 1
@@ -125,11 +125,11 @@ def test_one_singular_factor_decides():
 
 
 def test_gaussian_factors_join():
-    pair = product([Gaussian(0, 1), Gaussian(0, 4)]).against(product([Gaussian(1, 1), Gaussian(3, 4)]))
+    pair = product([GaussianLaw(0, 1), GaussianLaw(0, 4)]).against(product([GaussianLaw(1, 1), GaussianLaw(3, 4)]))
     assert pair.concentration().lower == Fraction(1, 2) + Fraction(9, 8)
     mu = math.sqrt(1 + 9 / 4)
     inside(pair.hockey_stick(1), stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu))
-    mixed = product([Gaussian(0, 1), Gaussian(0, sqrt(2))]).against(product([Gaussian(1, 1), Gaussian(1, sqrt(2))]))
+    mixed = product([GaussianLaw(0, 1), GaussianLaw(0, sqrt(2))]).against(product([GaussianLaw(1, 1), GaussianLaw(1, sqrt(2))]))
     inside(mixed.concentration(), 0.5 + 0.5 / math.sqrt(2))
 
 
@@ -144,7 +144,7 @@ def test_histogram_replace_one():
 def test_discrete_gaussian_with_a_maximiser_inside_is_not_called_exact():
     """The discrete Gaussian reaches its supremum only at integer orders, so that suprema need not add (B-S14)."""
     rare = FiniteDichotomy.of([(Fraction(1, 1000), Fraction(1, 10**6)), (Fraction(999, 1000), 1 - Fraction(1, 10**6))])
-    shift = DiscreteGaussian(0, "1/4").against(DiscreteGaussian(1, "1/4"))
+    shift = DiscreteGaussianLaw(0, "1/4").against(DiscreteGaussianLaw(1, "1/4"))
     pair = product_of([rare, shift])
     bracket = pair.concentration()
     for k in range(1, 200):
@@ -153,20 +153,20 @@ def test_discrete_gaussian_with_a_maximiser_inside_is_not_called_exact():
     assert bracket.upper <= rare.concentration().upper + shift.concentration().upper + Fraction(1, 10**12)
     fine = max(pair.renyi(order).upper / order for k in range(1, 400) if (order := 1 + Fraction(k, 100)))
     assert bracket.lower <= fine
-    gaussian = product_of([rare, Gaussian(0, "1/4").against(Gaussian(1, "1/4"))]).concentration()
+    gaussian = product_of([rare, GaussianLaw(0, "1/4").against(GaussianLaw(1, "1/4"))]).concentration()
     meets(gaussian, Bracket(lower=rare.concentration().lower + 2, upper=rare.concentration().upper + 2))
 
 
 def test_laplace_pair_product_against_a_grid():
-    pair = product([Laplace(0, 1), Laplace(0, 1)]).against(product([Laplace(1, 1), Laplace(1, 1)]))
+    pair = product([LaplaceLaw(0, 1), LaplaceLaw(0, 1)]).against(product([LaplaceLaw(1, 1), LaplaceLaw(1, 1)]))
     steps = [-8 + k / 40 for k in range(721)]
     p, q = stats.laplace(0, 1), stats.laplace(1, 1)
     a, b = ([law.cdf(y) - law.cdf(x) for x, y in itertools.pairwise(steps)] for law in (p, q))
     value = sum(max(0.0, x * u - y * v) for x, y in zip(a, b, strict=True) for u, v in zip(a, b, strict=True))
     inside(pair.total_variation(), value, 1e-3)
     assert pair.max_log_ratio().lower == 2
-    meets(pair.renyi(2), Laplace(0, 1).against(Laplace(1, 1)).renyi(2).scaled(2))
-    once = Laplace(0, 1).against(Laplace(1, 1)).concentration()
+    meets(pair.renyi(2), LaplaceLaw(0, 1).against(LaplaceLaw(1, 1)).renyi(2).scaled(2))
+    once = LaplaceLaw(0, 1).against(LaplaceLaw(1, 1)).concentration()
     assert float(pair.concentration().upper) == pytest.approx(2 * float(once.upper), rel=1e-8)
 
 
@@ -207,13 +207,13 @@ def test_images_under_different_functions():
 
 def test_images_on_the_line_are_bounded_by_their_parents():
     parent, pair = (
-        Laplace(2, 1).against(Laplace(3, 1)),
-        push_forward(Laplace(2, 1), abs).against(push_forward(Laplace(3, 1), abs)),
+        LaplaceLaw(2, 1).against(LaplaceLaw(3, 1)),
+        push_forward(LaplaceLaw(2, 1), abs).against(push_forward(LaplaceLaw(3, 1), abs)),
     )
     assert pair.max_log_ratio() == Bracket(lower=number(0), upper=parent.max_log_ratio().upper)
     assert pair.total_variation().upper == parent.total_variation().upper
-    same = push_forward(Laplace(2, 1), abs)
-    assert same.against(push_forward(Laplace(2, 1), abs)).is_identical
+    same = push_forward(LaplaceLaw(2, 1), abs)
+    assert same.against(push_forward(LaplaceLaw(2, 1), abs)).is_identical
 
 
 # --- mixtures --------------------------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def test_mixtures_of_integer_noise_against_the_listed_atoms():
 
 
 def test_subsampled_gaussian():
-    mixed = mixture(["9/10", "1/10"], [Gaussian(0, 1), Gaussian(1, 1)])
-    pair = mixed.against(Gaussian(0, 1))
+    mixed = mixture(["9/10", "1/10"], [GaussianLaw(0, 1), GaussianLaw(1, 1)])
+    pair = mixed.against(GaussianLaw(0, 1))
     xs = [-12 + k / 500 for k in range(12001)]
     a, b = 0.9 * stats.norm.pdf(xs) + 0.1 * stats.norm.pdf(xs, 1), stats.norm.pdf(xs)
     for epsilon in (0, 0.125):
@@ -253,13 +253,13 @@ def test_subsampled_gaussian():
 
 
 def test_mixture_of_a_point_and_noise():
-    p = mixture(["1/2", "1/2"], [FiniteLaw.point(0), Laplace(0, 1)])
-    q = mixture(["1/4", "3/4"], [FiniteLaw.point(0), Laplace(0, 1)])
+    p = mixture(["1/2", "1/2"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])
+    q = mixture(["1/4", "3/4"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])
     pair = p.against(q)
     inside(pair.total_variation(), 0.25)
     inside(pair.max_log_ratio(), math.log(2))
     inside(pair.reverse().max_log_ratio(), math.log(1.5))
-    lost = mixture(["1/2", "1/2"], [FiniteLaw.point(0), Laplace(0, 1)]).against(Laplace(0, 1))
+    lost = mixture(["1/2", "1/2"], [FiniteLaw.point(0), LaplaceLaw(0, 1)]).against(LaplaceLaw(0, 1))
     assert lost.max_log_ratio().lower == INFINITY
     inside(lost.singular_mass(), 0.5)
     counted = mixture(["1/2", "1/2"], [FiniteLaw.point(0), geometric(0)]).against(geometric(0))
@@ -277,9 +277,9 @@ def test_mixture_is_flattened_and_weighted():
 
 def test_no_route_teaches():
     with pytest.raises(NoRouteError, match="one kind"):
-        Laplace(0, 1).against(product([geometric(0), geometric(0)]))
+        LaplaceLaw(0, 1).against(product([geometric(0), geometric(0)]))
     with pytest.raises(NoRouteError):
-        product([Laplace(0, 1), geometric(0)]).against(push_forward(geometric(0), abs))
+        product([LaplaceLaw(0, 1), geometric(0)]).against(push_forward(geometric(0), abs))
 
 
 def test_a_window_that_is_too_small_stays_rigorous():
@@ -328,6 +328,6 @@ def test_a_third_party_law_joins_by_two_methods():
 
 
 def test_a_product_that_is_too_long_to_list_says_so():
-    factors = [TwoSidedGeometric(0, ln(2))] * 9
+    factors = [TwoSidedGeometricLaw(0, ln(2))] * 9
     with pytest.raises(NoRouteError, match="outcomes to list"):
         product(factors).window(64)

@@ -13,22 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, signal, stats
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import ZERO, ln, number
-from dpspec.laws import FiniteLaw, Gaussian, Laplace, TwoSidedGeometric, mixture, spread, tilted
-from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy
-from dpspec.laws.binomial import binomial_tail
-from dpspec.laws.composition import compose
-from dpspec.laws.convolved import Convolved
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.integers import DiscreteGaussian
-from dpspec.laws.loss import PrivacyLoss
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import ZERO, ln, number
+from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture
+from dpspec.laws import pieces as spread
+from dpspec.laws import pieces as tilted
+from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
+from dpspec.laws.continuous import GaussianShift, LaplaceShift, geometric_shift
+from dpspec.laws.grid import Totals
+from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
+from dpspec.laws.loss import PrivacyLoss, compose
+from dpspec.laws.numeric import binomial_tail
 from dpspec.laws.pieces import loss_pieces
-from dpspec.laws.powers import Power, TwoAtomPower, power
-from dpspec.laws.products import ProductDichotomy, product_of
-from dpspec.laws.sandwich import Between
-from dpspec.laws.shifts import GaussianShift, LaplaceShift, geometric_shift
-from dpspec.laws.totals import Totals
+from dpspec.laws.products import Convolved, Power, ProductDichotomy, TwoAtomPower, power, product_of
 
 WARNER = FiniteDichotomy((3, 1), (1, 3), 4, 4)
 EPSILONS = st.fractions("-1", 3, max_denominator=20)
@@ -318,7 +315,7 @@ def test_the_pieces_of_a_gaussian(square, step):
 
 
 def test_mixtures_on_the_integers():
-    noise = [mixture(["1/2", "1/2"], [DiscreteGaussian(c, 4), DiscreteGaussian(c + 1, 4)]) for c in (0, 2)]
+    noise = [mixture(["1/2", "1/2"], [DiscreteGaussianLaw(c, 4), DiscreteGaussianLaw(c + 1, 4)]) for c in (0, 2)]
     pair = noise[0].against(noise[1])
     k = np.arange(-60, 61)
     p, q = (
@@ -400,13 +397,13 @@ def test_a_law_seen_only_through_cells_is_bounded_by_atoms():
     summed = functools.reduce(signal.fftconvolve, [counts] * times)
     points = times * loss.min() + step * np.arange(len(summed))
     value = float(np.sum(summed * np.where(points > 0.5, -np.expm1(np.minimum(0, 0.5 - points)), 0)))
-    bracket = compose([(Gaussian(0, 1).against(Gaussian("1/10", "1.21")), times)]).hockey_stick("1/2")
+    bracket = compose([(GaussianLaw(0, 1).against(GaussianLaw("1/10", "1.21")), times)]).hockey_stick("1/2")
     inside(bracket, value, 1e-5)
     assert width(bracket) < 0.02
 
 
 def test_products_of_mechanisms_use_the_grid():
-    laws = [(Laplace(0, b), Laplace(1, b)) for b in (1, 2, 3)]
+    laws = [(LaplaceLaw(0, b), LaplaceLaw(1, b)) for b in (1, 2, 3)]
     pair = product_of(p.against(q) for p, q in laws)
     assert width(pair.hockey_stick(1)) < 1e-4
 
@@ -425,7 +422,7 @@ RESPONSE = geometric_shift(1, number(1))
 
 @pytest.mark.reference("K-O1", "K-O2", "K-A1", "K-D4", "K-D31")
 def test_losses_of_randomised_response_and_geometric_noise():
-    for pair in (RESPONSE, TwoSidedGeometric(3, 1).against(TwoSidedGeometric(4, 1))):
+    for pair in (RESPONSE, TwoSidedGeometricLaw(3, 1).against(TwoSidedGeometricLaw(4, 1))):
         loss = PrivacyLoss(pair)
         inside(loss.above("0.999"), KEEP, 5e-7)
         inside(loss.cdf("-0.999"), 1 - KEEP, 5e-7)
@@ -434,7 +431,7 @@ def test_losses_of_randomised_response_and_geometric_noise():
 
 @pytest.mark.reference("K-O3", "K-D32")
 def test_the_loss_of_a_gaussian():
-    loss = PrivacyLoss(Gaussian(0, Fraction(100, 526)).against(Gaussian(1, Fraction(100, 526))))
+    loss = PrivacyLoss(GaussianLaw(0, Fraction(100, 526)).against(GaussianLaw(1, Fraction(100, 526))))
     assert loss.mean().lower == Fraction("2.63")
     inside(loss.cdf("2.63"), 0.5, 1e-15)
     inside(loss.above(Fraction(263, 100) + 2), stats.norm.sf(2 / math.sqrt(5.26)), 1e-12)

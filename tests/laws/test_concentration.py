@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 from dpspec.laws import FiniteDichotomy, FiniteLaw
 
 GRID = [1 + 10 ** (k / 8) for k in range(-40, 24)]

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.exact import ZERO, number, sqrt
+from dpspec.base.exact import ZERO, number, sqrt
 from dpspec.laws import FiniteLaw
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.numeric import last_above
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
 
 POSITIVE = st.fractions("1/50", 50, max_denominator=50)
 DELTAS = st.fractions("1/1000000", "99/100", max_denominator=10**6)

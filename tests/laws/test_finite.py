@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, ln, number
-from dpspec.laws import IDENTICAL, FiniteDichotomy, FiniteLaw, Laplace, Law, NotALaw
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import INFINITY, ln, number
+from dpspec.laws import IDENTICAL, FiniteDichotomy, FiniteLaw, LaplaceLaw, Law, NotALaw
 
 
 @st.composite
@@ -281,7 +281,7 @@ def test_atoms_are_exact_or_refused():
     pair = FiniteLaw.of({0: "2/3", 1: "1/3"}).against(FiniteLaw.of({0: "1/7", 1: "6/7"}))
     assert pair.atoms() == ((Fraction(2, 3), Fraction(1, 7)), (Fraction(1, 3), Fraction(6, 7)))
     with pytest.raises(NoRouteError, match="hockey_stick"):
-        Laplace(0, 1).against(Laplace(1, 1)).atoms()
+        LaplaceLaw(0, 1).against(LaplaceLaw(1, 1)).atoms()
 
 
 def test_unknown_laws_have_no_route():

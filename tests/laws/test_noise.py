@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, Bracket, ln, number, sqrt
-from dpspec.laws import DiscreteGaussian, FiniteLaw, Gaussian, Laplace, TwoSidedGeometric, push_forward
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
+from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, push_forward
 
 ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
 
@@ -44,7 +44,7 @@ def renyi(atoms: list[tuple[float, float]], alpha: float) -> float:
 
 @pytest.mark.reference("B-O51")
 def test_geometric_count_and_histogram():
-    near, far = TwoSidedGeometric.with_ratio(3, "1/2"), TwoSidedGeometric.with_ratio(4, "1/2")
+    near, far = TwoSidedGeometricLaw.with_ratio(3, "1/2"), TwoSidedGeometricLaw.with_ratio(4, "1/2")
     assert near.against(far).max_log_ratio().lower == ln(2)
     joint = near.against(far).joined(far.against(near))
     assert joint is not None
@@ -55,7 +55,7 @@ def test_geometric_count_and_histogram():
 @pytest.mark.reference("B-O52")
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_clamping_does_not_hurt(n):
-    laws = [TwoSidedGeometric.with_ratio(center, "1/2") for center in range(n + 1)]
+    laws = [TwoSidedGeometricLaw.with_ratio(center, "1/2") for center in range(n + 1)]
     exact = [law.clamped(0, n).against(other.clamped(0, n)).max_log_ratio() for law, other in itertools.pairwise(laws)]
     assert max(bracket.lower for bracket in exact) == ln(2)
 
@@ -69,7 +69,7 @@ def test_clamping_does_not_hurt(n):
 
 @pytest.mark.reference("B-S15")
 def test_truncating_does_hurt():
-    noise = TwoSidedGeometric.with_ratio(0, "1/2")
+    noise = TwoSidedGeometricLaw.with_ratio(0, "1/2")
     cut = FiniteLaw.from_weights({k: 2 ** (8 - abs(k)) for k in range(-8, 9)})
     moved = FiniteLaw.from_weights({k + 1: 2 ** (8 - abs(k)) for k in range(-8, 9)})
     assert cut.against(moved).max_log_ratio().lower == INFINITY
@@ -81,7 +81,7 @@ def test_truncating_does_hurt():
 @given(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([ln(2), ln("3/2"), number(1), number("1/3"), sqrt(2)]))
 @settings(deadline=None)
 def test_geometric_shift(center, other, decay):
-    p, q = TwoSidedGeometric(center, decay), TwoSidedGeometric(other, decay)
+    p, q = TwoSidedGeometricLaw(center, decay), TwoSidedGeometricLaw(other, decay)
     pair = p.against(q)
     assert pair.max_log_ratio().lower == decay * abs(center - other)
     assert pair.max_log_ratio().is_exact
@@ -96,7 +96,7 @@ def test_geometric_shift(center, other, decay):
 def test_many_step_geometric_shift_agrees_with_its_atoms():
     """300 steps leave the rational route, 5000 the atoms: both must agree with the same closed forms."""
     for shift in (300, 5000):
-        pair = TwoSidedGeometric(0, ln("101/100")).against(TwoSidedGeometric(shift, ln("101/100")))
+        pair = TwoSidedGeometricLaw(0, ln("101/100")).against(TwoSidedGeometricLaw(shift, ln("101/100")))
         assert pair.max_log_ratio().lower == ln("101/100") * shift
         r = 100 / 101
         variation = 1 - 2 * r ** (shift // 2) / (1 + r) + (r ** (shift // 2) * (1 - r) / (1 + r))
@@ -105,7 +105,7 @@ def test_many_step_geometric_shift_agrees_with_its_atoms():
 
 
 def test_geometric_masses_and_tails_are_exact():
-    law = TwoSidedGeometric.with_ratio(2, "1/3")
+    law = TwoSidedGeometricLaw.with_ratio(2, "1/3")
     total = sum((law.probability(k) for k in range(-3, 8)), Fraction(0))
     assert total + law.at_least(8) + (1 - law.at_least(-3)) == 1
     assert law.at_least(3) - law.at_least(4) == law.probability(3)
@@ -121,8 +121,8 @@ def test_geometric_masses_and_tails_are_exact():
 
 def test_an_irrational_ratio_has_no_exact_masses():
     with pytest.raises(NoRouteError, match="mass and tail"):
-        TwoSidedGeometric(0, 1).probability(0)
-    assert TwoSidedGeometric(0, ln(4) / 2).ratio == Fraction(1, 2)
+        TwoSidedGeometricLaw(0, 1).probability(0)
+    assert TwoSidedGeometricLaw(0, ln(4) / 2).ratio == Fraction(1, 2)
 
 
 # --- discrete Gaussian -----------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_an_irrational_ratio_has_no_exact_masses():
 @pytest.mark.reference("B-O35")
 @pytest.mark.parametrize(("shift", "variance", "value"), [(1, 1, 0.707107), (2, 1, 1.414214), (1, "1/2", 1), (3, 4, 1.060660)])
 def test_discrete_gaussian_concentration(shift, variance, value):
-    pair = DiscreteGaussian(0, variance).against(DiscreteGaussian(shift, variance))
+    pair = DiscreteGaussianLaw(0, variance).against(DiscreteGaussianLaw(shift, variance))
     for found in (pair.concentration().sqrt(), pair.reverse().concentration().sqrt()):
         assert found.is_exact
         assert found.lower.squared() == shift**2 / (2 * Fraction(variance))
@@ -141,7 +141,7 @@ def test_discrete_gaussian_concentration(shift, variance, value):
 @pytest.mark.reference("B-S14")
 @pytest.mark.parametrize(("shift", "variance"), [(1, "1/2"), (2, "3/4"), (1, 3), (3, 4)])
 def test_discrete_gaussian_renyi(shift, variance):
-    p, q = DiscreteGaussian(5, variance), DiscreteGaussian(5 + shift, variance)
+    p, q = DiscreteGaussianLaw(5, variance), DiscreteGaussianLaw(5 + shift, variance)
     rate = shift**2 / (2 * Fraction(variance))
     atoms = sums(p, q, range(-60, 71))
     for order in ORDERS:
@@ -154,14 +154,14 @@ def test_discrete_gaussian_renyi(shift, variance):
 
 @pytest.mark.reference("B-O54")
 def test_histogram_with_discrete_gaussian_noise():
-    one = DiscreteGaussian(4, 3).against(DiscreteGaussian(5, 3))
+    one = DiscreteGaussianLaw(4, 3).against(DiscreteGaussianLaw(5, 3))
     both = one.concentration().lower * 2
     assert both == Fraction(1, 3)
 
 
 @pytest.mark.parametrize("variance", ["1/9", "1/2", "1", "7/2", "100", "100000"])
 def test_discrete_gaussian_mass_and_tail(variance):
-    law, sigma = DiscreteGaussian(-2, variance), math.sqrt(Fraction(variance))
+    law, sigma = DiscreteGaussianLaw(-2, variance), math.sqrt(Fraction(variance))
     reach = int(20 * sigma) + 3
     terms = {k: math.exp(-((k / sigma) ** 2) / 2) for k in range(-reach, reach + 1)}
     total = math.fsum(terms.values())
@@ -184,7 +184,7 @@ def test_both_tail_routes_agree(variance):
 
 
 def test_wide_discrete_gaussian_stays_narrow():
-    bracket = DiscreteGaussian(0, 10**6).against(DiscreteGaussian(500, 10**6)).hockey_stick("1/10")
+    bracket = DiscreteGaussianLaw(0, 10**6).against(DiscreteGaussianLaw(500, 10**6)).hockey_stick("1/10")
     inside(bracket, _gaussian_delta(0.5, 0.1), 1e-4)
     assert float(bracket.upper) - float(bracket.lower) < 1e-5
 
@@ -197,7 +197,7 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 
 def test_gaussian_shift():
-    pair = Gaussian(0, 4).against(Gaussian("3/2", 4))
+    pair = GaussianLaw(0, 4).against(GaussianLaw("3/2", 4))
     assert pair.concentration().lower == Fraction(9, 32)
     assert pair.renyi("7/3").lower == Fraction(9, 16) * Fraction(7, 6)
     assert pair.renyi(1).lower == Fraction(9, 32)
@@ -215,7 +215,7 @@ def test_gaussian_shift():
 @pytest.mark.parametrize(("delta", "true"), [("1e-3", 3.2546e-4), ("1e-6", 4.1640e-6), ("1e-10", 2.0645e-8)])
 def test_true_delta_of_the_first_gaussian_calibration(delta, true):
     variance = math.log(1 / float(delta)) / 0.25
-    bracket = Gaussian(0, variance).against(Gaussian(1, variance)).hockey_stick("1/2")
+    bracket = GaussianLaw(0, variance).against(GaussianLaw(1, variance)).hockey_stick("1/2")
     assert float(bracket.lower) == pytest.approx(true, rel=1e-4)
     assert float(bracket.upper) == pytest.approx(true, rel=1e-4)
 
@@ -224,12 +224,12 @@ def test_true_delta_of_the_first_gaussian_calibration(delta, true):
 @pytest.mark.parametrize(("delta", "true"), [("1e-3", 3.1913e-6), ("1e-6", 1.2500e-9)])
 def test_true_delta_of_the_second_gaussian_calibration(delta, true):
     variance = 2 * math.log(1.25 / float(delta)) / 0.25
-    bracket = Gaussian(0, variance).against(Gaussian(1, variance)).hockey_stick("1/2")
+    bracket = GaussianLaw(0, variance).against(GaussianLaw(1, variance)).hockey_stick("1/2")
     assert float(bracket.lower) == pytest.approx(true, rel=1e-4)
 
 
 def test_gaussian_cdf_and_density():
-    law = Gaussian("1/2", "9/4")
+    law = GaussianLaw("1/2", "9/4")
     for t in ("-7", "1/2", "0", "2", "9/2"):
         holds(law.cdf(t), stats.norm.cdf(float(Fraction(t)), 0.5, 1.5))
         holds(law.density(t), stats.norm.pdf(float(Fraction(t)), 0.5, 1.5))
@@ -237,7 +237,7 @@ def test_gaussian_cdf_and_density():
 
 @pytest.mark.parametrize(("narrow", "wide", "shift"), [(1, 4, 1), ("1/2", 2, 0), (3, 4, "5/2")])
 def test_unequal_gaussians(narrow, wide, shift):
-    p, q = Gaussian(0, narrow), Gaussian(shift, wide)
+    p, q = GaussianLaw(0, narrow), GaussianLaw(shift, wide)
     pair = p.against(q)
     s, t, d = (float(Fraction(x)) for x in (narrow, wide, shift))
     for order in (1, "3/2", 2, 5):
@@ -262,13 +262,13 @@ def _quadrature_renyi(p, q, alpha: float) -> float:
 
 @pytest.mark.reference("B-O32")
 def test_laplace_tail():
-    below = Laplace(0, 3).cdf(-9)
+    below = LaplaceLaw(0, 3).cdf(-9)
     holds(2 * below, 0.049787068367863944)
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(1, 2), (3, 1), ("1/3", "1/2")])
 def test_laplace_shift(shift, scale):
-    pair = Laplace(0, scale).against(Laplace(shift, scale))
+    pair = LaplaceLaw(0, scale).against(LaplaceLaw(shift, scale))
     t = Fraction(shift) / Fraction(scale)
     assert pair.max_log_ratio().lower == t
     b, s = float(Fraction(scale)), float(Fraction(shift))
@@ -300,7 +300,7 @@ def _laplace_delta(p, q, shift: float, scale: float, epsilon: float) -> float:
 
 
 def test_laplace_with_a_rational_factor_is_exact():
-    pair = Laplace.with_decay(0, ln(3)).against(Laplace.with_decay(1, ln(3)))
+    pair = LaplaceLaw.with_decay(0, ln(3)).against(LaplaceLaw.with_decay(1, ln(3)))
     assert pair.max_log_ratio().lower == ln(3)
     assert pair.renyi(1).lower == ln(3) - Fraction(2, 3)
     assert pair.renyi(2).is_exact
@@ -311,8 +311,8 @@ def test_laplace_with_a_rational_factor_is_exact():
 
 def test_laplace_scale_must_have_an_exact_inverse():
     with pytest.raises(ParameterError, match="other constructor"):
-        Laplace(0, ln(3))
-    pair = Laplace(0, sqrt(2)).against(Laplace(2, sqrt(2)))
+        LaplaceLaw(0, ln(3))
+    pair = LaplaceLaw(0, sqrt(2)).against(LaplaceLaw(2, sqrt(2)))
     assert pair.max_log_ratio().lower == sqrt(2)
     inside(pair.hockey_stick("1/2"), 1 - math.exp((0.5 - math.sqrt(2)) / 2))
     inside(pair.hockey_stick(-2), 1 - math.exp(-2))
@@ -322,23 +322,23 @@ def test_laplace_scale_must_have_an_exact_inverse():
 @pytest.mark.parametrize("bad", [0, -1, True, "x"])
 def test_parameters_are_checked(bad):
     with pytest.raises(ParameterError):
-        Laplace(0, bad)
+        LaplaceLaw(0, bad)
     with pytest.raises(ParameterError):
-        Gaussian(0, bad)
+        GaussianLaw(0, bad)
     with pytest.raises(ParameterError):
-        DiscreteGaussian(0, bad)
+        DiscreteGaussianLaw(0, bad)
     with pytest.raises(ParameterError):
-        TwoSidedGeometric(0, bad)
+        TwoSidedGeometricLaw(0, bad)
     with pytest.raises(ParameterError):
-        DiscreteGaussian("1/2", 1)
+        DiscreteGaussianLaw("1/2", 1)
 
 
 # --- different kinds -------------------------------------------------------------------------------------------------
 
 
 def test_kinds_that_never_meet_are_singular():
-    laws = [Laplace(0, 1), FiniteLaw.uniform([0, "x"])]
-    for p, q in (laws, laws[::-1], [DiscreteGaussian(0, 1), Gaussian(0, 1)]):
+    laws = [LaplaceLaw(0, 1), FiniteLaw.uniform([0, "x"])]
+    for p, q in (laws, laws[::-1], [DiscreteGaussianLaw(0, 1), GaussianLaw(0, 1)]):
         pair = p.against(q)
         assert pair.total_variation().lower == 1
         assert pair.max_log_ratio().lower == INFINITY
@@ -349,11 +349,11 @@ def test_kinds_that_never_meet_are_singular():
 @pytest.mark.parametrize(
     ("p", "q"),
     [
-        (DiscreteGaussian(0, 2), DiscreteGaussian(1, 5)),
-        (DiscreteGaussian(0, 2), TwoSidedGeometric(1, "1/2")),
-        (TwoSidedGeometric(0, 2), TwoSidedGeometric(2, "3/4")),
-        (FiniteLaw.uniform([0, 1, 4]), TwoSidedGeometric(1, "1/2")),
-        (FiniteLaw.uniform([0.0, 1, Fraction(4)]), DiscreteGaussian(1, 3)),
+        (DiscreteGaussianLaw(0, 2), DiscreteGaussianLaw(1, 5)),
+        (DiscreteGaussianLaw(0, 2), TwoSidedGeometricLaw(1, "1/2")),
+        (TwoSidedGeometricLaw(0, 2), TwoSidedGeometricLaw(2, "3/4")),
+        (FiniteLaw.uniform([0, 1, 4]), TwoSidedGeometricLaw(1, "1/2")),
+        (FiniteLaw.uniform([0.0, 1, Fraction(4)]), DiscreteGaussianLaw(1, 3)),
     ],
 )
 def test_unequal_laws_on_the_integers(p, q):
@@ -375,9 +375,9 @@ def test_unequal_laws_on_the_integers(p, q):
 @pytest.mark.parametrize(
     ("p", "q", "fp", "fq"),
     [
-        (Laplace(0, 1), Laplace("1/2", 2), stats.laplace(0, 1), stats.laplace(0.5, 2)),
-        (Gaussian(0, 1), Laplace(1, 2), stats.norm(0, 1), stats.laplace(1, 2)),
-        (Gaussian(0, 1), Gaussian(1, 3), stats.norm(0, 1), stats.norm(1, 3**0.5)),
+        (LaplaceLaw(0, 1), LaplaceLaw("1/2", 2), stats.laplace(0, 1), stats.laplace(0.5, 2)),
+        (GaussianLaw(0, 1), LaplaceLaw(1, 2), stats.norm(0, 1), stats.laplace(1, 2)),
+        (GaussianLaw(0, 1), GaussianLaw(1, 3), stats.norm(0, 1), stats.norm(1, 3**0.5)),
     ],
 )
 def test_unequal_laws_on_the_line(p, q, fp, fq):
@@ -396,7 +396,7 @@ def test_unequal_laws_on_the_line(p, q, fp, fq):
 
 
 def test_precision_narrows():
-    pair = Laplace(0, 1).against(Laplace("1/2", 2))
+    pair = LaplaceLaw(0, 1).against(LaplaceLaw("1/2", 2))
     widths = [float(b.upper) - float(b.lower) for b in (pair.hockey_stick(0, precision=p) for p in (32, 64, 128))]
     assert widths[0] > widths[1] > widths[2]
     brackets = [pair.hockey_stick(0, precision=p) for p in (32, 64, 128)]

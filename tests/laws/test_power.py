@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import ParameterError
-from dpspec.exact import number
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import number
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian
-from dpspec.laws.power import largest_power
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
+from dpspec.laws.integers import DiscreteGaussianLaw
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.trade_off import largest_power
 
 weights = st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any)
 
@@ -61,7 +61,7 @@ def test_discrete_gaussian_noise_against_a_long_list(level):
         p, q = mass[k] / total, math.exp(-((k - 1) ** 2) / 4) / total
         share = min(1.0, max(0.0, (float(level) - spent) / p))
         spent, power = spent + share * p, power + share * q
-    pair = DiscreteGaussian(center=0, variance=2).against(DiscreteGaussian(center=1, variance=2))
+    pair = DiscreteGaussianLaw(center=0, variance=2).against(DiscreteGaussianLaw(center=1, variance=2))
     found = largest_power(pair, level)
     assert float(found.lower.decimal(17)) - 1e-9 <= power <= float(found.upper.decimal(17)) + 1e-9
 

@@ -7,10 +7,9 @@ import attrs
 import pytest
 from flint import acb, arb, ctx
 
-from dpspec.errors import ParameterError
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import NotALaw
-from dpspec.laws.quadrature import Answer, IntegralLaw, LaplaceNoise, first_above, integral
+from dpspec.base.errors import ParameterError
+from dpspec.laws.enclosed import IntegralLaw, LaplaceNoise, QuadratureAnswer, first_above, integral
+from dpspec.laws.law import FiniteLaw, NotALaw
 
 
 def sparse(answers, query_scale="4/3"):
@@ -87,7 +86,7 @@ def test_against_an_exact_finite_law():
 
 
 @attrs.frozen
-class Forgetful(Answer):
+class Forgetful(QuadratureAnswer):
     """Lists one of two outcomes only."""
 
     @property

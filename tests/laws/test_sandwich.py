@@ -8,12 +8,12 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.exact import INFINITY, Bracket, ball, ln, number
-from dpspec.laws import DiscreteGaussian, FiniteLaw, Gaussian, Laplace, Sandwich, TwoSidedGeometric, mixture, product
-from dpspec.laws.balls import BallDichotomy, Cell
-from dpspec.laws.location import ratio_range, tail_sign
+from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, Sandwich, TwoSidedGeometricLaw, mixture, product
+from dpspec.laws.atoms import Between, merge, spread
+from dpspec.laws.dichotomy import BallDichotomy, Cell
+from dpspec.laws.law import ratio_range, tail_sign
 from dpspec.laws.products import compress
-from dpspec.laws.sandwich import Between, merge, spread
 
 
 @st.composite
@@ -142,7 +142,7 @@ def test_a_singular_atom_makes_everything_infinite():
 
 
 def test_cells_of_a_closed_form_agree_with_it():
-    pair = Laplace(0, 1).against(Laplace(1, 1))
+    pair = LaplaceLaw(0, 1).against(LaplaceLaw(1, 1))
     sandwich = Sandwich.of(pair.cells)
     for functional in FUNCTIONALS[:-1]:
         enclosed(functional(pair), functional(sandwich))
@@ -153,7 +153,7 @@ def test_cells_of_a_closed_form_agree_with_it():
 
 def test_second_order_convergence():
     """Halving the cells divides the width by about four."""
-    pair = Laplace(0, 1).against(Laplace(2, 1))
+    pair = LaplaceLaw(0, 1).against(LaplaceLaw(2, 1))
     spans = []
     for precision in (16, 32, 64):
         bracket = Sandwich.of(pair.cells).renyi(3, precision=precision)
@@ -165,22 +165,22 @@ def test_second_order_convergence():
 
 
 PICTURES = [
-    Laplace(0, 1).against(Laplace(2, 1)),
-    Laplace(0, 1).against(Laplace(1, 3)),
-    Laplace(0, 1).against(Gaussian(1, 2)),
-    Gaussian(0, 1).against(Gaussian(1, 1)),
-    Gaussian(0, 1).against(Gaussian(1, 5)),
-    DiscreteGaussian(0, 3).against(DiscreteGaussian(2, 3)),
-    DiscreteGaussian(0, 9000).against(DiscreteGaussian(90, 9000)),
-    DiscreteGaussian(0, 3).against(DiscreteGaussian(2, 5)),
-    DiscreteGaussian(0, 3).against(TwoSidedGeometric(1, "1/2")),
-    TwoSidedGeometric(0, 1).against(TwoSidedGeometric(3, 1)),
-    TwoSidedGeometric(0, "1/1000").against(TwoSidedGeometric(5000, "1/1000")),
-    TwoSidedGeometric(0, 2).against(TwoSidedGeometric(3, 1)),
-    mixture(["1/3", "2/3"], [DiscreteGaussian(0, 3), DiscreteGaussian(4, 3)]).against(DiscreteGaussian(1, 3)),
-    mixture(["1/3", "2/3"], [Gaussian(0, 3), Laplace(1, 1)]).against(mixture(["1/4", "3/4"], [Gaussian(0, 2), Laplace(0, 1)])),
-    product([TwoSidedGeometric(0, 1), DiscreteGaussian(0, 3)]).against(
-        product([TwoSidedGeometric(1, 1), DiscreteGaussian(1, 3)])
+    LaplaceLaw(0, 1).against(LaplaceLaw(2, 1)),
+    LaplaceLaw(0, 1).against(LaplaceLaw(1, 3)),
+    LaplaceLaw(0, 1).against(GaussianLaw(1, 2)),
+    GaussianLaw(0, 1).against(GaussianLaw(1, 1)),
+    GaussianLaw(0, 1).against(GaussianLaw(1, 5)),
+    DiscreteGaussianLaw(0, 3).against(DiscreteGaussianLaw(2, 3)),
+    DiscreteGaussianLaw(0, 9000).against(DiscreteGaussianLaw(90, 9000)),
+    DiscreteGaussianLaw(0, 3).against(DiscreteGaussianLaw(2, 5)),
+    DiscreteGaussianLaw(0, 3).against(TwoSidedGeometricLaw(1, "1/2")),
+    TwoSidedGeometricLaw(0, 1).against(TwoSidedGeometricLaw(3, 1)),
+    TwoSidedGeometricLaw(0, "1/1000").against(TwoSidedGeometricLaw(5000, "1/1000")),
+    TwoSidedGeometricLaw(0, 2).against(TwoSidedGeometricLaw(3, 1)),
+    mixture(["1/3", "2/3"], [DiscreteGaussianLaw(0, 3), DiscreteGaussianLaw(4, 3)]).against(DiscreteGaussianLaw(1, 3)),
+    mixture(["1/3", "2/3"], [GaussianLaw(0, 3), LaplaceLaw(1, 1)]).against(mixture(["1/4", "3/4"], [GaussianLaw(0, 2), LaplaceLaw(0, 1)])),
+    product([TwoSidedGeometricLaw(0, 1), DiscreteGaussianLaw(0, 3)]).against(
+        product([TwoSidedGeometricLaw(1, 1), DiscreteGaussianLaw(1, 3)])
     ),
 ]
 
@@ -247,13 +247,13 @@ def test_merging_keeps_lower_ends_sharp():
 @pytest.mark.parametrize(
     ("p", "q", "right", "left"),
     [
-        (Gaussian(0, 1), Gaussian(1, 1), -1, 1),
-        (Gaussian(0, 2), Gaussian(1, 1), 1, 1),
-        (Laplace(0, 1), Gaussian(5, 9), 1, 1),
-        (Laplace(0, 1), Laplace(5, 1), 0, 0),
-        (Laplace(0, 1), Laplace(5, 2), -1, -1),
-        (DiscreteGaussian(3, 2), DiscreteGaussian(0, 2), 1, -1),
-        (TwoSidedGeometric(0, 1), DiscreteGaussian(0, 100), 1, 1),
+        (GaussianLaw(0, 1), GaussianLaw(1, 1), -1, 1),
+        (GaussianLaw(0, 2), GaussianLaw(1, 1), 1, 1),
+        (LaplaceLaw(0, 1), GaussianLaw(5, 9), 1, 1),
+        (LaplaceLaw(0, 1), LaplaceLaw(5, 1), 0, 0),
+        (LaplaceLaw(0, 1), LaplaceLaw(5, 2), -1, -1),
+        (DiscreteGaussianLaw(3, 2), DiscreteGaussianLaw(0, 2), 1, -1),
+        (TwoSidedGeometricLaw(0, 1), DiscreteGaussianLaw(0, 100), 1, 1),
     ],
 )
 def test_tails(p, q, right, left):

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.exact import number
+from dpspec.base.exact import number
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.composition import compose
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.power import largest_power
-from dpspec.laws.powers import Power, TwoAtomPower, power
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
-from dpspec.laws.slopes import power_by_slopes
-from dpspec.laws.trade_off import TradeOff
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.loss import compose
+from dpspec.laws.products import Power, TwoAtomPower, power
+from dpspec.laws.trade_off import TradeOff, largest_power, power_by_slopes
 
 weights = st.lists(st.integers(1, 9), min_size=2, max_size=3)
 levels = st.fractions(Fraction(1, 200), Fraction(199, 200), max_denominator=200)
@@ -112,7 +110,7 @@ def test_what_only_the_alternative_shows_is_power_at_level_0():
 
 
 def test_without_three_points_the_level_is_all_that_is_said_from_below(monkeypatch):
-    monkeypatch.setattr("dpspec.laws.slopes._WIDER", 0)
+    monkeypatch.setattr("dpspec.laws.trade_off._WIDER", 0)
     found = power_by_slopes(power(LaplaceShift(number("1/10")), 100), Fraction(1, 20))
     assert found.lower == Fraction(1, 20)
     assert 0.2541 < float(found.upper) < 0.2543

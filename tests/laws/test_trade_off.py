@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import PERFECT, TradeOff
 
 WEIGHTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=4).filter(
@@ -145,4 +145,4 @@ def test_levels_and_laws_outside():
     with pytest.raises(ParameterError, match=r"\[0, 1\]"):
         PERFECT.at("5/4")
     with pytest.raises(NoRouteError, match="no exact trade-off"):
-        TradeOff.of(Gaussian(0, 1).against(Gaussian(1, 1)))
+        TradeOff.of(GaussianLaw(0, 1).against(GaussianLaw(1, 1)))

@@ -7,29 +7,26 @@ from pathlib import Path
 
 import attrs
 import pytest
-from dpspec_census.ledger_2020 import files
-from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
+from dpspec_divergences.counting import AddRemove, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour
-from dpspec_divergences.relations import AddRemove, ReplaceOne
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpspec.base.errors import EmptyLedgerError, MixedLedgerError, NoCompositionError
+from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import EmptyLedgerError, MixedLedgerError, NoCompositionError
-from dpspec.exact import number
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.ledger import Part, compose, composed_document
-from dpspec.ledger.files import documents_of, parts_of
-from dpspec.rules.kinds import compares_sizes
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
+from dpspec.ledger import Part, compose, composed_document, documents_of, parts_of
+from dpspec.reason.kinds import compares_sizes
 from dpspec.specfile import read_text, to_toml
+from reproductions.ledger_2020 import files
 
 SPECS = Path(__file__).parents[2] / "specs"
 KIND = Attribute(name="kind", categories=("a", "b"))
@@ -296,7 +293,7 @@ def test_the_ledger_of_2020():
 
 @pytest.mark.reference("K-N9", "K-O50")
 def test_the_files_of_the_ledger_are_the_generated_ones():
-    """Mend with: python -m dpspec_census.ledger_2020 --specs specs --out specs/ledger-2020"""
+    """Mend with: python -m reproductions.ledger_2020 --specs specs --out specs/ledger-2020"""
     texts = dict(files(SPECS, installed().registry))
     assert texts == {path.name: path.read_text(encoding="utf-8") for path in (SPECS / "ledger-2020").iterdir()}
 

@@ -6,13 +6,13 @@ import pytest
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.trade_off import GaussianTradeOff, HockeyStick
-from dpspec_flavours.streams.one_sided import MultOneWay
+from dpspec_flavours.streams.personal import MultOneWay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.blocks.composing import total
-from dpspec.exact import INFINITY, number
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import INFINITY, number
+from dpspec.blocks.output_divergence import total
+from dpspec.laws.law import FiniteLaw
 
 ADDING = [
     Mult(), MultDelta(delta="0.1"), DNor(), Renyi(order=2), Renyi(order="3/2"), TotalVariation(), HockeyStick(epsilon="ln(2)"),

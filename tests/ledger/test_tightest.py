@@ -16,23 +16,22 @@ from dpspec_divergences import (
     Renyi,
     TotalVariation,
 )  # fmt: skip
-from dpspec_divergences.relations import DifferInOnePosition
+from dpspec_divergences.counting import DifferInOnePosition
 from dpspec_noise import Geometric, RandomisedResponse
 
 from dpspec.api import derive
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.checker.check import check_derivation
-from dpspec.compare.search import rules_of
-from dpspec.conversion import Conversion
-from dpspec.exact import ln, number
 from dpspec.extension import installed
+from dpspec.grammar.rule import Conversion
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.ledger import Part, compose
-from dpspec.ledger.moving import moved
-from dpspec.rules.outputs import least_factor
-from dpspec.spec import PrivacySpec
+from dpspec.reason.rules import least_factor
+from dpspec.reason.search import moved, rules_of
 from dpspec.verify.exhaustive import verify
 
 NEAR = Neighbour(relation=DifferInOnePosition())

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.errors import DpspecError, PluginError, SpecFileError
+from dpspec.base.errors import DpspecError, PluginError, SpecFileError
 from dpspec.extension import installed, load_plugins
 from dpspec.lint import Severity, declared_findings, lint
-from dpspec.lint.engine import EXPLAINS_NOTHING
 from dpspec.lint.finding import finding
+from dpspec.lint.findings import EXPLAINS_NOTHING
 
 SPECS = Path(__file__).parents[2] / "specs"
 BAD = SPECS / "lint"

@@ -8,12 +8,11 @@ import sys
 
 import pytest
 
-from dpspec.errors import DpspecError, PluginContractError, UnknownNameError
+from dpspec.base.errors import DpspecError, PluginContractError, UnknownNameError
 from dpspec.extension import installed
 from dpspec.testing import Status, check_plugin, run_checks
-from dpspec.testing.check import Context, check, declared_checks
-from dpspec.testing.checks.attacker import worlds
-from dpspec.testing.subjects import Subjects
+from dpspec.testing.check import Context, Subjects, check, declared_checks
+from dpspec.testing.checks.risk import worlds
 from tests.meta.toys import ALSO, MODULES, RIGHT, TOYS, Mute, module_text, plugin
 
 CHECKS = {declared.name: declared for declared in declared_checks()}

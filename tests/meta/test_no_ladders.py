@@ -18,15 +18,15 @@ from typing import Annotated
 
 import pytest
 
+from dpspec.base.errors import NotWritableError
+from dpspec.base.params import Text, define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
 from dpspec.blocks.moves import exchanges_connect
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.errors import NotWritableError
 from dpspec.extension.loader import BASES, installed
-from dpspec.params import Text, define
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read_text, to_toml
 
 ROOT = Path(__file__).parents[2]

@@ -13,38 +13,29 @@ from typing import Annotated, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.attacker import AttackerModel, RiskStatement
-from dpspec.attacker import Relation as Standing
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import Bracket, largest, ln, number, rational
+from dpspec.base.params import Rational, define
+from dpspec.base.randomness import KeyedRandomness
 from dpspec.blocks.budget import Budget, UniformBudget
-from dpspec.blocks.composing import Composed
 from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant, LinearMap
 from dpspec.blocks.multiverse import Multiverse, Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.builder import SizedBuilder
-from dpspec.conversion import Conversion
-from dpspec.engine import Engine
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import Bracket, largest, ln, number, rational
 from dpspec.extension import hookimpl, installed
-from dpspec.flavour import Example, Flavour
-from dpspec.laws.answers import Answers
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.power import largest_power
-from dpspec.mechanism import Claim, Mechanism
-from dpspec.params import Rational, define
-from dpspec.randomness import KeyedRandomness
+from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Tolerance
+from dpspec.grammar.attacker import Sense as Standing
+from dpspec.grammar.mechanism import Claim, Example, Flavour, Mechanism
+from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
+from dpspec.grammar.workers import Engine
+from dpspec.laws.law import Answers, FiniteLaw
+from dpspec.laws.trade_off import largest_power
 from dpspec.risk.allowed import allowed_power
-from dpspec.risk.candidates import candidates_within
-from dpspec.risk.pairs import pairs_within
-from dpspec.route import Question, Route
-from dpspec.rule import Rule, Step
-from dpspec.spec import PrivacySpec
-from dpspec.table import Table
-from dpspec.table_format import Coded, TableFormat
-from dpspec.tolerance import Recommendation, Tolerance
+from dpspec.risk.candidates import candidates_within, pairs_within
 
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""

@@ -10,19 +10,18 @@ from fractions import Fraction
 
 import pytest
 from dpspec_divergences import CONVERSIONS, DNor, MultDelta, Renyi
-from dpspec_divergences.conversion_routes import ApproximateForProbabilistic, ZcdpToApproximate
 from dpspec_divergences.examples import zcdp_spec
-from dpspec_divergences.losses import PrivacyLoss as Tail
+from dpspec_divergences.losses import LossTail as Tail
+from dpspec_divergences.routes import ApproximateForProbabilistic, ZcdpToApproximateRoute
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dpspec.exact import number
+from dpspec.base.exact import number
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.composition import compose
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.loss import PrivacyLoss
-from dpspec.laws.shifts import GaussianShift
+from dpspec.laws.continuous import GaussianShift
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.loss import PrivacyLoss, compose
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 SPEC = zcdp_spec(rho=1)
@@ -195,7 +194,7 @@ def test_the_exact_budget_is_never_above_a_formula(k, size, delta):
 
 @pytest.mark.reference("Z-O1", "Z-X5")
 def test_the_redistricting_persons_are_17_92_when_rounded():
-    found = ZcdpToApproximate(rho="2.56", delta="1e-10").value(SPEC)
+    found = ZcdpToApproximateRoute(rho="2.56", delta="1e-10").value(SPEC)
     assert float(found.upper) == pytest.approx(17.91528, abs=1e-5)
     assert f"{float(found.upper):.2f}" == "17.92"  # printed 17.91, cut off
     assert float(found.upper) == pytest.approx(2.56 + 2 * math.sqrt(2.56 * math.log(1e10)), abs=1e-9)

@@ -11,22 +11,20 @@ import numpy as np
 import pytest
 from dpspec_census.configuration_2020 import rho_star, spending
 from dpspec_divergences import CONVERSIONS
-from dpspec_divergences.binary import by_power
 from dpspec_divergences.losses import Pbdp
-from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi
+from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, by_power
 from dpspec_divergences.trade_off import GaussianTradeOff
 from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
-from dpspec.exact import number
+from dpspec.base.exact import number
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.composition import compose
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.loss import PrivacyLoss
-from dpspec.laws.shifts import GaussianShift
+from dpspec.laws.continuous import GaussianShift
+from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.loss import PrivacyLoss, compose
 from dpspec.laws.trade_off import TradeOff
 
 E = Fraction("2.71828182845904523536028747135")

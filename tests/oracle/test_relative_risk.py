@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from dpspec_noise import RandomisedResponse
 
+from dpspec.base.errors import ParameterError
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import ParameterError
-from dpspec.risk.posterior import likelihood_ratio, relative_risk
+from dpspec.risk.candidates import likelihood_ratio, relative_risk
 
 F = Fraction
 RESPONSE = RandomisedResponse(keep_probability=F(3, 4))

@@ -14,12 +14,12 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.space import DatasetSpace
-from dpspec.errors import NotInSpaceError
-from dpspec.exact import number
+from dpspec.base.errors import NotInSpaceError
+from dpspec.base.exact import number
 from dpspec.extension import hookimpl, installed
-from dpspec.flavour import Example, Flavour
-from dpspec.params import Integer, define
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import Example, Flavour
+from dpspec.base.params import Integer, define
+from dpspec.grammar.spec import PrivacySpec
 
 DPSPEC_API = 1
 
@@ -75,7 +75,7 @@ class Inversions(InputDivergence):
 
     def check(self, space):
         if not isinstance(space, Orders):
-            from dpspec.errors import IncompatibleBlocksError
+            from dpspec.base.errors import IncompatibleBlocksError
             raise IncompatibleBlocksError("input divergence inversions", "compares orders", value=space.name)
 
 
@@ -122,7 +122,7 @@ def dpspec_register_flavours(register):
 
 WRITE = """
 from dpspec.extension import installed
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 from dpspec.specfile.writer import to_toml
 registry = installed().registry
 print(to_toml(flavour_document(registry.get("flavours", "playlist-dp")()), registry))

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.verify.words import Word
+from dpspec.verify.verdict import Word
 
 GOOD = "randomised-response.dpspec.toml"
 
 MECHANISM = '''
 from typing import ClassVar
 from dpspec.extension import hookimpl
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import Mechanism
-from dpspec.params import define
+from dpspec.laws.law import FiniteLaw
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.base.params import define
 
 @define
 class Silent(Mechanism):

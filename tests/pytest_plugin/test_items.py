@@ -128,7 +128,7 @@ def test_another_word_for_undecided_is_refused(project, spec):
 
 
 def test_a_plugin_that_raises_is_a_failure_without_traceback(project, spec, monkeypatch):
-    from dpspec.errors import PluginContractError
+    from dpspec.base.errors import PluginContractError
     from dpspec.verify import document
 
     def broken(*_, **__):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpspec.randomness import PlacedRandomness
+from dpspec.base.randomness import PlacedRandomness
 
 
 class Scripted(PlacedRandomness):

@@ -19,9 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, ncx2
 
-from dpspec.randomness import KeyedPlaces, SeededRandomness
-from dpspec.randomness import arrangement as module
-from dpspec.randomness.arrangement import deeper, deranged, derangement_share, permuted, shuffled, stable_order
+from dpspec.base import randomness as module
+from dpspec.base.randomness import (
+    KeyedPlaces,
+    SeededRandomness,
+    deeper,
+    deranged,
+    derangement_share,
+    permuted,
+    shuffled,
+    stable_order,
+)
 from tests.randomness.scripted import Scripted
 
 GROUPS = 240_000

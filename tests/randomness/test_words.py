@@ -18,10 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from dpspec.errors import ReleaseError
-from dpspec.randomness import KEY_BYTES, KeyedRandomness, SeededRandomness, SystemRandomness
-from dpspec.randomness import source as module
-from dpspec.randomness.arrangement import deeper
+from dpspec.base import randomness as module
+from dpspec.base.errors import ReleaseError
+from dpspec.base.randomness import KEY_BYTES, KeyedRandomness, SeededRandomness, SystemRandomness, deeper
 from tests.randomness.scripted import Scripted
 
 KEY = bytes(range(KEY_BYTES))

@@ -16,14 +16,13 @@ from dpspec_tables.formats import Arrow, Csv, Parquet
 
 from dpspec import installed, read_spec
 from dpspec import release as face
+from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
-from dpspec.errors import DpspecError, PluginContractError, ReleaseError, TableError
-from dpspec.mechanism import Kept
-from dpspec.reading import read_households, read_table
-from dpspec.release.kept import changed
-from dpspec.release.place import Place
-from dpspec.run import Output
-from dpspec.table import Members, Table
+from dpspec.grammar.mechanism import Kept
+from dpspec.grammar.tables import Members, Table, read_households, read_table
+from dpspec.grammar.workers import Output
+from dpspec.release.draw import ReleasePlace
+from dpspec.release.write import changed
 from tests.release.test_whole_releases import compositions, drawn, given, spec
 
 FORMATS = {".csv": Csv(), ".parquet": Parquet(), ".arrow": Arrow()}
@@ -214,7 +213,7 @@ def test_a_foreign_report_is_no_list_of_files_to_delete(tmp_path):
 
 
 def test_two_runs_do_not_write_at_once(tmp_path):
-    place = Place(tmp_path / "out", tmp_path / "none")
+    place = ReleasePlace(tmp_path / "out", tmp_path / "none")
     place.open()
     with pytest.raises(ReleaseError, match="being written by another run"):
         drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
@@ -242,11 +241,11 @@ def test_a_run_that_dies_between_two_files_is_made_whole_by_the_next(tmp_path, m
     release = face.draw(read_spec(spec(tmp_path)), str(given(tmp_path)), registry, out)
     with monkeypatch.context() as during:
         during.setattr("pathlib.os.replace", dying)
-        during.setattr(Place, "leave", lambda self: self.close())
+        during.setattr(ReleasePlace, "leave", lambda self: self.close())
         with pytest.raises(Died):
             face.write(release, registry, out)
     assert not any(path.name.startswith(".") for path in (out.iterdir() if out.exists() else ()))
-    place = Place(out, tmp_path / "none")
+    place = ReleasePlace(out, tmp_path / "none")
     place.open()
     place.leave()
     names = sorted(path.name for path in out.iterdir()) if out.exists() else []

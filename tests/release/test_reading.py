@@ -11,10 +11,9 @@ from dpspec_tables import Arrow, Csv, Parquet, formats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpspec.base.errors import DpspecError, Faults, TableError
 from dpspec.blocks.space import Attribute
-from dpspec.errors import DpspecError, Faults, TableError
-from dpspec.reading import read_households, read_table
-from dpspec.table import Table
+from dpspec.grammar.tables import Table, read_households, read_table
 
 BY_SUFFIX = {suffix: cls() for cls in (Csv, Parquet, Arrow) for suffix in cls.suffixes}
 SUFFIXES = [".csv", ".parquet", ".arrow", ".feather"]

@@ -13,13 +13,12 @@ import pytest
 
 from dpspec import installed, read_spec
 from dpspec import release as face
+from dpspec.base.errors import EngineError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
-from dpspec.checkpoints import Folder, NoCheckpoints
-from dpspec.errors import EngineError, ReleaseError, TableError
-from dpspec.mechanism import Mechanism
-from dpspec.release.place import Place
-from dpspec.run import Output
-from dpspec.table import Table
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import Table
+from dpspec.grammar.workers import Folder, NoCheckpoints, Output
+from dpspec.release.draw import ReleasePlace
 
 SPEC = """\
 schema = 1
@@ -111,7 +110,7 @@ def release(spec, table, out, **options):
 
 def unfinished(out):
     """The folder of the unfinished run of a release."""
-    return Place(out, out / "no table").unfinished
+    return ReleasePlace(out, out / "no table").unfinished
 
 
 def killed(monkeypatch, spec, table, out, when=(1, "drawn"), **options):

@@ -11,8 +11,8 @@ import pytest
 
 from dpspec import installed, read_spec
 from dpspec import release as face
-from dpspec.errors import PluginContractError, ReleaseError, TableError
-from dpspec.table import Table
+from dpspec.base.errors import PluginContractError, ReleaseError, TableError
+from dpspec.grammar.tables import Table
 
 SPEC = """\
 schema = 1

@@ -13,9 +13,9 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import OrderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
 
 
 def bits(length=2, divergence=None, **budget):

@@ -6,14 +6,14 @@ from dpspec_attackers.tester import FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult
 from dpspec_noise import RandomisedResponse
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.base.errors import AttackerMisfitError, NoRouteError, NotReachedError, PluginContractError
+from dpspec.base.exact import Bracket, ln
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import AttackerMisfitError, NoRouteError, NotReachedError, PluginContractError
-from dpspec.exact import Bracket, ln
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.risk import risk
-from dpspec.spec import PrivacySpec
 
 RESPONSE = RandomisedResponse(keep_probability="3/4")
 
@@ -28,7 +28,7 @@ def spec(epsilon=None, length=2, budget=None):
     )
 
 
-def said(value, quantity="power", relation=Relation.AT_MOST, assumption="none", at=(("level", "1/20"),)):
+def said(value, quantity="power", relation=Sense.AT_MOST, assumption="none", at=(("level", "1/20"),)):
     return RiskStatement(
         quantity=quantity, at=at, relation=relation, value=Bracket.exactly(value), theorem="T", assumption=assumption
     )
@@ -56,7 +56,7 @@ class Fixed(AttackerModel):
 
 
 def test_statements_about_one_quantity_at_one_place_share_a_row():
-    attacker = Fixed((said("1/2"), said("1/3", quantity="odds")), (said("1/4", relation=Relation.EQUALS), said("1/5", at=())))
+    attacker = Fixed((said("1/2"), said("1/3", quantity="odds")), (said("1/4", relation=Sense.EQUALS), said("1/5", at=())))
     report = risk(spec(), attacker, RESPONSE)
     assert [(row.quantity, row.at, len(row.worst), len(row.own)) for row in report.rows] == [
         ("power", (("level", "1/20"),), 1, 1),
@@ -69,13 +69,13 @@ def test_statements_about_one_quantity_at_one_place_share_a_row():
 @pytest.mark.parametrize(
     ("every", "one", "exceeded"),
     [
-        (said("1/2"), said("3/4", relation=Relation.EQUALS), True),
-        (said("1/2"), said("1/2", relation=Relation.EQUALS), False),
-        (said("1/2"), said("3/4", relation=Relation.AT_LEAST), True),
-        (said("1/2"), said("3/4", relation=Relation.AT_MOST), False),
-        (said("1/2", relation=Relation.AT_LEAST), said("1/4", relation=Relation.EQUALS), True),
-        (said("1/2", relation=Relation.AT_LEAST), said("3/4", relation=Relation.EQUALS), False),
-        (said("1/2", relation=Relation.EQUALS), said("3/4", relation=Relation.EQUALS), False),
+        (said("1/2"), said("3/4", relation=Sense.EQUALS), True),
+        (said("1/2"), said("1/2", relation=Sense.EQUALS), False),
+        (said("1/2"), said("3/4", relation=Sense.AT_LEAST), True),
+        (said("1/2"), said("3/4", relation=Sense.AT_MOST), False),
+        (said("1/2", relation=Sense.AT_LEAST), said("1/4", relation=Sense.EQUALS), True),
+        (said("1/2", relation=Sense.AT_LEAST), said("3/4", relation=Sense.EQUALS), False),
+        (said("1/2", relation=Sense.EQUALS), said("3/4", relation=Sense.EQUALS), False),
     ],
 )
 def test_a_mechanism_beyond_the_worst_case_is_named(every, one, exceeded):

@@ -16,8 +16,8 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.exact import Number
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import Number
+from dpspec.laws.law import FiniteLaw
 
 LONG = 20_000
 

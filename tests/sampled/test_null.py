@@ -11,10 +11,10 @@ import attrs
 import pytest
 from flint import arb
 
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import number
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.errors import NoRouteError
-from dpspec.exact import number
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.verify.sampled import null as null_module
 from dpspec.verify.sampled.null import Bet, Null, kl
 from tests.verify.toys import block

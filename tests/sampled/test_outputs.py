@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from dpspec.blocks.values import ValueLists
-from dpspec.errors import NotInSpaceError, ParameterError
+from dpspec.base.errors import NotInSpaceError, ParameterError
+from dpspec.blocks.vectors import ValueLists
+from dpspec.verify.expression import Endless, Outcomes, Raised, atom, written
 from dpspec.verify.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
-from dpspec.verify.sampled.outputs import Endless, Outcomes, Raised, atom, written
 from tests.verify.toys import block
 
 ODD = [

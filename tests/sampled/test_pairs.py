@@ -2,13 +2,12 @@
 
 import pytest
 
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.records import ContingencyTables, UnorderedRecords
+from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.verify.sampled.calls import datasets, pairs
 from dpspec.verify.sampled.engine import refute
-from dpspec.verify.sampled.pairs import datasets, pairs
 from dpspec.verify.verdict import Outcome
 from tests.sampled.toys import claim
 

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from dpspec_divergences import UserMetric
 
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.values import ValueLists
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.blocks.vectors import BitVectors, IntegerCounts, ValueLists
 from dpspec.verify.sampled.engine import fingerprint, refute
 from dpspec.verify.verdict import ClaimRefutedError, Outcome
 from tests.sampled.toys import BIT, LISTS, claim, geometric_count, laplace_count, response

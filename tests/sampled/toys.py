@@ -8,8 +8,8 @@ from typing import Any
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
-from dpspec.blocks.values import ValueLists
-from dpspec.spec import PrivacySpec
+from dpspec.blocks.vectors import ValueLists
+from dpspec.grammar.spec import PrivacySpec
 from tests.verify.toys import block
 
 BIT = ValueLists(values=(0, 1), least=1, most=1)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dpspec import errors
-from dpspec.errors import DpspecError
+from dpspec.base import errors
+from dpspec.base.errors import DpspecError
+from dpspec.base.params import each
 from dpspec.extension import installed
-from dpspec.params import each
 from dpspec.specfile import read, spec_files
 
 BAD = Path(__file__).parents[2] / "specs" / "bad"

@@ -3,8 +3,7 @@
 from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
 from dpspec.verify.document import verify_document
-from dpspec.verify.verdict import Outcome
-from dpspec.verify.words import Word
+from dpspec.verify.verdict import Outcome, Word
 
 REGISTRY = installed().registry
 TEXT = """

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.errors import DpspecError, Faults, SpecFileError, SpecSyntaxError, SpecTooLargeError
+from dpspec.base.errors import DpspecError, Faults, SpecFileError, SpecSyntaxError, SpecTooLargeError
+from dpspec.base.params import each
 from dpspec.extension import installed
-from dpspec.params import each
 from dpspec.specfile import check_ids, read, read_text, spec_files
-from dpspec.specfile.text import SIZE_LIMIT, parse
+from dpspec.specfile.reader import SIZE_LIMIT, parse
 
 REGISTRY = installed().registry
 HEAD = 'schema = 1\nid = "x"\ntitle = "x"\n'

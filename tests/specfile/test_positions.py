@@ -5,8 +5,8 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import DpspecError
-from dpspec.specfile.positions import Positions
+from dpspec.base.errors import DpspecError
+from dpspec.specfile.maker import Positions
 
 TEXT = '''# a comment [with] = signs
 top = 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpspec.errors import ParameterError
+from dpspec.base.errors import ParameterError
 from dpspec.extension import installed
 from dpspec.specfile import new_spec, read_text
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpspec.base.errors import NotWritableError
+from dpspec.base.exact import ln, number, sqrt
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import NotWritableError
-from dpspec.exact import ln, number, sqrt
 from dpspec.extension import installed
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, spec_files, to_toml
 
 REGISTRY = installed().registry

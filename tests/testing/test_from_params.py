@@ -8,13 +8,12 @@ import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from dpspec.blocks.households import Households
+from dpspec.base.errors import ParameterError
+from dpspec.base.params import Integer, Nested, define, parameters
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import ParameterError
 from dpspec.extension import installed
-from dpspec.params import Integer, Nested, define, parameters
 from dpspec.testing.strategies import from_params
 
 QUIET = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,19 +10,17 @@ from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
 from dpspec.api import read_spec
+from dpspec.base.errors import NotReachedError
+from dpspec.base.exact import ln
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import NotReachedError
-from dpspec.exact import ln
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import ReleaseInvariants
-from dpspec.testing.reduction import reduced
-from dpspec.testing.steps import pairs_from
-from dpspec.testing.strategies import datasets, find_witness
-from dpspec.testing.walks import pairs_in_universe
+from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.laws.law import FiniteLaw
+from dpspec.testing.strategies import datasets, find_witness, reduced
+from dpspec.testing.walks import pairs_from, pairs_in_universe
 from tests.verify.toys import Toy, bits_spec, block
 
 SPECS = Path(__file__).parents[2] / "specs"

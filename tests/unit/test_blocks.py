@@ -5,14 +5,12 @@ from collections import Counter
 
 import pytest
 
-from dpspec.blocks.determination import determines
-from dpspec.blocks.households import Households
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.blocks.invariant import FunctionInvariant, Invariant, LinearMap, Marginal
-from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial, determines
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 AGE = Attribute(name="age", categories=("young", "middle", "old"))

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from dpspec.errors import DpspecError, Faults, ParameterError, SpecError
+from dpspec.base.errors import DpspecError, Faults, ParameterError, SpecError
 from dpspec.report.explain import error_classes
 
 

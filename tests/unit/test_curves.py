@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.attacker import Relation, RiskStatement
-from dpspec.exact import Bracket, number
-from dpspec.report.curves import Line, Panel, svg, ticks
+from dpspec.base.exact import Bracket, number
+from dpspec.grammar.attacker import RiskStatement, Sense
+from dpspec.report.pictures import CurveLine, CurvePanel, svg, ticks
 from dpspec.report.risk import _panel
 from dpspec.risk import RiskRow
 
@@ -23,7 +23,7 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 def drawn(title="Risk", **line):
     points = line.pop("points", ((0.1, 0.2), (0.5, 0.6)))
-    return ET.fromstring(svg(title, [Panel(title="power", axis="level", lines=(Line(name="a", points=points, **line),))]))
+    return ET.fromstring(svg(title, [CurvePanel(title="power", axis="level", lines=(CurveLine(name="a", points=points, **line),))]))
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
@@ -71,8 +71,8 @@ def test_the_vertical_axis_is_that_of_a_probability_unless_all_are_small(largest
 
 def test_an_axis_may_begin_above_0():
     """Values between 1.032 and 1.049 fill the chart, and its ticks tell them apart."""
-    lines = (Line(name="a", points=((0.0, 1.032), (1.0, 1.049))),)
-    picture = ET.fromstring(svg("Risk", [Panel(title="risk", axis="count", lines=lines, bottom=1.03)]))
+    lines = (CurveLine(name="a", points=((0.0, 1.032), (1.0, 1.049))),)
+    picture = ET.fromstring(svg("Risk", [CurvePanel(title="risk", axis="count", lines=lines, bottom=1.03)]))
     spots = [float(circle.get("cy")) for circle in picture.iter(f"{SPACE}circle")]
     assert spots[0] - spots[1] > 250
     assert max(spots) <= 300
@@ -85,7 +85,7 @@ def test_an_axis_may_begin_above_0():
 
 def corners(line, **panel):
     """What is drawn, in pixels."""
-    picture = ET.fromstring(svg("Risk", [Panel(title="power", axis="level", lines=(line,), **panel)]))
+    picture = ET.fromstring(svg("Risk", [CurvePanel(title="power", axis="level", lines=(line,), **panel)]))
     text = picture.find(f".//{SPACE}polyline").get("points")
     return [tuple(map(float, corner.split(","))) for corner in text.split()]
 
@@ -116,9 +116,9 @@ def test_a_drawn_bound_is_on_its_side_of_the_truth_between_the_points_too(name, 
     truth = TRUTHS[name]
     spots = [0.01, 0.05, 0.1, 0.25, 0.5, 0.9]
     points = tuple((x, truth(x)) for x in spots)
-    drawn = corners(Line(name="bound", points=points, side=side), powers=powers)
+    drawn = corners(CurveLine(name="bound", points=points, side=side), powers=powers)
     # The scale of the picture, from two of its own dots: exact values at the ends.
-    dots = corners(Line(name="points", points=points), powers=powers)
+    dots = corners(CurveLine(name="points", points=points), powers=powers)
     (x_0, y_0), (x_1, y_1) = dots[0], dots[-1]
     scale = math.log10 if powers else float
 
@@ -137,24 +137,24 @@ def test_the_chord_of_a_concave_bound_would_lie_below_it():
     """What the steps are for: the same check finds a chord out."""
     truth = TRUTHS["concave, rising"]
     points = ((0.0, 0.0), (0.5, truth(0.5)))
-    drawn = corners(Line(name="chords", points=points), bottom=0.0)
+    drawn = corners(CurveLine(name="chords", points=points), bottom=0.0)
     top = truth(0.5)
     assert at(drawn, 520 * 0.1 / 0.5)[1] > drawn[0][1] + (drawn[-1][1] - drawn[0][1]) * truth(0.1) / top + 20
 
 
 def test_a_delta_is_drawn_by_its_order_of_magnitude():
     points = ((1.0, 1e-3), (2.0, 1e-6), (3.0, 1e-9))
-    spots = corners(Line(name="delta", points=points), powers=True)
+    spots = corners(CurveLine(name="delta", points=points), powers=True)
     assert spots[1][1] - spots[0][1] == pytest.approx(spots[2][1] - spots[1][1], abs=0.02)
-    picture = ET.fromstring(svg("d", [Panel(title="delta", axis="epsilon", lines=(Line(name="d", points=points),), powers=True)]))
+    picture = ET.fromstring(svg("d", [CurvePanel(title="delta", axis="epsilon", lines=(CurveLine(name="d", points=points),), powers=True)]))
     marks = [text.text for text in picture.iter(f"{SPACE}text") if text.get("text-anchor") == "end"]
     assert {"1e-4", "1e-6", "1e-8"} <= set(marks)
-    assert corners(Line(name="delta", points=((1.0, 0.0), (2.0, 1e-6))), powers=True)[0][1] == 300
+    assert corners(CurveLine(name="delta", points=((1.0, 0.0), (2.0, 1e-6))), powers=True)[0][1] == 300
 
 
 def test_the_delta_of_an_axis_is_too():
     points = ((1e-9, 3.0), (1e-6, 2.0), (1e-3, 1.0))
-    spots = corners(Line(name="epsilon", points=points), places=True)
+    spots = corners(CurveLine(name="epsilon", points=points), places=True)
     assert [x for x, _ in spots] == [0, 260, 520]
 
 
@@ -165,8 +165,8 @@ def statement(relation, value):
 def test_a_risk_picture_takes_the_safe_end_of_each_bracket():
     bracket = Bracket(lower=number("1/4"), upper=number("1/2"))
     rows = [
-        RiskRow(quantity="power", at=(("level", level),), worst=(statement(Relation.AT_MOST, bracket),),
-                own=(statement(Relation.AT_LEAST, bracket),))
+        RiskRow(quantity="power", at=(("level", level),), worst=(statement(Sense.AT_MOST, bracket),),
+                own=(statement(Sense.AT_LEAST, bracket),))
         for level in ("1/10", "1/5")
     ]  # fmt: skip
     panel = _panel("power", rows)

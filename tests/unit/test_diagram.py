@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dpspec.report.diagram import Box, svg
+from dpspec.report.pictures import DiagramBox, diagram_svg
 
 NAMES = [[f"{column}{row}" for row in range(4)] for column in "abcd"]
 PAIRS = list(itertools.permutations(itertools.chain(*NAMES), 2))
@@ -16,8 +16,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(arrows, text="two words"):
-    columns = {names[0]: [Box(key=name, title=name, text=text) for name in names] for names in NAMES}
-    return ElementTree.fromstring(svg(columns, arrows, "a title", "a caption"))
+    columns = {names[0]: [DiagramBox(key=name, title=name, text=text) for name in names] for names in NAMES}
+    return ElementTree.fromstring(diagram_svg(columns, arrows, "a title", "a caption"))
 
 
 def points(path):

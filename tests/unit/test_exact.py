@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import NumericalError, ParameterError
-from dpspec.exact import INFINITY, Bracket, Number, largest, ln, number, rational, sqrt
+from dpspec.base.errors import NumericalError, ParameterError
+from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number, rational, sqrt
 
 getcontext().prec = 80
 

@@ -7,8 +7,8 @@ import pytest
 
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
-from dpspec.release.held import compared, marginal
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.release.draw import compared, marginal
 
 ATTRIBUTES = (
     Attribute(name="county", categories=("b", "a", "c")),

@@ -7,21 +7,22 @@ from collections import defaultdict
 import pytest
 from flint import fmpz_mat
 
-from dpspec.blocks.attributes import children
+from dpspec.base.errors import NotEnumerableError, NotInSpaceError
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
-from dpspec.blocks.lattice import graver_basis, kernel_basis
 from dpspec.blocks.moves import (
     adds_up,
     changed,
     exchange_groups,
     exchanges,
     exchanges_connect,
+    graver_basis,
+    kernel_basis,
     kernel_of,
 )
+from dpspec.blocks.multisets import children
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import NotEnumerableError, NotInSpaceError
 
 
 def margins(sets, names="abc"):

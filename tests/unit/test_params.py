@@ -8,9 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import Faults, MissingKeyError, ParameterError, UnknownKeyError
-from dpspec.exact import Number, ln
-from dpspec.params import Exact, Integer, Items, Nested, Pairs, Rational, Text, Truth, build, define, object_schema, parameters
+from dpspec.base.errors import Faults, MissingKeyError, ParameterError, UnknownKeyError
+from dpspec.base.exact import Number, ln
+from dpspec.base.params import (
+    Exact,
+    Integer,
+    Items,
+    Nested,
+    Pairs,
+    Rational,
+    Text,
+    Truth,
+    build,
+    define,
+    object_schema,
+    parameters,
+)
 
 
 @define

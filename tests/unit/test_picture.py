@@ -7,12 +7,11 @@ import sys
 
 import pytest
 
-from dpspec.errors import PictureError
-from dpspec.report import picture
-from dpspec.report.curves import Line, Panel, svg
-from dpspec.report.picture import ZOOM, Picture, png
+from dpspec.base.errors import PictureError
+from dpspec.report import pictures as picture
+from dpspec.report.pictures import ZOOM, CurveLine, CurvePanel, Picture, png, svg
 
-CHART = svg("Risk", [Panel(title="power", axis="level", lines=(Line(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])
+CHART = svg("Risk", [CurvePanel(title="power", axis="level", lines=(CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])
 TITLE = slice(20 * ZOOM, 36 * ZOOM), slice(56 * ZOOM, 90 * ZOOM)
 """Rows and columns of the word Risk."""
 

@@ -6,13 +6,13 @@ import pytest
 from dpspec_census import Topdown
 from dpspec_divergences import DNor, Hamming
 
+from dpspec.base.exact import number, sqrt
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.exact import number, sqrt
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome, Verdict
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.random import Generator
 
 from dpspec import verify_claim
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 from dpspec.verify.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 

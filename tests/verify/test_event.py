@@ -9,16 +9,15 @@ from fractions import Fraction
 import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
-from dpspec.errors import NoRouteError, SpecSyntaxError
-from dpspec.exact import ln, number
+from dpspec.base.errors import NoRouteError, SpecSyntaxError
+from dpspec.base.exact import ln, number
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.laws.combine import mixture, product
-from dpspec.laws.continuous import Gaussian, Laplace
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential
-from dpspec.laws.exponential_law import finite_law
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
+from dpspec.laws.exponential import exponential, finite_law
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.event import Asked, _outcomes, probability, telling_event
 from dpspec.verify.exhaustive import verify
@@ -30,7 +29,7 @@ from tests.verify.toys import bits_spec, block
 
 def cut_off(center, ratio="1/2"):
     """A two-sided geometric law as enumeration finds it: the outcomes that were reached, and what is left of the loops."""
-    law = TwoSidedGeometric.with_ratio(center, ratio)
+    law = TwoSidedGeometricLaw.with_ratio(center, ratio)
     bounds = {k: (law.probability(k), law.probability(k)) for k in range(-22, 23)}
     return EnclosedLaw(bounds, 1 - sum(low for low, _ in bounds.values()))
 
@@ -40,17 +39,17 @@ def weighed(power):
     return finite_law({"yes": e / (1 + e), "no": 1 / (1 + e)})
 
 
-TEXT = mixture(["1/2", "1/2"], [Laplace(0, 1), FiniteLaw.point("none")])
+TEXT = mixture(["1/2", "1/2"], [LaplaceLaw(0, 1), FiniteLaw.point("none")])
 PAIRS = {
     "cut off": (cut_off(0), cut_off(1)),
-    "geometric": (TwoSidedGeometric(0, number(1)), TwoSidedGeometric(1, number(1))),
-    "discrete gaussian": (DiscreteGaussian(0, 1), DiscreteGaussian(1, 1)),
-    "laplace": (Laplace(0, 1), Laplace(1, 1)),
-    "gaussian": (Gaussian(0, 1), Gaussian(1, 1)),
+    "geometric": (TwoSidedGeometricLaw(0, number(1)), TwoSidedGeometricLaw(1, number(1))),
+    "discrete gaussian": (DiscreteGaussianLaw(0, 1), DiscreteGaussianLaw(1, 1)),
+    "laplace": (LaplaceLaw(0, 1), LaplaceLaw(1, 1)),
+    "gaussian": (GaussianLaw(0, 1), GaussianLaw(1, 1)),
     "exponential": (weighed("1"), weighed("-1")),
     "tuples": (FiniteLaw.of({("a", 0.5): "1/3", ("b", None): "2/3"}), FiniteLaw.of({("a", 0.5): "2/3", ("b", None): "1/3"})),
-    "product": (product([Laplace(0, 1), Laplace(3, 1)]), product([Laplace(0, 1), Laplace(4, 1)])),
-    "mixture": (TEXT, mixture(["1/2", "1/2"], [Laplace(1, 1), FiniteLaw.point("none")])),
+    "product": (product([LaplaceLaw(0, 1), LaplaceLaw(3, 1)]), product([LaplaceLaw(0, 1), LaplaceLaw(4, 1)])),
+    "mixture": (TEXT, mixture(["1/2", "1/2"], [LaplaceLaw(1, 1), FiniteLaw.point("none")])),
     "atoms of one": (FiniteLaw.of({0: "9/10", 1: "1/10"}), FiniteLaw.point(0)),
 }
 CLAIMS = {
@@ -217,5 +216,5 @@ def test_an_undecided_verdict_has_no_constant_0():
 
 def test_of_a_table_of_noisy_cells_the_likely_outcomes_are_looked_at():
     """Four cells with noise have 130,321 outcomes but for 2^-8, and the likely ones are enough."""
-    left, right = (product([TwoSidedGeometric(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0)))
+    left, right = (product([TwoSidedGeometricLaw(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0)))
     assert len(_outcomes(left, right)) <= 10_000

@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 from dpspec_divergences import UserMetric, UserRelation
 
-from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
-from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import (
+from dpspec.base.errors import (
     BudgetParameterError,
     DpspecError,
     IncompatibleBlocksError,
@@ -22,11 +16,16 @@ from dpspec.errors import (
     NotInUniverseError,
     PluginContractError,
 )
-from dpspec.exact import INFINITY, ln, number, sqrt
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
-from dpspec.laws.law import NotALaw
-from dpspec.mechanism import ReleaseInvariants
+from dpspec.base.exact import INFINITY, ln, number, sqrt
+from dpspec.blocks.budget import BudgetTable, UniformBudget
+from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.testing.strategies import find_witness
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import ClaimRefutedError, ClaimUndecidedError, Outcome
@@ -180,7 +179,7 @@ def test_a_geometric_count_under_add_or_remove_and_a_histogram_under_replacement
     kinds = (Attribute(name="kind", categories=("a", "b")),)
     space = UnorderedRecords(attributes=kinds, most=3)
     spec = bits_spec().replace(space=space, input_divergence=block("input_divergences", "symmetric-difference"))
-    count = Toy(lambda x: TwoSidedGeometric.with_ratio(len(x), "1/2"))
+    count = Toy(lambda x: TwoSidedGeometricLaw.with_ratio(len(x), "1/2"))
     assert verify(count, spec).constant.lower == ln(2)
     noise = block("mechanisms", "geometric", queries=(Marginal(attributes=("kind",)),), sensitivity=2, epsilon="2*ln(2)")
     replaced = spec.replace(
@@ -194,7 +193,7 @@ def test_a_geometric_count_under_add_or_remove_and_a_histogram_under_replacement
 @pytest.mark.reference("B-O35", "B-S14", "B-D18", "B-X1")
 @pytest.mark.parametrize(("shift", "variance", "expected"), [(1, 1, "1/2"), (2, 1, "2"), (1, "1/2", "1"), (3, 4, "9/8")])
 def test_a_shifted_discrete_gaussian_has_d_nor_shift_over_sigma_root_two(shift: int, variance: Any, expected: str) -> None:
-    noisy = Toy(lambda x: DiscreteGaussian(shift * x[0], Fraction(variance)))
+    noisy = Toy(lambda x: DiscreteGaussianLaw(shift * x[0], Fraction(variance)))
     spec = bits_spec(length=1, epsilon=expected, d_pr=("d-nor", {}), parameter="rho")
     verdict = verify(noisy, spec)
     assert verdict.outcome is Outcome.VERIFIED
@@ -302,7 +301,7 @@ def test_irrational_distances_are_decided_exactly_at_equality() -> None:
     diagonal = UserMetric(
         function=lambda x, y: sqrt(2) * sum(a != b for a, b in zip(x, y, strict=True)), label="a diagonal a bit"
     )
-    noisy = Toy(lambda x: DiscreteGaussian(sum(x), 1))
+    noisy = Toy(lambda x: DiscreteGaussianLaw(sum(x), 1))
     for rho, outcome in (("1/4", Outcome.VERIFIED), ("1/5", Outcome.REFUTED)):
         concentrated = bits_spec(epsilon=rho, parameter="rho", d_pr=("d-nor", {})).replace(input_divergence=diagonal)
         found = verify(noisy, concentrated)

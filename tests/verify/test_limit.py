@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from dpspec.verify.limit import Cut, cutting
+from dpspec.verify.apart import Cut, cutting
 from dpspec.verify.sampled.engine import refute
 from dpspec.verify.verdict import Outcome
 from tests.sampled.toys import BIT, claim, response

@@ -5,17 +5,17 @@ from importlib.metadata import version
 import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
 from dpspec_flavours import FLAVOURS
-from dpspec_flavours.standards.pure import PureDP
+from dpspec_flavours.standards import PureDP
 
 from dpspec import verify_claim
+from dpspec.base.exact import ln
 from dpspec.blocks.budget import BudgetTable
-from dpspec.exact import ln
 from dpspec.extension import LOCAL, installed, load_plugins
-from dpspec.extension.origin import origins
-from dpspec.mechanism import Mechanism
-from dpspec.spec import blocks_of
+from dpspec.extension.loader import origins
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import blocks_of
 from dpspec.specfile import read_text, to_toml
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 
 SPEC, RESPONSE = PureDP().spec(), PureDP().satisfied_by().mechanism
 NOISE = ("dpspec-noise", version("dpspec-noise"))

@@ -15,10 +15,9 @@ from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw, Law
 
 
 @attrs.frozen

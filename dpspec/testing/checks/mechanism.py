@@ -1,30 +1,45 @@
-"""Checks of mechanisms: on every dataset of small spaces. What they claim is judged and reported, not required to hold."""
+"""Checks of mechanisms: on every dataset of small spaces. What they claim is judged and reported, not required to hold.
+
+Checks of output divergences: on pairs of random finite laws, disjoint and equal ones among them.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
-from dpspec.blocks.households import MEMBERS
+from dpspec.base.errors import DpspecError, NoRouteError, ReleaseError
+from dpspec.base.exact import Bracket, Number, ball, number
+from dpspec.base.randomness import Randomness, SeededRandomness
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import DpspecError, NoRouteError, ReleaseError
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.laws.route import AtomicLaw
-from dpspec.mechanism import Claim
-from dpspec.randomness import Randomness, SeededRandomness
-from dpspec.table import Table
-from dpspec.testing.check import Context, NotApplicable, PlacedSubject, check, require
-from dpspec.testing.subjects import small_spaces
+from dpspec.grammar.mechanism import Claim
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Law
+from dpspec.testing.check import (
+    Context,
+    NotApplicable,
+    PlacedSubject,
+    ValueSubject,
+    check,
+    exceeds,
+    exceeds_times,
+    require,
+    small_spaces,
+)
 from dpspec.verify.exhaustive import verify
 
-KIND = "mechanisms"
+MECHANISMS = "mechanisms"
 DRAWS = 3_000
 REPEATED = 56
 FALSE_ALARM = 1e-9
@@ -35,7 +50,7 @@ _ADDED = 1_000
 """At the fast level a longer window is not added up; laws of fewer and narrower answers are."""
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_law_is_normalised(subject: PlacedSubject, context: Context) -> None:
     """`law` gives a `Law` for every dataset; a finite one has positive weights that sum to exactly 1 (B-D1).
 
@@ -62,7 +77,7 @@ def _check_window(law: AtomicLaw, x: Dataset, context: Context) -> None:
     require(not mass > 1 and not mass < _LISTED, f"the window of law({x}) has the mass {mass}")
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_law_is_the_same_every_time(subject: PlacedSubject, context: Context) -> None:
     """`law` is a function of the dataset (B-D1). A law that remembers or draws is no law, and its verdict no verdict."""
     for x in subject.compared:
@@ -70,7 +85,7 @@ def check_law_is_the_same_every_time(subject: PlacedSubject, context: Context) -
         require(first == second, f"law({x}) was {first}, then {second}")
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_strangers_are_refused(subject: PlacedSubject, context: Context) -> None:
     """`law` raises for what is no dataset of the space, best a NotInSpaceError. Otherwise a slip becomes a number.
 
@@ -129,7 +144,7 @@ def _observed(state: Callable[[], Any]) -> Any:
     return repr(state())
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: Context) -> None:
     """`release` takes its random bits from the given source: equal seeds give equal tables, and no global generator moves.
 
@@ -143,7 +158,7 @@ def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: C
         require(first == second, f"two releases of {x} from one seed differ: {first} and {second}")
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_releases_of_one_source_differ(subject: PlacedSubject, context: Context) -> None:
     """A source is spent once: what is drawn from it a second time is drawn afresh (statistical).
 
@@ -170,7 +185,7 @@ def _often_alike(subject: PlacedSubject, x: Dataset) -> bool:
     return False
 
 
-@check(KIND, level="full")
+@check(MECHANISMS, level="full")
 def check_release_agrees_with_the_law(subject: PlacedSubject, context: Context) -> None:
     """`release` draws from `law` (statistical; asked where the outcomes are datasets of the space).
 
@@ -209,7 +224,7 @@ def _rows_by_outcome(law: FiniteLaw, space: DatasetSpace) -> dict[Hashable, floa
 # --- claims --------------------------------------------------------------------------------------
 
 
-@check(KIND)
+@check(MECHANISMS)
 def check_claims_can_be_judged(subject: PlacedSubject, context: Context) -> str:
     """Every claim names its source and is about the space, and the engine reaches a verdict. The verdicts are reported.
 
@@ -222,3 +237,216 @@ def check_claims_can_be_judged(subject: PlacedSubject, context: Context) -> str:
         require(claim.spec.space == subject.space, f"{claim.label} is about another space")
         found.append(f"{claim.label} is {verify(subject.thing, claim.spec).outcome.value}")
     return "; ".join(found)
+
+
+# --- checks of output divergences -----------------------------------------------------------------
+
+
+OUTPUT_DIVERGENCES = "output_divergences"
+FINER = 192
+"""Bits of the refined bracket that is compared with the ordinary one."""
+
+
+def random_law(source: Random, *, outcomes: int = 4) -> FiniteLaw:
+    """A law with small integer weights, some of them 0."""
+    weights: dict[Hashable, int] = {place: source.choice((0, 1, 1, 2, 3, 7)) for place in range(outcomes)}
+    return FiniteLaw.from_weights(weights if any(weights.values()) else {0: 1})
+
+
+def random_pairs(context: Context, name: str) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+    """Pairs of laws: two disjoint, one contained in the other, then random ones."""
+    yield FiniteLaw.point(0), FiniteLaw.point(1)
+    yield FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
+    source = context.random(name)
+    for _ in range(context.times(10, full=200)):
+        yield random_law(source), random_law(source)
+
+
+def post_processed(source: Random, left: FiniteLaw, right: FiniteLaw) -> Iterator[tuple[FiniteLaw, FiniteLaw]]:
+    """Both laws after a random kernel, and after merging any two outcomes."""
+    outcomes = tuple(dict.fromkeys((*left.support, *right.support)))
+    kernel = {outcome: random_law(source, outcomes=3) for outcome in outcomes}
+    yield _through(kernel, left), _through(kernel, right)
+    for one, two in itertools.combinations(outcomes, 2):
+        yield _merged(left, one, two), _merged(right, one, two)
+
+
+def _merged(law: FiniteLaw, one: Hashable, two: Hashable) -> FiniteLaw:
+    return law.push_forward(lambda outcome: two if outcome == one else outcome)
+
+
+def _through(kernel: Mapping[Hashable, FiniteLaw], law: FiniteLaw) -> FiniteLaw:
+    weights: list[Fraction] = [probability for _, probability in law.probabilities()]
+    return FiniteLaw.mixture(weights, [kernel[outcome] for outcome in law.support])
+
+
+def _value(subject: ValueSubject, left: FiniteLaw, right: FiniteLaw, precision: int = 64) -> Bracket:
+    found: Bracket = subject.thing.between(left, right, precision=precision)
+    return found
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_equal_laws_are_at_zero(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, P) = 0 (B-S5). Otherwise even a mechanism that ignores its data is refuted."""
+    for law, _ in random_pairs(context, "equal laws"):
+        found = _value(subject, law, law)
+        require(found.lower == 0, f"d(P, P) = {found} for P = {law}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_divergence_is_nonnegative(subject: ValueSubject, context: Context) -> None:
+    """0 <= lower <= upper for the bracket of every pair (B-D5). A verdict compares both ends with the budget."""
+    for left, right in random_pairs(context, "nonnegative"):
+        found = _value(subject, left, right)
+        require(isinstance(found, Bracket), f"{found!r} is no Bracket")
+        require(found.lower >= 0, f"d(P, Q) = {found} for P = {left}, Q = {right}")
+        require(not found.upper < found.lower, f"the bracket {found} is empty")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_post_processing_never_separates(subject: ValueSubject, context: Context) -> None:
+    """Data processing: d_Pr(K P, K Q) <= d_Pr(P, Q) for every finite kernel K. No guarantee survives without it."""
+    source = context.random("kernels")
+    for left, right in random_pairs(context, "data processing"):
+        before = _value(subject, left, right)
+        for processed in post_processed(source, left, right):
+            after = _value(subject, *processed)
+            require(not after.lower > before.upper, f"post-processing raises {before} to {after} for P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES, when="is_symmetric")
+def check_divergence_is_symmetric(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) = d_Pr(Q, P) when `is_symmetric` is declared. Engines then look at one order of each pair only."""
+    for left, right in random_pairs(context, "symmetric"):
+        there, back = _value(subject, left, right), _value(subject, right, left)
+        overlap = there.lower <= back.upper and back.lower <= there.upper
+        require(overlap, f"d(P, Q) = {there}, d(Q, P) = {back} for P = {left}, Q = {right}; declare is_symmetric = False")
+
+
+@check(OUTPUT_DIVERGENCES, when="is_metric")
+def check_divergence_obeys_the_triangle_inequality(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) when `is_metric` is declared. Neighbour-only proofs rest on it (B-S2, B-S3)."""
+    source = context.random("triangle")
+    for left, right in random_pairs(context, "triangle"):
+        between = random_law(source)
+        far, first, second = (_value(subject, *pair) for pair in ((left, right), (left, between), (between, right)))
+        short = not exceeds(far.lower, first.upper, second.upper)
+        require(short, f"d(P, R) = {far}, above {first} + {second}, for P = {left}, Q = {between}, R = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_refinement_stays_inside_the_bracket(subject: ValueSubject, context: Context) -> None:
+    """A larger precision gives a value inside the bracket of a smaller one. A bracket that is left was never rigorous."""
+    for left, right in random_pairs(context, "refined"):
+        coarse, fine = _value(subject, left, right, 24), _value(subject, left, right, FINER)
+        inside = fine.lower <= coarse.upper and coarse.lower <= fine.upper
+        require(inside, f"{fine} at {FINER} bits lies outside {coarse} at 24 bits, for P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_extremal_answers_stay_within_the_bound(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(N_0, N_1) <= b, both ways, for all answers that `extremal(b)` offers. Comparison separates specifications by them."""
+    for bound in (number(Fraction(1, 3)), number(1)):
+        for answers in subject.thing.extremal(bound):
+            steps = range(2 if answers.most is None else min(answers.most, 2))
+            for i, (left, right) in itertools.product(steps, ((0, 1), (1, 0))):
+                found = subject.thing.between(answers.law(i + left), answers.law(i + right))
+                require(not found.lower > bound, f"d(N_{i + left}, N_{i + right}) = {found}, above {bound}, {answers.words}")
+
+
+@check(OUTPUT_DIVERGENCES, when="separates_disjoint")
+def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Context) -> None:
+    """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared (the hypothesis of B-T10(2))."""
+    source = context.random("disjoint")
+    for _ in range(context.times(5)):
+        left = random_law(source)
+        right = random_law(source).push_forward(lambda outcome: ("other", outcome))
+        found = _value(subject, left, right)
+        require(found.lower.is_infinite, f"d(P, Q) = {found} for disjoint P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_only_equal_laws_are_at_zero_as_declared(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) > 0 for different laws when `separates_laws` says so. Comparison then takes a budget of 0 for equal laws."""
+    if not subject.thing.separates_laws():
+        raise NotApplicable("it does not say that only equal laws are at 0")
+    small = [Fraction(1, 10), Fraction(1, 1000)]
+    close = [(FiniteLaw.bernoulli(Fraction(1, 2) + e), FiniteLaw.bernoulli(Fraction(1, 2))) for e in small]
+    for left, right in itertools.chain(close, ((b, a) for a, b in close), random_pairs(context, "separated")):
+        found = _value(subject, left, right, FINER)
+        require(left == right or found.upper > 0, f"d(P, Q) = {found} for P = {left}, Q = {right}; separates_laws is False")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_event_bounds_are_the_divergence(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(P, Q) <= b exactly where P(S) <= e^a Q(S) + c for all `event_bounds(b)` and events S. Comparison decides by them."""
+    divergence: OutputDivergence = subject.thing
+    if divergence.event_bounds(number(1)) is None:
+        raise NotApplicable("it is not told by single events")
+    for bound in map(number, ("0", "1/5", "1", "ln(2)", "ln(7)", "2")):
+        lines = divergence.event_bounds(bound)
+        for left, right in random_pairs(context, f"events {bound}") if lines is not None else ():
+            pairs = ((left, right), (right, left)) if divergence.is_symmetric else ((left, right),)
+            kept = all(_keeps(*pair, *line) for pair in pairs for line in lines or ())
+            found = _value(subject, left, right, FINER)
+            wrong = found.lower > bound if kept else not found.upper > bound
+            require(not wrong, f"d(P, Q) = {found} for P = {left}, Q = {right}, and event_bounds({bound}) say {kept}")
+
+
+def _keeps(left: FiniteLaw, right: FiniteLaw, power: Number, slack: Number) -> bool:
+    """Whether no event breaks the line: the worst one holds the outcomes with P(o) > e^a Q(o)."""
+    with ctx.workprec(FINER):
+        ratio, free = power.enclose(FINER).exp(), slack.enclose(FINER)
+        terms = [ball(left.probability(o)) - ratio * ball(right.probability(o)) for o in {*left.support, *right.support}]
+        return not sum((term for term in terms if term > 0), arb(0)) > free
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_divergence_is_bounded_as_stated(subject: ValueSubject, context: Context) -> None:
+    """`bounded_by(other)` = c: d_Pr <= c other for all laws; `bounds(other)`: other <= c d_Pr. Implications rest on both."""
+    for other in context.values(OUTPUT_DIVERGENCES):
+        _require_bound(subject.thing, other, subject.thing.bounded_by(other), context)
+        _require_bound(other, subject.thing, subject.thing.bounds(other), context)
+
+
+def _require_bound(
+    smaller: OutputDivergence, larger: OutputDivergence, stated: tuple[Number, str] | None, context: Context
+) -> None:
+    if stated is None:
+        return
+    factor, reason = stated
+    for left, right in random_pairs(context, "bounded"):
+        less, more = smaller.between(left, right), larger.between(left, right).upper
+        require(
+            not exceeds_times(less.lower, factor, more),
+            f"d = {less} of {smaller}, above {factor} x {more} of {larger}, for P = {left}, Q = {right}, in spite of: {reason}",
+        )
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> None:
+    """`lipschitz` is nonnegative and nondecreasing for every budget parameter (B-X1): it turns budgets into constants."""
+    require(bool(subject.thing.budget_parameters), "budget_parameters is empty, so no budget can be written")
+    for parameter in subject.thing.budget_parameters:
+        constants = [subject.thing.lipschitz(parameter, number(text)) for text in ("0", "1/10", "1", "3", "inf")]
+        require(constants[0] >= 0, f"{parameter} = 0 allows {constants[0]}")
+        rising = all(small <= large for small, large in itertools.pairwise(constants))
+        require(rising, f"{parameter} = 0, 1/10, 1, 3, inf allow {', '.join(map(str, constants))}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_composition_covers_the_joint_law(subject: ValueSubject, context: Context) -> None:
+    """`composed` of two budgets bounds d_Pr of the product laws, when it says anything. Ledgers add budgets by it."""
+    divergence: OutputDivergence = subject.thing
+    first = divergence.budget_parameters[0]
+    pairs = list(random_pairs(context, "composed"))[1:]
+    for one, two in itertools.pairwise(pairs):
+        spent = [(divergence, divergence.budget_for(first, divergence.between(*pair).upper)) for pair in (one, two)]
+        found = divergence.composed(spent)
+        if found is None:
+            return
+        allowed = found.divergence.lipschitz(found.divergence.budget_parameters[0], found.value)
+        left, right = (FiniteLaw.product([one[side], two[side]]) for side in (0, 1))
+        reached = found.divergence.between(left, right)
+        told = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
+        require(not exceeds(reached.lower, allowed), told)

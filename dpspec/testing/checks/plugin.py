@@ -1,20 +1,38 @@
-"""Checks of a plugin as a whole: what importing it does, and what it registers."""
+"""Checks of a plugin as a whole: what importing it does, and what it registers.
+
+Checks of registered classes and of their values: parameters declared once, values frozen and hashable.
+
+Checks of what moves tables: builders of public tables, file formats, and engines.
+"""
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
+import math
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from dpspec.errors import UnknownHookError
-from dpspec.extension.hookspecs import KINDS, PREFIX
-from dpspec.params import parameters
-from dpspec.testing.check import ClassSubject, Context, NotApplicable, PluginSubject, check, require
+import attrs
+import numpy as np
+
+from dpspec.base.errors import DpspecError, UnknownHookError
+from dpspec.base.exact import number
+from dpspec.base.params import Domain, Items, Parameter, Truth, parameters
+from dpspec.blocks.space import Attribute
+from dpspec.extension.hooks import KINDS, PREFIX
+from dpspec.grammar.tables import Table, joined
+from dpspec.grammar.workers import Columns
+from dpspec.testing.check import ClassSubject, Context, NotApplicable, PluginSubject, ValueSubject, check, require
 
 KIND, CLASS = "plugins", "classes"
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -23,7 +41,7 @@ _PATIENCE = 120
 _WATCH = """
 import json, os, random, sys
 import numpy
-import dpspec.testing.subjects, dpspec.release
+import dpspec.testing.check, dpspec.release
 seen = {"files": [], "network": [], "random": []}
 watching = False
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
@@ -138,3 +156,216 @@ def check_class_is_documented(subject: ClassSubject, context: Context) -> None:
     inherited = "\n".join(inspect.cleandoc(cls.__doc__ or "") for cls in subject.thing.__mro__)
     missing = [p.name for p in parameters(subject.thing) if not re.search(rf"\b{p.name}\b", inherited)]
     require(not missing, f"the docstring does not name {', '.join(missing)}")
+
+
+# --- checks of registered classes and of their values ---------------------------------------------
+
+
+PARAMS_CLASS, VALUE = "classes", "values"
+
+
+def _declared(cls: type) -> tuple[Parameter, ...]:
+    if not attrs.has(cls):
+        raise NotApplicable("it declares no parameters with dpspec.define")
+    return parameters(cls)
+
+
+def _read(cls: type, parameter: Parameter, value: Any) -> Any:
+    """The value as the class itself takes it."""
+    converter = getattr(attrs.fields_dict(cls)[parameter.name], "converter", None)
+    return parameter.domain.read(value, parameter.name) if converter is None else converter(value)
+
+
+def _refused(cls: type, parameter: Parameter, value: Any) -> bool:
+    try:
+        _read(cls, parameter, value)
+    except DpspecError as fault:
+        require(parameter.name in str(fault), f"{parameter.name} refuses {value!r} without its name: {fault}")
+        return True
+    return False
+
+
+def _edges(domain: Domain) -> Iterator[Any]:
+    """The closed ends of a range."""
+    for end, is_open in (("low", "open_low"), ("high", "open_high")):
+        value = getattr(domain, end, None)
+        if value is not None and not getattr(domain, is_open):
+            yield value
+
+
+def _outside(domain: Domain) -> Iterator[Any]:
+    """Values beyond the ends of a range, and the ends that are open."""
+    low, high = getattr(domain, "low", None), getattr(domain, "high", None)
+    if low is not None:
+        yield from (str(number(low) - 1), *([low] if domain.open_low else []))  # type: ignore[attr-defined]
+    if high is not None and not number(high).is_infinite:
+        yield from (str(number(high) + 1), *([high] if domain.open_high else []))  # type: ignore[attr-defined]
+
+
+@check(PARAMS_CLASS)
+def check_parameters_take_what_their_domain_says(subject: ClassSubject, context: Context) -> None:
+    """Every value of a declared domain is taken, its closed ends too, and is then stored as a fixed point of reading."""
+    for parameter in _declared(subject.thing):
+        for value in (*context.members(parameter.domain), *_edges(parameter.domain)):
+            try:
+                stored = _read(subject.thing, parameter, value)
+                again = _read(subject.thing, parameter, stored)
+            except DpspecError as fault:
+                domain = parameter.domain.describe()
+                require(False, f"{parameter.name} is declared as {domain} and refuses {value!r}: {fault}")
+            require(stored == again, f"{parameter.name} reads {value!r} as {stored!r}, and that as {again!r}")
+
+
+@check(PARAMS_CLASS)
+def check_parameters_refuse_what_lies_outside(subject: ClassSubject, context: Context) -> None:
+    """A value outside the declared range is refused by an error that names the parameter, when the object is made."""
+    for parameter in _declared(subject.thing):
+        for value in _outside(parameter.domain):
+            require(_refused(subject.thing, parameter, value), f"{parameter.name} takes {value!r}, outside its domain")
+
+
+@check(PARAMS_CLASS)
+def check_parameters_refuse_nan(subject: ClassSubject, context: Context) -> None:
+    """NaN compares with nothing, so a budget or a scale of NaN would pass every bound. It is refused by name."""
+    for parameter in _declared(subject.thing):
+        value = (math.nan,) if isinstance(parameter.domain, Items) else math.nan
+        require(_refused(subject.thing, parameter, value), f"{parameter.name} takes NaN")
+
+
+@check(PARAMS_CLASS)
+def check_parameters_refuse_truth_values(subject: ClassSubject, context: Context) -> None:
+    """True is no number and no text: epsilon = true is a slip, not epsilon = 1. It is refused by name."""
+    for parameter in _declared(subject.thing):
+        if not isinstance(parameter.domain, Truth):
+            require(_refused(subject.thing, parameter, True), f"{parameter.name} takes True")
+
+
+@check(VALUE)
+def check_values_are_frozen(subject: ValueSubject, context: Context) -> None:
+    """A block cannot be changed once it is made: a verdict speaks about the object that was judged."""
+    for field in attrs.fields(type(subject.thing)) if attrs.has(type(subject.thing)) else ():
+        try:
+            setattr(subject.thing, field.name, getattr(subject.thing, field.name))
+        except AttributeError:
+            continue
+        require(False, f"{field.name} can be set after the object was made")
+
+
+@check(VALUE)
+def check_values_are_hashable_and_equal_by_value(subject: ValueSubject, context: Context) -> None:
+    """Two objects with equal parameters are equal and have one hash. Laws and distances are remembered by it."""
+    twin = attrs.evolve(subject.thing) if attrs.has(type(subject.thing)) else copy.copy(subject.thing)
+    require(subject.thing == twin, "an object made from the same parameters is not equal")
+    require(hash(subject.thing) == hash(twin), "equal objects have different hashes")
+
+
+# --- checks of what moves tables ------------------------------------------------------------------
+
+
+TABLES, FORMAT, ENGINE = "tables", "formats", "engines"
+ROWS = 50
+
+
+@check(TABLES)
+def check_a_sized_table_has_the_rows_that_are_asked_for(subject: ValueSubject, context: Context) -> None:
+    """`batches(rows, seed)` gives so many records of the stated `attributes`.
+
+    What is made up is told from what is printed by them.
+    """
+    builder = subject.thing.sized()
+    if builder is None:
+        raise NotApplicable("its table has one size")
+    made = list(builder.batches(ROWS, 1))
+    require(sum(map(len, made)) == ROWS, f"{sum(map(len, made))} records where {ROWS} were asked for")
+    columns = {table.attributes for table in made}
+    require(columns == {builder.attributes}, "a batch has other columns than it states")
+
+
+@check(TABLES, level="full")
+def check_a_sized_table_is_the_same_again(subject: ValueSubject, context: Context) -> None:
+    """Equal rows and seeds give equal records, so that a table with a name is one table, everywhere."""
+    builder = subject.thing.sized()
+    if builder is None:
+        raise NotApplicable("its table has one size")
+    first, second = (list(joined(builder.attributes, builder.batches(ROWS, 1)).records()) for _ in range(2))
+    require(first == second, "the same seed gave other records")
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+_PLACE = Attribute(name="place", categories=("north", "south, or nearly", "none"))
+_SIZE = Attribute(name="size", categories=("1", "2"))
+
+
+def _table() -> Table:
+    rows = [("north", "2"), ("none", "1"), ("south, or nearly", "2"), ("north", "2")]
+    return Table.from_records(rows, (_PLACE, _SIZE))
+
+
+def _table_read(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
+    attributes = (_PLACE, _SIZE)
+    rows: list[tuple[str, ...]] = []
+    for batch in subject.thing.batches(path, attributes):
+        columns = ([list(attribute.values())[code] for code in batch[attribute.name].codes] for attribute in attributes)
+        rows += zip(*columns, strict=True)
+    return rows
+
+
+@check(FORMAT)
+def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: Context) -> None:
+    """`header` and `batches` give back what `write` wrote:
+
+    columns, categories and the order of the rows. Releases are re-read.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{subject.thing.suffixes[0]}"
+        subject.thing.write(_table(), path, {})
+        header = subject.thing.header(path)
+        require(tuple(header) == ("place", "size"), f"the header is {header}")
+        found, expected = _table_read(subject, path), [tuple(map(str, row)) for row in _table().records()]
+        require(found == expected, f"{found} is read where {expected} was written")
+
+
+@check(FORMAT)
+def check_batches_are_written_as_one_table(subject: ValueSubject, context: Context) -> None:
+    """`write_batches` leaves the table that `write` would: large releases are written in batches, and small ones are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{subject.thing.suffixes[0]}"
+        subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path)
+        expected = [tuple(map(str, row)) for row in _table().records()] * 2
+        found = _table_read(subject, path)
+        require(found == expected, f"{found} is read where {expected} was written in two batches")
+
+
+@check(FORMAT)
+def check_file_endings_are_its_own(subject: ValueSubject, context: Context) -> None:
+    """`suffixes` begin with a dot, and no other format has them: a file is read in the format that its ending names."""
+    require(bool(subject.thing.suffixes), "it has no ending")
+    others = {e.cls for e in context.registry if e.kind == FORMAT} - {type(subject.thing)}
+    taken = {suffix: cls for cls in others for suffix in cls.suffixes}  # type: ignore[attr-defined]
+    for suffix in subject.thing.suffixes:
+        require(suffix.startswith("."), f"{suffix!r} does not begin with a dot")
+        require(suffix not in taken, f"{suffix} is an ending of another format")
+
+
+# --- engines -------------------------------------------------------------------------------------
+
+
+def _doubled(part: Columns) -> Columns:
+    return {"value": 2 * part["value"]}
+
+
+def _parts() -> Iterator[Columns]:
+    return ({"value": np.arange(size) + size} for size in (3, 0, 1, 5, 2))
+
+
+@check(ENGINE, level="full")
+def check_parts_come_back_in_order(subject: ValueSubject, context: Context) -> None:
+    """`map` gives the kernel's result for each part, in the order of the parts. A release is put together by that order."""
+    try:
+        require(subject.thing.parts >= 1, f"parts = {subject.thing.parts}")
+        found = [part["value"].tolist() for part in subject.thing.map(_doubled, _parts())]
+    finally:
+        subject.thing.close()
+    expected = [_doubled(part)["value"].tolist() for part in _parts()]
+    require(found == expected, f"the results are {found}, where {expected} belong")

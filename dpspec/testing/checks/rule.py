@@ -2,6 +2,8 @@
 
 A step (S, S') says that every mechanism that satisfies S satisfies S'. So a mechanism is taken first, and the budget of S is made
 the least that it keeps; whatever a rule then concludes has to be true of it.
+
+Checks of flavours: what they say about themselves, and that the engine tells their two examples apart.
 """
 
 from __future__ import annotations
@@ -13,37 +15,44 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import attrs
+
+from dpspec.base.errors import DpspecError, NoRouteError
+from dpspec.base.exact import Bracket, Number, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.conversion import Conversion
-from dpspec.errors import DpspecError, NoRouteError
-from dpspec.exact import Bracket, Number, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.rule import Rule, Step
-from dpspec.spec import PrivacySpec
-from dpspec.testing.check import CheckFailedError, Context, NotApplicable, ValueSubject, check, exceeds, require
-from dpspec.testing.checks.output_divergence import random_pairs
+from dpspec.grammar.mechanism import Flavour, Mechanism
+from dpspec.grammar.rule import Conversion, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
+from dpspec.specfile.document import flavour_document
+from dpspec.specfile.reader import read_text
+from dpspec.specfile.writer import to_toml
+from dpspec.testing.check import CheckFailedError, ClassSubject, Context, NotApplicable, ValueSubject, check, exceeds, require
+from dpspec.testing.checks.mechanism import random_pairs
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Outcome
 
-KIND, ROUTE = "rules", "routes"
+RULES, ROUTE = "rules", "routes"
 PREMISES, GOALS = 16, 10
 """So many premises are tried for each rule, and so many goals for each of them."""
 
-Laws = Mapping[Dataset, FiniteLaw]
+LawTable = Mapping[Dataset, FiniteLaw]
 
 
 @cache
-def worlds() -> tuple[tuple[DatasetSpace, tuple[Laws, ...]], ...]:
+def worlds() -> tuple[tuple[DatasetSpace, tuple[LawTable, ...]], ...]:
     """Small spaces, each with a part of it, and mechanisms on them."""
     sex = Attribute(name="sex", categories=("f", "m"))
     spaces = BitVectors(length=2), UnorderedRecords(attributes=(sex,), most=2), UnorderedRecords(attributes=(sex,), most=1)
     return tuple((space, tuple(_mechanisms(space))) for space in spaces)
 
 
-def _mechanisms(space: DatasetSpace) -> Iterator[Laws]:
+def _mechanisms(space: DatasetSpace) -> Iterator[LawTable]:
     """The data kept with some odds, the data shown now and then, their size with noise, two laws at random, and nothing."""
     datasets = list(space.datasets())
     for odds in (2, 5):
@@ -69,7 +78,7 @@ def compared_pairs(spec: PrivacySpec) -> Iterator[tuple[Any, Dataset, Dataset, N
                 yield universe, x, y, distance
 
 
-def fitted(laws: Laws, frame: PrivacySpec) -> PrivacySpec | None:
+def fitted(laws: LawTable, frame: PrivacySpec) -> PrivacySpec | None:
     """The specification with the least budget that the laws keep; None when no finite one is, or it is not known."""
     constants = [number(0)]
     try:
@@ -85,7 +94,7 @@ def fitted(laws: Laws, frame: PrivacySpec) -> PrivacySpec | None:
         return None
 
 
-def broken(laws: Laws, spec: PrivacySpec) -> str:
+def broken(laws: LawTable, spec: PrivacySpec) -> str:
     """A pair on which the laws certainly break the specification, in words; "" when there is none."""
     for universe, x, y, distance in compared_pairs(spec):
         found = spec.output_divergence.between(laws[x], laws[y]).lower
@@ -105,7 +114,7 @@ def lies_above(found: Number, bound: Number, distance: Number) -> bool:
 # --- rules ---------------------------------------------------------------------------------------
 
 
-def _premises(rule: Rule, context: Context) -> Iterator[tuple[Laws, PrivacySpec, Random]]:
+def _premises(rule: Rule, context: Context) -> Iterator[tuple[LawTable, PrivacySpec, Random]]:
     """Mechanisms with specifications that they just keep, drawn from all registered blocks; a formula chooses where it starts."""
     source = context.random(rule.name)
     outputs = context.values("output_divergences")
@@ -149,7 +158,7 @@ def _goals(premise: PrivacySpec, context: Context, source: Random) -> Iterator[P
             continue
 
 
-def _steps(subject: ValueSubject, context: Context) -> Iterator[tuple[Laws, PrivacySpec, Step]]:
+def _steps(subject: ValueSubject, context: Context) -> Iterator[tuple[LawTable, PrivacySpec, Step]]:
     for laws, premise, source in _premises(subject.thing, context):
         for _ in range(GOALS // 5):
             for goal in _goals(premise, context, source):
@@ -157,7 +166,7 @@ def _steps(subject: ValueSubject, context: Context) -> Iterator[tuple[Laws, Priv
                     yield laws, premise, step
 
 
-@check(KIND)
+@check(RULES)
 def check_steps_start_at_the_premise(subject: ValueSubject, context: Context) -> None:
     """Each step that `propose` gives starts at the premise, in the rule's own name, and says why and by whom it is true."""
     for _, premise, step in _steps(subject, context):
@@ -166,7 +175,7 @@ def check_steps_start_at_the_premise(subject: ValueSubject, context: Context) ->
         require(bool(step.reason and step.citation), "a step gives no reason or no citation")
 
 
-@check(KIND)
+@check(RULES)
 def check_steps_are_true_of_every_mechanism(subject: ValueSubject, context: Context) -> None:
     """A mechanism that keeps the premise keeps the conclusion: brute force over small mechanisms, whose budgets are the least.
 
@@ -207,7 +216,7 @@ def _converted(formula: Conversion, source: OutputDivergence, value: Number, tar
     return found
 
 
-@check(KIND)
+@check(RULES)
 def check_formulas_hold_for_every_pair_of_laws(subject: ValueSubject, context: Context) -> None:
     """d(P, Q) <= t gives d'(P, Q) <= f(t): on random pairs, t being the budget that the pair just has. `convert` rests on it."""
     formula = _conversion(subject)
@@ -224,7 +233,7 @@ def check_formulas_hold_for_every_pair_of_laws(subject: ValueSubject, context: C
                     raise CheckFailedError(f"d = {reached} of {target}, above {allowed} that {value} of {source} allows: {pair}")
 
 
-@check(KIND)
+@check(RULES)
 def check_formulas_slow_down_where_that_is_said(subject: ValueSubject, context: Context) -> None:
     """f(t)/t never rises with t, as Lipschitz constants, when `slows` is declared:
 
@@ -299,3 +308,70 @@ def check_route_answers_its_question(subject: ValueSubject, context: Context) ->
             require(not exceeds(reached, allowed), f"d = {reached} of {question.goal}, above {allowed}; P = {left}, Q = {right}")
     if not asked:
         raise NotApplicable("it answers no question between output divergences")
+
+
+# --- checks of flavours ---------------------------------------------------------------------------
+
+
+FLAVOURS = "flavours"
+SMALL = 3
+"""A witness has at most this many records on either side."""
+
+
+def _made(subject: ClassSubject) -> Flavour:
+    made: Flavour = subject.thing()
+    return made
+
+
+@check(FLAVOURS)
+def check_flavour_says_where_it_comes_from(subject: ClassSubject, context: Context) -> None:
+    """A flavour has a title, a citation, and names the blocks that it changes as `PrivacySpec` names them (B-D30)."""
+    flavour = _made(subject)
+    require(bool(flavour.title and flavour.citation), "title or citation is empty")
+    blocks = {field.name for field in attrs.fields(PrivacySpec)}
+    unknown = set(flavour.changes) - blocks
+    require(not unknown, f"changes names {', '.join(sorted(unknown))}, which is no block")
+
+
+@check(FLAVOURS)
+def check_flavour_is_satisfied_by_its_example(subject: ClassSubject, context: Context) -> None:
+    """The engine verifies the mechanism that is said to satisfy the flavour, and some pair is compared."""
+    flavour = _made(subject)
+    verdict = verify(flavour.satisfied_by().mechanism, flavour.spec(), registry=context.registry)
+    require(verdict.outcome is Outcome.VERIFIED, f"{verdict.outcome.value}: {verdict.witness or verdict.reason}")
+    require(len(verdict.vacuous) < len(verdict.universes), "every universe is vacuous, so that anything satisfies it")
+
+
+@check(FLAVOURS)
+def check_flavour_is_broken_by_its_example(subject: ClassSubject, context: Context) -> None:
+    """Two datasets of at most 3 records refute the mechanism that is said to break the flavour; in full, by the engine."""
+    flavour = _made(subject)
+    spec = flavour.spec()
+    mechanism = flavour.broken_by().mechanism
+    if context.level == "fast" and _some_small_pair_breaks_it(mechanism, spec):
+        return
+    verdict = verify(mechanism, spec, registry=context.registry)
+    require(verdict.outcome is Outcome.REFUTED, f"{verdict.outcome.value}: constant {verdict.constant}")
+    if verdict.witness is not None:
+        largest = max(spec.space.magnitude(x) for x in (verdict.witness.left, verdict.witness.right))
+        require(largest <= SMALL, f"the witness has {largest} records: {verdict.witness}")
+
+
+def _some_small_pair_breaks_it(mechanism: Mechanism, spec: PrivacySpec) -> bool:
+    """Whether d_Pr of some pair of small datasets is certainly above its bound, which needs no telling event."""
+    mechanism.check(spec.space)
+    law = cache(lambda x: mechanism.law(x, spec.space))
+    for universe, x, y, distance in compared_pairs(spec):
+        if max(map(spec.space.magnitude, (x, y))) <= SMALL:
+            found = spec.output_divergence.between(law(x), law(y)).lower
+            if lies_above(found, spec.bound(universe), distance):
+                return True
+    return False
+
+
+@check(FLAVOURS)
+def check_flavour_can_be_written_to_a_file(subject: ClassSubject, context: Context) -> None:
+    """The file of a flavour reads back as an equal specification. A flavour that only lives in code cannot be handed on."""
+    document = flavour_document(_made(subject))
+    again = read_text(to_toml(document, context.registry), context.registry)
+    require(again == document, "its file reads back as something else")

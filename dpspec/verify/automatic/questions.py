@@ -3,7 +3,7 @@
 Three things are kept apart. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
 global names, defaults, shared variables and class attributes become *roots*: whatever they hold must be the same
 after each run as before the first, or the run is no function of its dataset and its choices. *Known callables*
-(`dpspec.verify.automatic.known`) are called when their arguments are such that the answer depends on nothing else: no text that
+(`dpspec.verify.automatic.generator`) are called when their arguments are such that the answer depends on nothing else: no text that
 holds an address, no set whose order changes from process to process, no symbolic draw that a C function would look through.
 *Everything else* is refused.
 """
@@ -30,16 +30,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpspec.errors import NotEnumerableError
+from dpspec.base.errors import NotEnumerableError
 from dpspec.laws.enclosed import Enclosed
 from dpspec.laws.exponential import Exponential
-from dpspec.verify.automatic import known
+from dpspec.verify.apart import Cut
+from dpspec.verify.automatic import generator as known
 from dpspec.verify.automatic.generator import MODELLED, EnumeratingGenerator
-from dpspec.verify.automatic.loops import Entry
-from dpspec.verify.automatic.path import Path, Stop, changed
-from dpspec.verify.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
-from dpspec.verify.automatic.uniform import Uniform
-from dpspec.verify.limit import Cut
+from dpspec.verify.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
+from dpspec.verify.automatic.path import RandomPath, Stop, Uniform, changed
 from dpspec.verify.observed import steady
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
@@ -67,7 +65,7 @@ class Questions:
     """
 
     def __init__(self, state: Callable[[Hashable], Hashable]) -> None:
-        self.path = Path(forced=())
+        self.path = RandomPath(forced=())
         self.printed: list[str] = []
         self._state = state
         self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
@@ -478,11 +476,11 @@ class Questions:
             self._class(kind)
         return value
 
-    def loop(self, number: int, live: tuple[str, ...], names: dict[str, Any]) -> Entry:
+    def loop(self, number: int, live: tuple[str, ...], names: dict[str, Any]) -> LoopEntry:
         """A `while` loop is entered."""
-        return Entry.at(number, live, tuple(self.path.taken), names)
+        return LoopEntry.at(number, live, tuple(self.path.taken), names)
 
-    def round(self, entry: Entry, names: dict[str, Any]) -> bool:
+    def round(self, entry: LoopEntry, names: dict[str, Any]) -> bool:
         """A round of a loop starts."""
         self.path.going()
         if len(self.path.taken) > max(self.path.start, len(entry.pinned)):

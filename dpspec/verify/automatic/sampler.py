@@ -1,8 +1,12 @@
-"""The law of a plain sampler, read off by running it on every choice of its randomness.
+"""Randomness from elsewhere: an enumerated run is a law only when all its chances come from the generator it was given.
+
+The law of a plain sampler, read off by running it on every choice of its randomness.
 
     P_x(o) = sum over the paths that end in o of the product of the probabilities of their choices.
 
 A rejection loop that comes back to an earlier state is solved as a Markov chain, so that redrawing has an exact law too.
+
+What a verdict takes for granted, by the method that reached it: one short line each.
 """
 
 from __future__ import annotations
@@ -11,31 +15,77 @@ import contextlib
 import copy
 import heapq
 import itertools
+import os
+import random
 import warnings
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 import numpy as np
 
+from dpspec.base.errors import NotEnumerableError, ParameterError
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import NotEnumerableError, ParameterError
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
-from dpspec.laws.exponential_law import finite_law
+from dpspec.laws.exponential import finite_law
 from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.verify.automatic.chain import Row, solve
-from dpspec.verify.automatic.foreign import only_its_generator
+from dpspec.verify.apart import Cut, cutting
 from dpspec.verify.automatic.generator import EnumeratingGenerator
-from dpspec.verify.automatic.path import Choices, Path, Stop, changed
+from dpspec.verify.automatic.loops import prepare
+from dpspec.verify.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verify.automatic.questions import Questions
-from dpspec.verify.automatic.rewriting import prepare
-from dpspec.verify.limit import Cut, cutting
 from dpspec.verify.observed import observed, observed_raise
 
 if TYPE_CHECKING:
     from dpspec.laws.exponential import Exponential
+
+
+@contextmanager
+def only_its_generator() -> Iterator[None]:
+    """Raise NotEnumerableError when the block used a global generator or the operating system's randomness.
+
+    Seen are Python's `random`, `secrets` and `uuid`, numpy's global and newly made generators, and `os.urandom`. Native code that
+    asks the system by itself is not; a run that differs when it is repeated gives it away, most of the time.
+
+    >>> with only_its_generator():
+    ...     random.random() < 2
+    Traceback (most recent call last):
+    ...
+    dpspec.base.errors.NotEnumerableError: sampler: draws from elsewhere than the generator that it is given: ...
+    """
+    asked: list[int] = []
+    sources: list[tuple[Any, str]] = [(os, "urandom"), (random, "_urandom")]
+    originals = [getattr(module, name) for module, name in sources]
+
+    def counted(count: int) -> bytes:
+        asked.append(count)
+        return bytes(originals[0](count))
+
+    before = _states()
+    for module, name in sources:
+        setattr(module, name, counted)
+    try:
+        yield
+    finally:
+        for (module, name), original in zip(sources, originals, strict=True):
+            setattr(module, name, original)
+    if asked or _states() != before:
+        raise NotEnumerableError(
+            "sampler", "draws from elsewhere than the generator that it is given", "take every chance from that generator"
+        )
+
+
+def _states() -> tuple[object, ...]:
+    """The states of the global generators; numpy makes its own on the first call, which is not the sampler's doing."""
+    state: Any = np.random.get_state(legacy=False)
+    return random.getstate(), state["state"]["pos"], state["state"]["key"].tobytes()
+
+
+# --- the law of a plain sampler, read off by running it on every choice of its randomness ---------
+
 
 Draw = Callable[[Any, Any], Any]
 """A sampler: (dataset, generator) -> output."""
@@ -65,7 +115,7 @@ def enumerate_law(
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verify.observed`).
 
-    The code is run with questions put in (`dpspec.verify.automatic.rewriting`): it may use what is known to depend on its
+    The code is run with questions put in (`dpspec.verify.automatic.loops`): it may use what is known to depend on its
     arguments alone, and functions and classes in Python whose source is at hand; anything else ends the enumeration, and no
     `except` or `finally` of the code can make an outcome of that.
 
@@ -131,10 +181,10 @@ class _Search:
     inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
 
-    def ends(self) -> Row:
+    def ends(self) -> TransitionRow:
         """The law of where the runs end."""
         prefixes: dict[Hashable, Choices] = {(): ()}
-        rows: dict[Hashable, Row] = {}
+        rows: dict[Hashable, TransitionRow] = {}
         ticket = itertools.count()
         waiting: list[tuple[float, int, Hashable]] = [(-1.0, next(ticket), ())]
         masses: dict[Hashable, float] = {(): 1.0}
@@ -157,12 +207,12 @@ class _Search:
             found[_BEYOND] = sum(beyond, Fraction(0))
         return found
 
-    def _row(self, start: Choices, prefixes: dict[Hashable, Choices]) -> Row:
+    def _row(self, start: Choices, prefixes: dict[Hashable, Choices]) -> TransitionRow:
         """Where the runs from one state go: to outcomes or to the next states."""
-        row: Row = {}
+        row: TransitionRow = {}
         pending = [start]
         while pending:
-            path = Path(forced=pending.pop(), start=len(start))
+            path = RandomPath(forced=pending.pop(), start=len(start))
             target = self._run(path)
             if self.runs == 1:
                 self.check_repeatable(path, target)
@@ -172,7 +222,7 @@ class _Search:
             pending += path.siblings
         return row
 
-    def _run(self, path: Path) -> Hashable:
+    def _run(self, path: RandomPath) -> Hashable:
         """One run: the outcome, the state where it was stopped, or the cut."""
         self.runs += 1
         if self.runs > self.most_paths:
@@ -192,7 +242,7 @@ class _Search:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
 
-    def _observed(self, given: Any, generator: EnumeratingGenerator, path: Path) -> Hashable:
+    def _observed(self, given: Any, generator: EnumeratingGenerator, path: RandomPath) -> Hashable:
         """What is seen of one call; once the path has ended it does not matter."""
         questions = self.questions
         self.inside = True
@@ -220,9 +270,9 @@ class _Search:
             return copy.deepcopy(self.dataset)
         return self.dataset
 
-    def check_repeatable(self, path: Path, target: Hashable) -> None:
+    def check_repeatable(self, path: RandomPath, target: Hashable) -> None:
         """Run the first path again: a sampler with another source of randomness or a memory may end elsewhere."""
-        again = Path(forced=tuple(path.taken), start=path.start)
+        again = RandomPath(forced=tuple(path.taken), start=path.start)
         if self._run(again) != target or again.taken != path.taken:
             raise changed()
 
@@ -242,7 +292,7 @@ class _State:
     key: Hashable
 
 
-def _law(ends: Row) -> Law:
+def _law(ends: TransitionRow) -> Law:
     beyond = ends.pop(_BEYOND, None)
     chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
     enclosed = any(isinstance(chance, Enclosed) for chance in chances.values())
@@ -286,3 +336,23 @@ class Sampler(Mechanism):
 
     def __str__(self) -> str:
         return self.label
+
+
+# --- what a verdict takes for granted, by the method that reached it ------------------------------
+
+
+CALLS = (
+    "calls are independent: each has randomness of its own, and nothing is kept between them",
+    "neither time nor memory nor power of a call is seen",
+    "the code does not tamper with dpspec, and outside modules behave as documented",
+)
+"""Of plain code, whatever the method."""
+ENUMERATES = (
+    "the bits of numpy's generator are uniform and independent",
+    *ASSUMPTIONS,
+    *CALLS,
+    "the interpreter, the platform and the environment are those of this run",
+)
+"""Exhaustive, on laws read off plain code."""
+SAMPLES = ("numpy's seeded generator is as good as chance for this function", *CALLS)
+"""Sampled."""

@@ -17,14 +17,13 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.blocks.households import MEMBERS
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
+from dpspec.base.randomness import AnyIntegers, Indices, KeyedRandomness, PlacedRandomness, Randomness, Words
+from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import Table
 from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.randomness import KeyedRandomness, PlacedRandomness, Randomness, Words
-from dpspec.randomness.arrangement import Indices, Integers
-from dpspec.table import Table
 from dpspec.verify.automatic.generator import EnumeratingGenerator
 
 Mask = npt.NDArray[np.bool_]
@@ -37,7 +36,7 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
 
     >>> from dpspec.blocks.invariant import Marginal
     >>> from dpspec.blocks.records import UnorderedRecords
-    >>> from dpspec.mechanism import ReleaseInvariants
+    >>> from dpspec.grammar.mechanism import ReleaseInvariants
     >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
     >>> release_function(ReleaseInvariants(invariants=[Marginal(attributes=["sex"])]), space).__name__
     'release-invariants'
@@ -116,7 +115,7 @@ class EnumeratedSource(Randomness, PlacedRandomness):
     def placed(self) -> EnumeratedSource:
         return self
 
-    def words_at(self, stream: int, places: Integers) -> Words:
+    def words_at(self, stream: int, places: AnyIntegers) -> Words:
         return self.words(len(places))
 
     def spawn(self, *path: str | int) -> EnumeratedSource:
@@ -128,10 +127,10 @@ class EnumeratedSource(Randomness, PlacedRandomness):
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         return np.asarray(self._generator.permutation(count), dtype=np.int64)
 
-    def bernoulli_at(self, probability: Fraction, stream: int, places: Integers) -> Mask:
+    def bernoulli_at(self, probability: Fraction, stream: int, places: AnyIntegers) -> Mask:
         return self.bernoulli(probability, len(places))
 
-    def selected_at(self, probability: Fraction, stream: int, places: Integers, groups: Integers, *, single: bool) -> Mask:
+    def selected_at(self, probability: Fraction, stream: int, places: AnyIntegers, groups: AnyIntegers, *, single: bool) -> Mask:
         chosen = np.zeros(len(places), dtype=np.bool_)
         for members in _members(groups):
             masks = [m for m in itertools.product((False, True), repeat=len(members)) if single or sum(m) != 1]
@@ -142,13 +141,13 @@ class EnumeratedSource(Randomness, PlacedRandomness):
             chosen[members] = possible[drawn][0]
         return chosen
 
-    def permuted_at(self, stream: int, places: Integers, groups: Integers) -> Indices:
+    def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Indices:
         return self._arranged(groups, itertools.permutations)
 
-    def deranged_at(self, streams: tuple[int, int], places: Integers, groups: Integers, names: Integers) -> Indices:
+    def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Indices:
         return self._arranged(groups, _derangements)
 
-    def _arranged(self, groups: Integers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Indices:
+    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Indices:
         """In each group one of its arrangements, all equally likely."""
         givers = np.arange(len(groups), dtype=np.int64)
         for members in _members(groups):
@@ -161,7 +160,7 @@ def _derangements(elements: range) -> Iterator[tuple[int, ...]]:
     return (order for order in itertools.permutations(elements) if all(map(ne, order, elements)))
 
 
-def _members(groups: Integers) -> Iterator[Indices]:
+def _members(groups: AnyIntegers) -> Iterator[Indices]:
     """The elements of each group that has some."""
     for group in np.unique(groups):
         yield np.flatnonzero(groups == group)

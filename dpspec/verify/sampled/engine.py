@@ -16,25 +16,21 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, ParameterError, count
+from dpspec.base.exact import INFINITY, Bracket, rational
 from dpspec.blocks.space import Dataset
-from dpspec.errors import IncompatibleBlocksError, NoRouteError, ParameterError
-from dpspec.exact import INFINITY, Bracket, rational
-from dpspec.extension.origin import origins
-from dpspec.extension.registry import Registry
-from dpspec.plural import count
-from dpspec.spec import PrivacySpec, blocks_of
+from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import origins
+from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.verify.apart import Spare
-from dpspec.verify.assumptions import SAMPLES
+from dpspec.verify.automatic.sampler import SAMPLES
 from dpspec.verify.exhaustive import NOTHING
-from dpspec.verify.sampled.calls import Calls, Function, OutOfDraws, Stuck
-from dpspec.verify.sampled.outputs import Atom
-from dpspec.verify.sampled.pairs import Pair, datasets, pair_order, pairs
-from dpspec.verify.sampled.power import detectable
-from dpspec.verify.sampled.screen import Nulls, Samples, excesses, ranked
-from dpspec.verify.sampled.search import search
-from dpspec.verify.sampled.wealth import Account, weight
-from dpspec.verify.sampled.witness import Shrinker, witness
-from dpspec.verify.verdict import Finding, Outcome, UniverseResult, Verdict
+from dpspec.verify.expression import Atom
+from dpspec.verify.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, datasets, pair_order, pairs
+from dpspec.verify.sampled.null import detectable
+from dpspec.verify.sampled.search import Account, search, weight
+from dpspec.verify.sampled.witness import Nulls, Samples, Shrinker, excesses, ranked, witness
+from dpspec.verify.verdict import Notice, Outcome, UniverseResult, Verdict
 
 DRAWS = 800_000
 ERROR = "1e-9"
@@ -110,11 +106,11 @@ def fingerprint(spec: PrivacySpec) -> str:
 
 def _chosen_pairs(
     spec: PrivacySpec, seed: int, given: Iterable[Any] | None, listed: Iterable[tuple[Any, Any]] | None
-) -> list[Pair]:
+) -> list[ChosenPair]:
     if listed is None:
         chosen = datasets(spec, seed) if given is None else [spec.space.dataset(dataset) for dataset in given]
         return pairs(chosen, spec)
-    found: list[Pair] = []
+    found: list[ChosenPair] = []
     for left, right in listed:
         both = pairs([spec.space.dataset(left), spec.space.dataset(right)], spec)
         if not both:
@@ -130,10 +126,10 @@ class _Hunt:
     spec: PrivacySpec
     calls: Calls
     level: Fraction
-    pairs: list[Pair]
+    pairs: list[ChosenPair]
     progress: Progress | None
     free: bool
-    findings: list[Finding] = attrs.field(factory=list)
+    findings: list[Notice] = attrs.field(factory=list)
     accounts: list[Account] = attrs.field(factory=list)
     fresh: Spare[list[Atom]] | None = None
     samples: Samples = attrs.field(init=False)
@@ -189,14 +185,14 @@ class _Hunt:
         for place, dataset in enumerate(probes):
             if not self.calls.repeats(dataset, probes[place - 1]):
                 text = f"on {dataset} the same seed gave two outputs: the function keeps a state or draws from elsewhere"
-                self.findings.append(Finding(code="hidden-state", text=text))
+                self.findings.append(Notice(code="hidden-state", text=text))
                 return self._undecided(f"{text}; its draws are not repeatable, so that nothing can be concluded from them")
         if all(self.calls.ignores(dataset) for dataset in probes):
             text = f"the generator was left untouched on {count(len(probes), 'dataset')}: the output is a function of the dataset"
-            self.findings.append(Finding(code="deterministic", text=text))
+            self.findings.append(Notice(code="deterministic", text=text))
         return None
 
-    def _kept(self, pair: Pair) -> Verdict | None:
+    def _kept(self, pair: ChosenPair) -> Verdict | None:
         """Calls that depend on the calls before them: noise that is drawn once and repeated, a cache, a counter."""
         try:
             held = None if self.fresh is None else self.calls.kept((pair.left, pair.right), self.fresh)
@@ -205,26 +201,26 @@ class _Hunt:
         if held is None:
             return None
         text = f"on {held} a call gives another output after other calls than in a fresh process, from the same generator"
-        self.findings.append(Finding(code="hidden-state", text=f"{text}: the function repeats or keeps what it drew before"))
+        self.findings.append(Notice(code="hidden-state", text=f"{text}: the function repeats or keeps what it drew before"))
         return self._undecided(f"{text}; calls are not independent, so that nothing can be concluded from their counts")
 
     def _note_calls(self) -> None:
         if self.calls.mutated is not None:
             text = f"the function changed the list that it was given, {self.calls.mutated} (every call gets a fresh copy)"
-            self.findings.append(Finding(code="mutates-dataset", text=text))
+            self.findings.append(Notice(code="mutates-dataset", text=text))
         drawn = [sample for sample in self.samples.held.values() if len(sample)]
         if drawn and all(shape[0] == "raises" for sample in drawn for shape in sample.groups):
-            self.findings.append(Finding(code="raises", text=f"every call raised, on each of {count(len(drawn), 'dataset')}"))
+            self.findings.append(Notice(code="raises", text=f"every call raised, on each of {count(len(drawn), 'dataset')}"))
         if self.calls.endless:
             text = f"{count(self.calls.endless, 'call')} did not end within {self.calls.limit:g} s"
-            self.findings.append(Finding(code="does-not-end", text=text))
+            self.findings.append(Notice(code="does-not-end", text=text))
 
     # -- the search -------------------------------------------------------------------------------
 
-    def _order(self, pair: Pair) -> tuple[Any, ...]:
+    def _order(self, pair: ChosenPair) -> tuple[Any, ...]:
         return pair_order(pair, self.spec.space)
 
-    def _look(self, chosen: Sequence[Pair], size: int) -> None:
+    def _look(self, chosen: Sequence[ChosenPair], size: int) -> None:
         """Draw up to `size` outputs on every dataset of some pairs, as far as a third of the draws goes."""
         wanted = list({repr(d): d for pair in chosen for d in (pair.left, pair.right)}.values())
         size = min(size, max(1, self.room // (3 * len(wanted))))
@@ -249,13 +245,13 @@ class _Hunt:
             self._look(pool, size or first)
         return self._bet_on(sorted(pool, key=self._promise))
 
-    def _promise(self, pair: Pair) -> tuple[float, Any]:
+    def _promise(self, pair: ChosenPair) -> tuple[float, Any]:
         """Minus the growth that half of the draws shows for the event that the other half suggests; then the order of pairs."""
         left, right = self.samples.of(pair.left), self.samples.of(pair.right)
         found = search(left, right, self.nulls.of(pair), both_ways=self.both_ways)
         return (0.0 if found is None else -found.growth), self._order(pair)
 
-    def _open(self, pair: Pair) -> Account:
+    def _open(self, pair: ChosenPair) -> Account:
         known = [account for account in self.accounts if account.pair == pair]
         if known:
             return known[0]
@@ -277,7 +273,7 @@ class _Hunt:
                 return False
         return False
 
-    def _bet_on(self, pool: Sequence[Pair]) -> Account | None:
+    def _bet_on(self, pool: Sequence[ChosenPair]) -> Account | None:
         """Give rounds to the account that seems nearest to its goal, until the draws are spent or none can win."""
         waiting = list(pool)
         opened: list[Account] = list(self.accounts)

@@ -17,8 +17,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.verify.expression import Expression, filled
-from dpspec.verify.sampled.outputs import Atom, Bools, Floats, Outcomes, Shape, shape_text, written
+from dpspec.verify.expression import Atom, Bools, Expression, Floats, Outcomes, Shape, filled, shape_text, written
 
 
 def exact(value: float) -> str:
@@ -133,7 +132,7 @@ class Additive(Projection):
         return {"steps": [[list(map(exact, cuts)), list(map(exact, values))] for cuts, values in steps]}
 
 
-class Event(ABC):
+class OutputEvent(ABC):
     """A set of outputs."""
 
     @abstractmethod
@@ -163,7 +162,7 @@ def _listed(texts: list[str]) -> str:
 
 
 @attrs.frozen
-class Atoms(Event):
+class Atoms(OutputEvent):
     """A set of outputs, listed."""
 
     members: frozenset[Atom]
@@ -184,7 +183,7 @@ class Atoms(Event):
 
 
 @attrs.frozen
-class Shapes(Event):
+class Shapes(OutputEvent):
     """A set of forms of the output: its type, its length, where it has None or NaN, whether it raises."""
 
     members: frozenset[Shape]
@@ -210,7 +209,7 @@ class Shapes(Event):
 
 
 @attrs.frozen
-class Ranges(Event):
+class Ranges(OutputEvent):
     """Outputs of one shape whose projection lies in a union of half-open intervals [low, high)."""
 
     shape: Shape
@@ -268,11 +267,11 @@ def _interval(name: str, low: float, high: float) -> str:
 
 
 @attrs.frozen
-class Both(Event):
+class Both(OutputEvent):
     """The intersection of two events."""
 
-    first: Event
-    second: Event
+    first: OutputEvent
+    second: OutputEvent
 
     def holds(self, outcomes: Outcomes) -> Bools:
         return self.first.holds(outcomes) & self.second.holds(outcomes)
@@ -290,7 +289,7 @@ class Both(Event):
         return f"{first} and {second}"
 
 
-def both(first: Event, second: Event) -> Event:
+def both(first: OutputEvent, second: OutputEvent) -> OutputEvent:
     """The intersection; two ranges of one number become one."""
     if not (isinstance(first, Ranges) and isinstance(second, Ranges)):
         return Both(first, second)

@@ -2,6 +2,13 @@
 
 Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most telling cells} are the candidates
 (half-lines besides). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
+
+Betting against the claim: an any-time valid test of one pair, many of which share one wealth.
+
+An account bets on fresh draws of its pair with what its earlier draws taught it: before every round it chooses an event and an
+alternative, and each draw multiplies its stake by a certified e-variable. Under the claim the expected wealth never grows, at any
+stopping time (Ville). The j-th account that is opened holds 1/(j(j+1)) of the wealth, so that all together start with at most 1
+and P(any account times its share ever reaches 1/error) <= error.
 """
 
 from __future__ import annotations
@@ -14,11 +21,13 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dpspec.verify.expression import Floats, Outcomes, Shape
+from dpspec.verify.sampled.calls import Calls, ChosenPair
 from dpspec.verify.sampled.events import (
     Additive,
     Atoms,
     Combination,
-    Event,
+    OutputEvent,
     Projection,
     Ranges,
     Shapes,
@@ -27,7 +36,6 @@ from dpspec.verify.sampled.events import (
     projections,
 )
 from dpspec.verify.sampled.null import Null
-from dpspec.verify.sampled.outputs import Floats, Outcomes, Shape
 
 CELLS = 20
 MOST_SHAPES = 12
@@ -38,7 +46,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @attrs.frozen
-class Tally:
+class EventTally:
     """Candidates of one kind: how often each holds in the four quarters, and how to make the event.
 
     Args:
@@ -48,12 +56,12 @@ class Tally:
     """
 
     counts: Ints
-    make: Callable[[int], Event]
+    make: Callable[[int], OutputEvent]
     complexity: int = 1
 
 
 @attrs.frozen
-class Found:
+class FoundEvent:
     """An event with its direction and its counts in all draws that it was found on.
 
     Args:
@@ -63,7 +71,7 @@ class Found:
         growth: the estimated growth per draw (from a search: on the half that did not fit the event).
     """
 
-    event: Event
+    event: OutputEvent
     turned: bool
     hits: tuple[int, int]
     sizes: tuple[int, int]
@@ -75,11 +83,11 @@ class Found:
         p, q = (float(_smooth(hits, size)) for hits, size in zip(self.hits, self.sizes, strict=True))
         return (q, p) if self.turned else (p, q)
 
-    def regrown(self, null: Null) -> Found:
+    def regrown(self, null: Null) -> FoundEvent:
         """The same with the growth that all its draws show."""
         return attrs.evolve(self, growth=null.rate(*self.alternative))
 
-    def extended(self, hits: tuple[int, int], sizes: tuple[int, int], null: Null) -> Found:
+    def extended(self, hits: tuple[int, int], sizes: tuple[int, int], null: Null) -> FoundEvent:
         """The same after more draws."""
         total = self.hits[0] + hits[0], self.hits[1] + hits[1]
         drawn = self.sizes[0] + sizes[0], self.sizes[1] + sizes[1]
@@ -96,7 +104,7 @@ class Halves:
     def of(cls, left: Outcomes, right: Outcomes) -> Halves:
         return cls((left.part(0, None, 2), right.part(0, None, 2), left.part(1, None, 2), right.part(1, None, 2)))
 
-    def restricted(self, event: Event) -> Halves:
+    def restricted(self, event: OutputEvent) -> Halves:
         a, b, c, d = (quarter.kept(event.holds(quarter)) for quarter in self.quarters)
         return Halves((a, b, c, d))
 
@@ -118,7 +126,7 @@ class Halves:
         return [np.zeros((0, width)) if group is None else group[1] for group in found]
 
 
-def search(left: Outcomes, right: Outcomes, null: Null, *, both_ways: bool = True) -> Found | None:
+def search(left: Outcomes, right: Outcomes, null: Null, *, both_ways: bool = True) -> FoundEvent | None:
     """The event of greatest estimated growth against the null; None when no candidate lies outside."""
     halves = Halves.of(left, right)
     tallies = list(candidates(halves))
@@ -131,7 +139,7 @@ def search(left: Outcomes, right: Outcomes, null: Null, *, both_ways: bool = Tru
     return _chosen(ranked, halves, null)
 
 
-def simplest(left: Outcomes, right: Outcomes, null: Null, least: float, *, both_ways: bool = True) -> Found | None:
+def simplest(left: Outcomes, right: Outcomes, null: Null, least: float, *, both_ways: bool = True) -> FoundEvent | None:
     """The shortest event whose growth is at least `least`; the fastest among equally short ones."""
     halves = Halves.of(left, right)
     tallies = [tally for tally in candidates(halves) if tally.complexity <= 2]
@@ -150,7 +158,7 @@ def _is_manifold(halves: Halves) -> bool:
     return len(shapes) > 1 or halves.matrices(shapes[0])[0].shape[1] > 1
 
 
-def candidates(halves: Halves) -> Iterator[Tally]:
+def candidates(halves: Halves) -> Iterator[EventTally]:
     """All candidate events but intersections."""
     yield from _listed(halves, [list(quarter.atoms) for quarter in halves.quarters], Atoms, MOST_ATOMS)
     shapes = halves.shapes()
@@ -173,7 +181,7 @@ def _log_ratio(first: Any, second: Any, sizes: tuple[int, ...]) -> Any:
     return np.log((first + 0.5) / (sizes[0] + 1.0)) - np.log((second + 0.5) / (sizes[1] + 1.0))
 
 
-def _listed(halves: Halves, keys: list[list[Any]], kind: Callable[[frozenset[Any]], Event], most: int) -> Iterator[Tally]:
+def _listed(halves: Halves, keys: list[list[Any]], kind: Callable[[frozenset[Any]], OutputEvent], most: int) -> Iterator[EventTally]:
     """Single outcomes, and the sets of the most telling ones."""
     counters = [Counter(given) for given in keys]
     common: Counter[Any] = Counter()
@@ -184,12 +192,12 @@ def _listed(halves: Halves, keys: list[list[Any]], kind: Callable[[frozenset[Any
     if not held:
         return
     counts = np.array([[counter[key] for counter in counters] for key in held], dtype=np.int64)
-    yield Tally(counts, lambda i: kind(frozenset([held[i]])))
+    yield EventTally(counts, lambda i: kind(frozenset([held[i]])))
     order = np.argsort(-_log_ratio(counts[:, 0], counts[:, 1], halves.sizes()), kind="stable")
     for way in (order, order[::-1]):
         sets = np.cumsum(counts[way], axis=0)[1:]
         if len(sets):
-            yield Tally(sets, lambda i, way=way: kind(frozenset(held[j] for j in way[: i + 2])), 2)  # type: ignore[misc]
+            yield EventTally(sets, lambda i, way=way: kind(frozenset(held[j] for j in way[: i + 2])), 2)  # type: ignore[misc]
 
 
 def _cuts(values: Floats) -> Floats:
@@ -216,7 +224,7 @@ def _repeated(values: Floats, points: Floats) -> Any:
 
 def _ranged(
     shape: Shape, projection: Projection, matrices: list[Floats], halves: Halves, *, alone: bool, price: int = 1
-) -> Iterator[Tally]:
+) -> Iterator[EventTally]:
     """Half-lines of one number, and the unions of its most telling cells."""
     values = [projection.of(matrix) for matrix in matrices]
     cuts = _cuts(np.concatenate(values[:2]) if len(values[0]) + len(values[1]) else np.concatenate(values))
@@ -225,24 +233,24 @@ def _ranged(
     width = matrices[0].shape[1]
     cells = np.array([np.bincount(np.searchsorted(cuts, v, side="right"), minlength=len(cuts) + 1) for v in values]).T
 
-    def make(intervals: tuple[tuple[float, float], ...]) -> Event:
+    def make(intervals: tuple[tuple[float, float], ...]) -> OutputEvent:
         return Ranges(shape, width, projection, intervals, alone)
 
     below = np.cumsum(cells, axis=0)[:-1]
-    yield Tally(below, lambda i: make(((-math.inf, float(cuts[i])),)), price)
-    yield Tally(cells.sum(axis=0) - below, lambda i: make(((float(cuts[i]), math.inf),)), price)
+    yield EventTally(below, lambda i: make(((-math.inf, float(cuts[i])),)), price)
+    yield EventTally(cells.sum(axis=0) - below, lambda i: make(((float(cuts[i]), math.inf),)), price)
     if price == 1 and len(cuts) > 1:
         order = np.argsort(-_log_ratio(cells[:, 0], cells[:, 1], halves.sizes()), kind="stable")
         for way in (order, order[::-1]):
             sets = np.cumsum(cells[way], axis=0)[:-1]
-            yield Tally(sets, lambda i, way=way: make(merged([int(j) for j in way[: i + 1]], cuts)), 2)  # type: ignore[misc]
+            yield EventTally(sets, lambda i, way=way: make(merged([int(j) for j in way[: i + 1]], cuts)), 2)  # type: ignore[misc]
 
 
-def _inside(event: Event, halves: Halves) -> Iterator[Tally]:
+def _inside(event: OutputEvent, halves: Halves) -> Iterator[EventTally]:
     """The intersections of an event with half-lines and outcomes: one more level of a shallow tree."""
     for tally in candidates(halves.restricted(event)):
         if tally.complexity == 1:
-            yield Tally(tally.counts, lambda i, tally=tally: both(event, tally.make(i)), 2)  # type: ignore[misc]
+            yield EventTally(tally.counts, lambda i, tally=tally: both(event, tally.make(i)), 2)  # type: ignore[misc]
 
 
 def _additive(matrices: list[Floats]) -> Projection | None:
@@ -288,8 +296,8 @@ def _smooth(hits: Any, size: int) -> Any:
 
 
 def _ranked(
-    tallies: list[Tally], halves: Halves, null: Null, both_ways: bool, kept: int = KEPT
-) -> list[tuple[float, Event, bool]]:
+    tallies: list[EventTally], halves: Halves, null: Null, both_ways: bool, kept: int = KEPT
+) -> list[tuple[float, OutputEvent, bool]]:
     """The best candidates by growth on the first half, each with its direction."""
     if not tallies:
         return []
@@ -301,7 +309,7 @@ def _ranked(
     p, q = _smooth(counts[:, 0], sizes[0]), _smooth(counts[:, 1], sizes[1])
     growths = [null.growth(p, q) * price] + ([null.growth(q, p) * price] if both_ways else [])
     together = np.concatenate(growths)
-    rows: list[tuple[float, Event, bool]] = []
+    rows: list[tuple[float, OutputEvent, bool]] = []
     used: Counter[tuple[int, bool]] = Counter()
     for i in np.argsort(-together, kind="stable"):
         if together[i] <= 0 or len(rows) >= kept:
@@ -314,9 +322,9 @@ def _ranked(
     return rows
 
 
-def _chosen(ranked: list[tuple[float, Event, bool]], halves: Halves, null: Null) -> Found | None:
+def _chosen(ranked: list[tuple[float, OutputEvent, bool]], halves: Halves, null: Null) -> FoundEvent | None:
     """The candidate of greatest growth on the second half (on all draws where none grows there)."""
-    best: tuple[tuple[float, float], Found] | None = None
+    best: tuple[tuple[float, float], FoundEvent] | None = None
     sizes = halves.sizes()
     for growth, event, turned in ranked:
         held = [event.count(quarter) for quarter in halves.quarters]
@@ -324,8 +332,119 @@ def _chosen(ranked: list[tuple[float, Event, bool]], halves: Halves, null: Null)
         chance = null.rate(*(fresh[::-1] if turned else fresh))
 
         drawn = (sizes[0] + sizes[2], sizes[1] + sizes[3])
-        found = Found(event, turned, (held[0] + held[2], held[1] + held[3]), drawn, chance)
+        found = FoundEvent(event, turned, (held[0] + held[2], held[1] + held[3]), drawn, chance)
         rank = (chance * max(1 - 0.03 * (event.complexity - 1), 0.3), growth)
         if best is None or rank > best[0]:
             best = rank, found
     return None if best is None else best[1]
+
+
+# --- betting against the claim --------------------------------------------------------------------
+
+
+SHARES = (1.0, 0.6, 0.3)
+"""Each account splits its stake over these distances from the null to the estimate, for estimates err."""
+HOPE = 2.0
+_ROUNDING = 1e-6
+MOST_REMEMBERED = 20_000
+_LARGEST_STEP = 12_000
+
+
+def weight(opened: int) -> float:
+    """ln of the share of the account opened as number 1, 2, ...: 1/(j(j+1)), which add up to 1."""
+    return -math.log(opened * (opened + 1))
+
+
+@attrs.define(eq=False)
+class Account:
+    """A stake on one pair.
+
+    Args:
+        pair: x and x'.
+        null: what the claim allows for the pair.
+        label: names the account in the seeds.
+        log_share: ln of its part of the common wealth.
+        left, right: draws from x and x' that have been seen.
+        both_ways: whether the event may be more probable under x'.
+    """
+
+    pair: ChosenPair
+    null: Null
+    label: str
+    log_share: float
+    left: Outcomes
+    right: Outcomes
+    both_ways: bool = True
+    found: FoundEvent | None = None
+    fixed: bool = False
+    stakes: list[float] = attrs.field(factory=lambda: [-math.log(len(SHARES))] * len(SHARES))
+    spent: int = 0
+    rounds: int = 0
+    _searched: int = 0
+
+    @property
+    def log_wealth(self) -> float:
+        """ln of the account's wealth, its share of the common wealth included."""
+        top = max(self.stakes)
+        if top == -math.inf:
+            return top
+        return top + math.log(sum(math.exp(stake - top) for stake in self.stakes)) + self.log_share - _ROUNDING
+
+    @property
+    def seen(self) -> int:
+        """The draws that count for the present event."""
+        return len(self.left) + len(self.right) if self.found is None else sum(self.found.sizes)
+
+    def choose(self) -> None:
+        """Choose the event for the next round; the old one stays unless another grows clearly faster."""
+        old = self.found
+        if old is not None and (self.fixed or self.seen < 1.4 * self._searched):
+            return
+        fresh = search(self.left, self.right, self.null, both_ways=self.both_ways)
+        fresh = None if fresh is None else fresh.regrown(self.null)
+        if old is None or (fresh is not None and fresh.event != old.event and fresh.growth > 1.2 * old.growth):
+            self.found = fresh
+        self._searched = self.seen
+
+    def prospects(self) -> tuple[float, float]:
+        """The growth per draw: as estimated, and at HOPE standard errors to its favour."""
+        if self.found is None:
+            return 0.0, 0.0
+        p, q = self.found.alternative
+        n, m = self.found.sizes[::-1] if self.found.turned else self.found.sizes
+        far = self.null.rate(
+            min(p + HOPE * math.sqrt(p * (1 - p) / n), 1 - 1e-6), max(q - HOPE * math.sqrt(q * (1 - q) / m), 1e-6)
+        )
+        return self.found.growth, far
+
+    def step(self, calls: Calls, count: int) -> None:
+        """One round: choose on the past, bet on `count` fresh draws."""
+        self.choose()
+        bets = (None,) * len(SHARES) if self.found is None else self.null.bets(*self.found.alternative, SHARES)
+        self.rounds += 1
+        stage = f"{self.label}-{self.rounds}"
+        heads = calls.coin(f"{self.pair.left!r}|{self.pair.right!r}|{stage}", count)
+        fresh = calls.draw(self.pair.left, stage, heads), calls.draw(self.pair.right, stage, count - heads)
+        self.spent += count
+        if self.found is not None:
+            hits = self.found.event.count(fresh[0]), self.found.event.count(fresh[1])
+            cells = (hits[0], heads - hits[0], hits[1], count - heads - hits[1])
+            turned = (cells[2], cells[3], cells[0], cells[1]) if self.found.turned else cells
+            self.stakes = [
+                stake if bet is None else stake + bet.log_wealth(turned) for stake, bet in zip(self.stakes, bets, strict=True)
+            ]
+            self.found = self.found.extended(hits, (heads, count - heads), self.null)
+        self.left, self.right = _latest(self.left + fresh[0]), _latest(self.right + fresh[1])
+
+    def next_step(self, needed: float, room: int) -> int:
+        """How many draws the next round takes: half of what was seen, or what the estimate says is missing."""
+        rate = 0.0 if self.found is None else self.found.growth
+        wanted = max(200, self.seen // 2)
+        if rate > 0 and self.rounds:
+            wanted = min(wanted, max(150, int(1.2 * (needed - self.log_wealth) / rate)))
+        return max(1, min(wanted, _LARGEST_STEP, room))
+
+
+def _latest(outcomes: Outcomes) -> Outcomes:
+    surplus = len(outcomes) - MOST_REMEMBERED
+    return outcomes.part(surplus) if surplus > 0 else outcomes

@@ -7,7 +7,7 @@ import pytest
 from dpspec_adapters import event_claim
 
 from dpspec import Outcome, verify_claim
-from dpspec.errors import IncompatibleBlocksError, PluginError
+from dpspec.base.errors import IncompatibleBlocksError, PluginError
 
 
 @attrs.frozen
@@ -103,7 +103,7 @@ def test_an_accountant_that_promises_nothing_is_refused():
 
 
 def test_what_is_no_event_and_an_accountant_that_fails_are_told(monkeypatch):
-    monkeypatch.setattr("dpspec_adapters.stated.find_spec", lambda name: None)
+    monkeypatch.setattr("dpspec_adapters.measurements.find_spec", lambda name: None)
     with pytest.raises(PluginError, match=r'dp_accounting: is not installed: pip install "dpspec-adapters\[dp-accounting\]"'):
         event_claim("gaussian", 0)
     with pytest.raises(PluginError, match="gave no epsilon"):

@@ -14,12 +14,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from dpspec_adapters import opendp_claim
-from dpspec_adapters.metrics import insert_delete
-from dpspec_adapters.stated import outward
+from dpspec_adapters.measurements import insert_delete, outward
 
 from dpspec import Outcome, verify_claim
-from dpspec.blocks.values import ValueLists
-from dpspec.errors import IncompatibleBlocksError, PluginError
+from dpspec.base.errors import IncompatibleBlocksError, PluginError
+from dpspec.blocks.vectors import ValueLists
 from dpspec.verify.sampled.engine import refute
 
 MULTISETS = ValueLists(values=(0, 1, 2), most=2, ordered=False)
@@ -84,10 +83,10 @@ def test_what_has_no_counterpart_is_refused(changes):
 
 
 def test_what_is_no_measurement_is_refused(monkeypatch):
-    monkeypatch.setattr("dpspec_adapters.stated.find_spec", lambda name: None)
+    monkeypatch.setattr("dpspec_adapters.measurements.find_spec", lambda name: None)
     with pytest.raises(PluginError, match=r'opendp: is not installed: pip install "dpspec-adapters\[opendp\]"'):
         opendp_claim(sum, MULTISETS)
-    monkeypatch.setattr("dpspec_adapters.stated.find_spec", lambda name: object())
+    monkeypatch.setattr("dpspec_adapters.measurements.find_spec", lambda name: object())
     with pytest.raises(PluginError, match="must be an OpenDP measurement"):
         opendp_claim(sum, MULTISETS)
 

@@ -13,8 +13,8 @@ from dpspec_noise import RandomisedResponse
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpspec.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, ParameterError
-from dpspec.exact import ln, number
+from dpspec.base.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, ParameterError
+from dpspec.base.exact import ln, number
 from dpspec.risk import risk
 from tests.risk.attacking import bits, budget_of, letters, mechanisms, priors
 

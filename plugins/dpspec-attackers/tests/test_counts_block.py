@@ -4,16 +4,16 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.counts import block, uniqueness
-from dpspec_attackers.counts.belief import expected_posterior, right_on_average, right_when_true
+from dpspec_attackers.counts import expected_posterior, right_on_average, right_when_true
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import CertainTargetError, ParameterError
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian
+from dpspec.base.errors import CertainTargetError, ParameterError
+from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
+from reproductions.counts import block
+from reproductions.counts import block as uniqueness
 
 RHO = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 PRIORS = ("1/2", "1/5", "1/10", "1/50", "1/864")
@@ -158,7 +158,7 @@ def test_the_variance_is_not_the_scale():
     assert [variance(s) for s in (0.05, 0.1, 0.2, 0.3, 0.75)] == pytest.approx(
         [9.08e-5, 0.013297, 0.141320, 0.281054, 0.749983], abs=1e-6
     )
-    law = DiscreteGaussian(0, "1/2")
+    law = DiscreteGaussianLaw(0, "1/2")
     assert sum(k * k * float(law.mass(k).mid()) for k in range(-20, 21)) == pytest.approx(0.498979131, abs=1e-9)
 
 
@@ -204,9 +204,9 @@ def test_uniqueness_at_one_to_six_levels():
         "1/864": (1.2188, 1.9897, 2.1986, 2.4335, 2.6880, 2.9709),
     }
     for prior, risks in curves.items():
-        found = [uniqueness.marginal_posterior(rhos[: count + 1], prior).scaled(1 / Fraction(prior)) for count in range(6)]
+        found = [uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], prior).scaled(1 / Fraction(prior)) for count in range(6)]
         assert [float(b.lower) for b in found] == pytest.approx(risks, abs=6e-5)
-    found = [middle(uniqueness.marginal_posterior(rhos[: count + 1], "1/2")) for count in range(6)]
+    found = [middle(uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], "1/2")) for count in range(6)]
     assert found == pytest.approx([0.52367, 0.57455, 0.58385, 0.59300, 0.60169, 0.61017], abs=1e-5)
 
 
@@ -219,7 +219,7 @@ def test_two_levels_on_a_grid_agree_with_a_double_loop():
         for x, (a, _) in one.items()
         for y, (b, _) in two.items()
     )
-    bracket = uniqueness.marginal_posterior((first, second), p)
+    bracket = uniqueness.uniqueness_marginal_posterior((first, second), p)
     assert float(bracket.lower) - 1e-12 <= found <= float(bracket.upper) + 1e-12
     assert middle(bracket) == pytest.approx(found, abs=1e-7)
 
@@ -229,7 +229,7 @@ def test_risks_of_releases_in_turn_multiply():
     first, second = block.conditional_risks([(2, RHO), (3, RHO)], "1/2")
     assert [middle(first), middle(second)] == pytest.approx([1.1477501, 1.1999982], abs=1e-7)
     assert middle(first) * middle(second) == pytest.approx(1.3772980, abs=1e-7)
-    assert 2 * middle(uniqueness.posterior((2, 3), (RHO, RHO), "1/2")) == pytest.approx(1.3772980, abs=1e-7)
+    assert 2 * middle(uniqueness.uniqueness_posterior((2, 3), (RHO, RHO), "1/2")) == pytest.approx(1.3772980, abs=1e-7)
 
 
 @pytest.mark.reference("Z-P4", "Z-T44")
@@ -238,7 +238,7 @@ def test_risks_of_releases_in_turn_multiply():
     st.fractions("1/20", "19/20", max_denominator=20),
 )
 def test_the_product_of_conditional_risks_is_the_joint_risk_in_any_order(releases, prior):
-    joint = uniqueness.posterior([x for x, _ in releases], [rho for _, rho in releases], prior).scaled(1 / prior)
+    joint = uniqueness.uniqueness_posterior([x for x, _ in releases], [rho for _, rho in releases], prior).scaled(1 / prior)
     for order in (releases, releases[::-1]):
         product = math.prod(middle(risk) for risk in block.conditional_risks(order, prior))
         assert product == pytest.approx(middle(joint), rel=1e-9)
@@ -339,6 +339,6 @@ def test_a_budget_must_be_positive(rho):
 
 def test_levels_and_released_counts_go_together():
     with pytest.raises(ParameterError, match="one count for each of the 1 levels"):
-        uniqueness.posterior((1, 2), (1,), "1/2")
+        uniqueness.uniqueness_posterior((1, 2), (1,), "1/2")
     with pytest.raises(ParameterError, match="at least one level"):
-        uniqueness.marginal_posterior((), "1/2")
+        uniqueness.uniqueness_marginal_posterior((), "1/2")

@@ -6,22 +6,34 @@ from fractions import Fraction
 
 import attrs
 import pytest
-from dpspec_attackers.counts import block, chains, fitted, hierarchy
-from dpspec_attackers.counts.belief import expected_posterior
-from dpspec_attackers.counts.hierarchy import ANY_INTEGER, LargerCount, Released, TwoLevels, known_to_be, up_to
-from dpspec_attackers.counts.success import Method, Region, log_odds, success
+from dpspec_attackers.counts import expected_posterior
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import CertainTargetError, ParameterError
-from dpspec.exact import ball
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
+from dpspec.base.errors import CertainTargetError, ParameterError
+from dpspec.base.exact import ball
+from dpspec.laws.integers import DiscreteGaussianShift
+from reproductions.counts import block, hierarchy
+from reproductions.counts import block as fitted
+from reproductions.counts import hierarchy as chains
+from reproductions.counts.hierarchy import (
+    ANY_INTEGER,
+    BetMethod,
+    BetRegion,
+    LargerCount,
+    Released,
+    TwoLevels,
+    known_to_be,
+    log_odds,
+    success,
+    up_to,
+)
 
 BLOCK = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 GROUP = Fraction(256, 100) * Fraction(1256, 4099) * Fraction(1288, 4099)
 ATTACK = TwoLevels(rho_block=BLOCK, rho_group=GROUP, others=27, prior="1/2")
-REGION = Region(group=(-3, 5), others=(-30, 30))
+REGION = BetRegion(group=(-3, 5), others=(-30, 30))
 
 
 def release(block_count, group, others):
@@ -95,7 +107,7 @@ def test_other_exact_posteriors(counts, expected):
 
 @pytest.mark.reference("Z-O22", "Z-O23", "Z-X4", "Z-F2.4")
 def test_what_the_hierarchy_corrects_and_spoils_in_the_printed_region():
-    exact, chain = (success(ATTACK, (1, 1), method=method, region=REGION) for method in Method)
+    exact, chain = (success(ATTACK, (1, 1), method=method, region=REGION) for method in BetMethod)
     assert exact.mass == pytest.approx(0.989843, abs=1e-6)  # printed: over 99%
     assert (exact.corrected, exact.spoiled) == pytest.approx((0.00200, 0.26985), abs=1e-5)
     assert (chain.corrected, chain.spoiled) == pytest.approx((0.02298, 0.01721), abs=1e-5)  # printed: 2.48% and 1.83%
@@ -107,7 +119,7 @@ def test_success_against_the_count_of_the_group():
     counts = (1, 2, 3, 4, 5, 10)
     exact = [success(ATTACK, (1, x2)).right for x2 in counts]
     assert exact == pytest.approx([0.318191, 0.434925, 0.516999, 0.561862, 0.581131, 0.589726], abs=1e-6)
-    chain = [success(ATTACK, (1, x2), method=Method.NO_NESTING).right for x2 in counts]
+    chain = [success(ATTACK, (1, x2), method=BetMethod.NO_NESTING).right for x2 in counts]
     assert chain == pytest.approx([0.594586, 0.592356, 0.590866, 0.590092, 0.589807, 0.589726], abs=1e-6)
     assert exact[0] < 0.588860 < chain[0]
 
@@ -123,7 +135,7 @@ def test_success_under_other_priors():
     assert (zero.right, zero.ties) == pytest.approx((0.425207, 0.006077), abs=1e-6)
     bounded = attrs.evolve(ATTACK, larger=up_to(10))
     assert success(bounded, (1, 1)).right == pytest.approx(0.389694, abs=1e-6)
-    assert success(bounded, (1, 1), method=Method.NO_NESTING).right == pytest.approx(0.594586, abs=1e-6)
+    assert success(bounded, (1, 1), method=BetMethod.NO_NESTING).right == pytest.approx(0.594586, abs=1e-6)
 
 
 def test_success_with_a_believed_25_by_whole_numbers():
@@ -142,7 +154,7 @@ def test_the_thresholds_of_the_chain_on_the_map_of_decisions():
     import numpy as np
 
     group, others = np.arange(-3.0, 6), np.arange(-30.0, 31)
-    odds = log_odds(ATTACK, np.array([-1.0, 0, 1, 2]), group, others, Method.NO_NESTING)
+    odds = log_odds(ATTACK, np.array([-1.0, 0, 1, 2]), group, others, BetMethod.NO_NESTING)
     assert [min(others[odds[2, i] < 0]) for i in range(9)] == [14, 14, 14, 15, 15, 16, 17, 18, 19]
     assert [max(others[odds[1, i] > 0]) for i in range(9)] == [-14, -14, -14, -13, -13, -12, -12, -11, -10]
     assert (odds[0] < 0).all()
@@ -152,9 +164,9 @@ def test_the_thresholds_of_the_chain_on_the_map_of_decisions():
 @pytest.mark.reference("Z-O26", "Z-A6", "Z-D26", "Z-D27", "Z-F2.12", "Z-S12")
 def test_the_risk_of_a_fitted_count():
     totals = (1, 2, 5, 10, 50, 100)
-    even = [fitted.Fit(rho=BLOCK, others=27, prior="1/2", total=total).marginal_risk() for total in totals]
+    even = [fitted.CountFit(rho=BLOCK, others=27, prior="1/2", total=total).marginal_risk() for total in totals]
     assert even == pytest.approx([1.032219, 1.036473, 1.040716, 1.041723, 1.046353, 1.047947], abs=2e-6)
-    up = [fitted.Fit(rho=BLOCK, others=27, prior="1/2", total=total, half_up=True).marginal_risk() for total in totals]
+    up = [fitted.CountFit(rho=BLOCK, others=27, prior="1/2", total=total, half_up=True).marginal_risk() for total in totals]
     assert up == pytest.approx([1.032219, 1.036646, 1.040881, 1.041889, 1.046420, 1.047961], abs=2e-6)
 
 
@@ -162,7 +174,7 @@ def test_the_risk_of_a_fitted_count():
 def test_the_claim_that_a_fit_never_raises_the_risk_is_refuted():
     alone = block.marginal_risk(BLOCK, "1/2")
     assert float(alone.upper) == pytest.approx(1.047333, abs=1e-6)
-    most = fitted.Fit(rho=BLOCK, others=27, prior="1/2", total=100).marginal_risk()
+    most = fitted.CountFit(rho=BLOCK, others=27, prior="1/2", total=100).marginal_risk()
     assert most > float(alone.upper) + 5e-4
     ceiling = fitted.ceiling(BLOCK, 27, "1/2")
     assert float(ceiling.upper) == pytest.approx(1.049005, abs=1e-6)
@@ -187,7 +199,7 @@ def test_the_fit_is_the_nearest_table():
 @settings(max_examples=20)
 @given(rho=st.fractions("1/20", 2, max_denominator=20), d=st.integers(1, 30), prior=st.fractions("1/9", "8/9", max_denominator=9))
 def test_a_fit_is_bounded_by_the_risk_of_what_it_reads(total, rho, d, prior):
-    risk = fitted.Fit(rho=rho, others=d, prior=prior, total=total).marginal_risk()
+    risk = fitted.CountFit(rho=rho, others=d, prior=prior, total=total).marginal_risk()
     assert 1 - 1e-9 <= risk <= float(fitted.ceiling(rho, d, prior).upper) + 1e-9
 
 

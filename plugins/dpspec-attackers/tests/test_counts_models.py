@@ -6,21 +6,26 @@ from fractions import Fraction
 
 import pytest
 from dpspec_attackers import ATTACKERS
-from dpspec_attackers.counts.belief import expected_posterior, right_on_average
-from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
-from dpspec_attackers.counts.worst import worst_bet, worst_posterior
+from dpspec_attackers.counts import (
+    BlockKnowledge,
+    Hierarchical,
+    Uniqueness,
+    expected_posterior,
+    right_on_average,
+    worst_bet,
+    worst_posterior,
+)
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, TotalVariation
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.attacker import Relation
-from dpspec.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
-from dpspec.exact import number
-from dpspec.laws.discrete_gaussian import DiscreteGaussianShift
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import TwoSidedGeometric
+from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
+from dpspec.base.exact import number
+from dpspec.grammar.attacker import Sense
+from dpspec.laws.integers import DiscreteGaussianShift, TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.risk.engine import risk
 
 OURS = (BlockKnowledge, Hierarchical, Uniqueness)
@@ -48,9 +53,9 @@ def test_randomised_response_attains_the_worst_case_of_a_pure_budget():
     worst, own = (list(stated(report, "mean posterior of the truth", side).values()) for side in ("worst", "own"))
     by_hand = [Fraction(5, 8), Fraction(3, 4) * Fraction(3, 7) + Fraction(1, 4) * Fraction(1, 13)]
     assert [said.value.lower for said in own] == by_hand
-    assert {said.relation for said in own} == {Relation.EQUALS}
+    assert {said.relation for said in own} == {Sense.EQUALS}
     for said, exact in zip(worst, by_hand, strict=True):
-        assert said.relation is Relation.AT_MOST
+        assert said.relation is Sense.AT_MOST
         assert said.value.lower <= exact + Fraction(1, 10**9)
         assert exact <= said.value.upper <= exact + Fraction(1, 10**4)
     bets = [said.value.lower for said in stated(report, "right bets", "own").values()]
@@ -90,7 +95,7 @@ def test_not_knowing_the_others_never_helps():
     known = risk(spec, BlockKnowledge(priors=["1/2"]), noise)
     unknown = risk(spec, Hierarchical(priors=["1/2"]), noise)
     one, other = (next(iter(stated(r, "mean posterior of the truth", "own").values())).value for r in (known, unknown))
-    laws = {x: TwoSidedGeometric(x, number("ln(2)")) for x in range(3)}
+    laws = {x: TwoSidedGeometricLaw(x, number("ln(2)")) for x in range(3)}
     mass = {x: {k: law.probability(k) for k in range(-60, 63)} for x, law in laws.items()}
     true, false = ({k: (mass[a][k] + mass[a + 1][k]) / 2 for k in range(-60, 63)} for a in (1, 0))
     by_hand = sum(a * a / (a + false[k]) for k, a in true.items())

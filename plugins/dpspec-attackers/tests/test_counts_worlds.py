@@ -5,12 +5,12 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from dpspec_attackers.counts.worst import worst_posterior
+from dpspec_attackers.counts import worst_posterior
 from dpspec_divergences import Mult
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 
 
 def posterior(p, a, b):

@@ -7,14 +7,14 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.deltas import approximate, concentrated, pbdp, tail
+from dpspec_attackers.knowledge import approximate, concentrated, pbdp, tail
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.shifts import GaussianShift, LaplaceShift
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import number
+from dpspec.laws.continuous import GaussianShift, LaplaceShift
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import TradeOff
 
 PRODUCTION = GaussianShift(number("5.26"))

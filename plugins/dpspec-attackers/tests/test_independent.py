@@ -13,18 +13,18 @@ from dpspec_noise import RandomisedResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.attacker import Relation
+from dpspec.base.errors import AttackerMisfitError, CertainTargetError, PriorError
+from dpspec.base.exact import Bracket, ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import AttackerMisfitError, CertainTargetError, PriorError
-from dpspec.exact import Bracket, ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import TwoSidedGeometric
-from dpspec.mechanism import Mechanism
+from dpspec.grammar.attacker import Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.integers import TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.risk.engine import risk
-from dpspec.spec import PrivacySpec
 from tests.risk.theorems import RATIOS, in_worlds, theorem
 
 VALUES, OTHERS, OUTCOMES = (0, 1, 2), ("a", "b"), ("s", "t", "u")
@@ -125,7 +125,7 @@ def test_without_independence_the_risk_is_unbounded(size):
     })  # fmt: skip
 
     def law(record, others):
-        return TwoSidedGeometric.with_ratio(sum(others) + (record or 0), "1/2").clamped(0, size + 1)
+        return TwoSidedGeometricLaw.with_ratio(sum(others) + (record or 0), "1/2").clamped(0, size + 1)
 
     assert not belief.is_independent
     found = belief.relative_risk(law, {1}, size + 1)
@@ -153,7 +153,7 @@ class Group(Mechanism):
     def law(self, dataset, space):
         records = space.records(dataset, "person")
         step = sum(1 if "yes" in str(record) else -1 for record in records)
-        return TwoSidedGeometric.with_ratio(step, "1/3").clamped(-1, 1)
+        return TwoSidedGeometricLaw.with_ratio(step, "1/3").clamped(-1, 1)
 
 
 def specification(divergence=None, parameter="epsilon", value="ln(3)"):
@@ -173,7 +173,7 @@ def test_attacker_beside_a_mechanism(p, q):
     report = risk(specification(), attacker, Group())
     row = report.rows[0]
     assert row.quantity == "posterior by prior, largest"
-    assert row.own[0].relation is Relation.EQUALS
+    assert row.own[0].relation is Sense.EQUALS
     assert not report.exceeded
     assert row.own[0].value.upper <= row.worst[0].value.lower
     assert "unbounded" in row.worst[0].assumption

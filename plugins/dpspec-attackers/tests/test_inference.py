@@ -5,21 +5,27 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpspec_attackers.errors import ImproperPosteriorError
-from dpspec_attackers.inference import gibbs, likelihood, quadrature, tgm
-from dpspec_attackers.inference.coverage import study
-from dpspec_attackers.inference.feasible import (
-    Bounds,
-    is_feasible,
-)
-from dpspec_attackers.inference.gibbs import Conditional
-from dpspec_attackers.inference.model import JEFFREYS, UNIFORM, Informative, NoisyMoments, check_proper, uniform_normaliser
-from dpspec_attackers.inference.summaries import infeasible_share, mode, predict, shortest_interval
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from dpspec.errors import ParameterError
+from dpspec.base.errors import ParameterError
+from reproductions.inference import gibbs, quadrature
+from reproductions.inference import gibbs as likelihood
+from reproductions.inference import model as tgm
+from reproductions.inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
+from reproductions.inference.model import (
+    JEFFREYS,
+    UNIFORM,
+    Bounds,
+    ImproperPosteriorError,
+    Informative,
+    NoisyMoments,
+    check_proper,
+    is_feasible,
+    uniform_normaliser,
+)
+from reproductions.inference.quadrature import study
 
 POLICEMEN = NoisyMoments.on(
     Bounds(low=0, high=100), mean=34.30, variance=47.16**2, n=43, epsilon_mean=0.25, epsilon_variance=0.25
@@ -159,7 +165,7 @@ def test_both_samplers_have_the_posterior_of_the_quadrature():
     """30,000 draws of chains that mix within 10 sweeps: five standard errors are about 0.009 and 0.004."""
     grid = quadrature.unconstrained(TEN, WEAK)
     assert (grid.mean, grid.variance) == pytest.approx((0.4277, 0.0506), abs=2e-4)
-    for sampler in (gibbs.sample, likelihood.sample):
+    for sampler in (gibbs.sample, likelihood.sample_by_imputation):
         drawn = sampler(TEN, WEAK, constrained=False, sweeps=300, warmup=60, chains=100, seed=2)
         assert drawn.mu.mean() == pytest.approx(grid.mean, abs=0.009)
         assert drawn.s2.mean() == pytest.approx(grid.variance, abs=0.004)
@@ -172,7 +178,7 @@ def test_two_kinds_of_constraints_are_two_posteriors():
     assert (grid.mean, grid.variance) == pytest.approx((0.4289, 0.0479), abs=3e-4)
     statistic = gibbs.sample(TEN, WEAK, constrained=True, sweeps=300, warmup=60, chains=100, seed=2)
     assert (statistic.mu.mean(), statistic.s2.mean()) == pytest.approx((grid.mean, grid.variance), abs=0.008)
-    imputed = likelihood.sample(TEN, WEAK, constrained=True, sweeps=300, warmup=60, chains=100, seed=2)
+    imputed = likelihood.sample_by_imputation(TEN, WEAK, constrained=True, sweeps=300, warmup=60, chains=100, seed=2)
     assert (imputed.mu.mean(), imputed.s2.mean()) == pytest.approx((0.4356, 0.0383), abs=0.008)
     assert imputed.s2.mean() < statistic.s2.mean() - 0.005  # the likelihood favours small sigma^2
     for drawn in (statistic, imputed):
@@ -292,7 +298,7 @@ def test_feasible_statistics_or_feasible_values():
     for data, variance in ((spread, 0.158), (shifted, 0.044)):
         grid = quadrature.constrained(data)
         assert grid.variance == pytest.approx(variance, abs=1e-3)
-        drawn = likelihood.sample(data, sweeps=60, warmup=60, chains=80, seed=3)
+        drawn = likelihood.sample_by_imputation(data, sweeps=60, warmup=60, chains=80, seed=3)
         assert drawn.s2.mean() < variance / 3
     edge, inner = (grid.mass[(low <= grid.mu) & (grid.mu < low + 0.2)].sum() for low in (0, 0.2))
     assert edge > 3 * inner  # the mode near the boundary; with feasible values it lies further in

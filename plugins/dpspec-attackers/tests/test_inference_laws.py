@@ -6,26 +6,29 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpspec_attackers.inference.draws import inverse_gaussian, normal_between
-from dpspec_attackers.inference.feasible import (
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from dpspec.base.errors import ParameterError
+from reproductions.inference.gibbs import inverse_gaussian, normal_between
+from reproductions.inference.model import (
     Bounds,
     RegressionSums,
+    TruncatedGammaMixture,
+    gamma_between,
     laplace_half_width,
     line_is_feasible,
+    log_between,
+    log_lower,
+    log_upper,
     mean_limits,
     sample_mean_limits,
     sample_variance_limit,
     sums_are_ordered,
     variance_limit,
 )
-from dpspec_attackers.inference.gammas import gamma_between, log_between, log_lower, log_upper
-from dpspec_attackers.inference.tgm import TruncatedGammaMixture
-from flint import arb
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.integrate import quad
-
-from dpspec.errors import ParameterError
 from tests.risk.theorems import in_worlds, theorem
 
 

@@ -13,11 +13,11 @@ from random import Random
 
 import pytest
 from dpspec_attackers.chamber import family
-from dpspec_attackers.compound import mixed
+from dpspec_attackers.tester import mixed
 from dpspec_attackers.worlds import Counterfactual, World
 
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.power import largest_power
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.trade_off import largest_power
 
 OTHERS, RECORDS, OUTCOMES = range(2), range(3), range(3)
 MANY = [300, pytest.param(20_000, marks=pytest.mark.long)]

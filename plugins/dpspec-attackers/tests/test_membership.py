@@ -19,16 +19,11 @@ from dpspec_attackers.membership import (
     total,
 )
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
+from dpspec_divergences.counting import AddRemove
 from dpspec_divergences.examples import pure_spec
 from dpspec_divergences.paths import Neighbour
-from dpspec_divergences.relations import AddRemove
 
-from dpspec.attacker import Relation
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.errors import (
+from dpspec.base.errors import (
     AttackerMisfitError,
     CertainTargetError,
     FailureProbabilityError,
@@ -36,12 +31,17 @@ from dpspec.errors import (
     ParameterError,
     ProfileBelowOneError,
 )
-from dpspec.exact import number
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import Mechanism
+from dpspec.base.exact import number
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.grammar.attacker import Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.risk.engine import risk
-from dpspec.spec import PrivacySpec
 from tests.risk.attacking import near
 
 YES_NO = Attribute(name="answer", categories=("no", "yes"))
@@ -84,7 +84,7 @@ def test_attacker_under_pure_privacy():
     }
     assert not report.exceeded
     assert all(said.assumption == StrongMembership.assumption for row in report.rows for said in (*row.worst, *row.own))
-    assert {said.relation for row in report.rows for said in row.own} == {Relation.EQUALS}
+    assert {said.relation for row in report.rows for said in row.own} == {Sense.EQUALS}
     worse = risk(specification(Mult(), "epsilon", "ln(3)"), attacker, Coin(4))
     assert len(worse.exceeded) == 5, "a mechanism that breaks the specification is beyond every row"
 
@@ -106,7 +106,7 @@ def test_concentrated_privacy_of_two_units():
     concentrated = specification(DNor(), "rho", "1/10")
     none, two = concentrated.space.dataset([]), concentrated.space.dataset([["yes"], ["yes"]])
     assert concentrated.allowance(none, two).squared() == Fraction(4, 10)
-    pair = Gaussian(0, 5).against(Gaussian(2, 5))
+    pair = GaussianLaw(0, 5).against(GaussianLaw(2, 5))
     for order in (Fraction(3, 2), 2, 5):
         assert pair.renyi(order).upper <= Fraction(4, 10) * Fraction(order)  # ln E e^((a - 1) Z) <= (a - 1) a rho
 
@@ -150,4 +150,4 @@ def test_errors_teach():
     with pytest.raises(ParameterError, match="must be one of"):
         total(Releases(times=1, epsilon=1), "naive")
     with pytest.raises(NoRouteError, match="posterior_cdf"):
-        posterior_law(Gaussian(0, 1).against(Gaussian(1, 1)), "1/2")
+        posterior_law(GaussianLaw(0, 1).against(GaussianLaw(1, 1)), "1/2")

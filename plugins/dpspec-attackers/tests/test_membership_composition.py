@@ -32,9 +32,9 @@ from dpspec_divergences import DNor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.exact import ln, number
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import ln, number
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.law import FiniteLaw
 from tests.risk.attacking import near
 
 RATIOS = st.fractions(Fraction(33, 32), 12, max_denominator=32)
@@ -103,7 +103,7 @@ def test_lattice_is_the_hockey_stick(times, epsilon, step, delta):
 def test_the_curve_is_that_of_the_product_law(times, ratio, total_ratio):
     """Against the hockey stick of k independent randomised responses, as exact laws."""
     answer = FiniteLaw.bernoulli(ratio / (1 + ratio)).against(FiniteLaw.bernoulli(1 / (1 + ratio)))
-    from dpspec.laws.composition import compose
+    from dpspec.laws.loss import compose
 
     exact = compose([(answer, times)]).hockey_stick(ln(total_ratio))
     found = optimal_delta(times, ln(ratio), ln(total_ratio))
@@ -189,7 +189,7 @@ def test_the_lattice_is_not_monotone_in_the_number_of_releases():
 def test_zcdp_losses_bound_the_gaussian(rho, failure):
     """Gaussian noise of this rho stays within both bounds, and the tail bound is the better one."""
     printed, tail = loss_of_zcdp(rho, failure), loss_of_zcdp_tail(rho, failure)
-    own = two_sided_loss(Gaussian(0, 1 / (2 * rho)).against(Gaussian(1, 1 / (2 * rho))), Fraction(failure))
+    own = two_sided_loss(GaussianLaw(0, 1 / (2 * rho)).against(GaussianLaw(1, 1 / (2 * rho))), Fraction(failure))
     assert own.lower <= tail.upper
     assert tail.lower <= printed.upper
 

@@ -17,10 +17,8 @@ from dpspec_attackers.membership import (
     worst_priors,
 )
 
-from dpspec.errors import (
-    ParameterError,
-)
-from dpspec.exact import Bracket
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import Bracket
 from tests.risk.attacking import near
 
 

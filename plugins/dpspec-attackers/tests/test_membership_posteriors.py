@@ -26,10 +26,10 @@ from dpspec_attackers.membership import (
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpspec.exact import Bracket, ln
-from dpspec.laws.continuous import Gaussian, Laplace
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
+from dpspec.base.exact import Bracket, ln
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from tests.risk.attacking import near
 from tests.risk.theorems import PRIORS, RATIOS, SHARES, in_worlds, pairs, theorem
@@ -67,7 +67,7 @@ def test_the_printed_numbers_of_example_10():
 
 @pytest.mark.reference("Z-O94", "Z-T27", "Z-T39", "Z-P11", "Z-A23")
 def test_gaussian_posterior():
-    pair = Gaussian(1, 1).against(Gaussian(0, 1))
+    pair = GaussianLaw(1, 1).against(GaussianLaw(0, 1))
     assert near(pair.hockey_stick(1), 0.1269367, 1e-7)
     for share, value in (("0.025", "0.188473"), ("0.5", "0.622459"), ("0.975", "0.921287")):
         assert near(posterior_cdf(pair, "1/2", value), float(Fraction(share)), 2e-6)
@@ -81,7 +81,7 @@ def test_gaussian_posterior():
     ("failure", "loss", "within"), [("1/5", 2.216837, 0.9537), ("3/10", 1.694795, 0.8698), ("1/2", 1.382147, 0.7812)]
 )
 def test_gaussian_within_theorem_35(failure, loss, within):
-    pair = Gaussian(1, 1).against(Gaussian(0, 1))
+    pair = GaussianLaw(1, 1).against(GaussianLaw(0, 1))
     delta = pair.hockey_stick(1).upper.as_fraction()
     found = loss_of_approximate(1, delta, failure)
     assert near(found, loss)
@@ -97,7 +97,7 @@ def test_gaussian_within_theorem_35(failure, loss, within):
 @pytest.mark.reference("Z-O96", "Z-X17")
 def test_one_laplace_release_attains_the_bound():
     """Printed: the Laplace mechanism cannot attain U. One release of full sensitivity does, with probability 1/2."""
-    pair = Laplace(1, 1).against(Laplace(0, 1))
+    pair = LaplaceLaw(1, 1).against(LaplaceLaw(0, 1))
     most = highest_posterior("1/2", 1)
     assert near(most, 0.731059)
     for loss in ("-1", "-0.5", "0", "0.9", "0.999"):
@@ -116,7 +116,7 @@ def test_one_laplace_release_attains_the_bound():
 @pytest.mark.reference("Z-O97", "Z-T27", "Z-A23")
 def test_geometric_posterior():
     """Epsilon = ln 3, clamped where the ratio no longer changes: three quarters with probability three quarters."""
-    inside, outside = (TwoSidedGeometric.with_ratio(center, "1/3").clamped(0, 1) for center in (1, 0))
+    inside, outside = (TwoSidedGeometricLaw.with_ratio(center, "1/3").clamped(0, 1) for center in (1, 0))
     pair = inside.against(outside)
     assert posterior_law(pair, "1/2") == ((Fraction(1, 4), Fraction(1, 4)), (Fraction(3, 4), Fraction(3, 4)))
     assert expected_posterior(pair, "1/2") == Fraction(5, 8)
@@ -126,7 +126,7 @@ def test_geometric_posterior():
 def test_discrete_gaussian_is_the_block_attacker():
     rho, prior = Fraction(1, 10), Fraction(1, 5)
     for released in range(-3, 6):
-        masses = [DiscreteGaussian(center, 1 / (2 * rho)).mass(released, 128) for center in (1, 0)]
+        masses = [DiscreteGaussianLaw(center, 1 / (2 * rho)).mass(released, 128) for center in (1, 0)]
         loss = float((masses[0] / masses[1]).log())
         assert loss == pytest.approx(float(rho * (2 * released - 1)), abs=1e-12)
         bayes = float(prior) / (float(prior) + float(1 - prior) * float(masses[1] / masses[0]))

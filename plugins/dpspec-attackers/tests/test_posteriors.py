@@ -6,19 +6,16 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.arbitrary import ArbitraryPrior, chance
-from dpspec_attackers.deltas import pbdp
-from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase
-from dpspec_attackers.priors import Weighted, replacing
-from dpspec_attackers.strongest import ODDS, StrongestAttacker
-from dpspec_attackers.worlds import Counterfactual, World
+from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
+from dpspec_attackers.strongest import ODDS, ArbitraryPrior, StrongestAttacker, chance
+from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpspec.errors import (
+from dpspec.base.errors import (
     AttackerMisfitError,
     CertainTargetError,
     CounterfactualError,
@@ -26,9 +23,9 @@ from dpspec.errors import (
     ParameterError,
     PriorError,
 )
-from dpspec.exact import Bracket, ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.shifts import GaussianShift
+from dpspec.base.exact import Bracket, ln, number
+from dpspec.laws.continuous import GaussianShift
+from dpspec.laws.law import FiniteLaw
 from dpspec.risk import risk
 from dpspec.risk.allowed import allowed_excess
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors

@@ -30,14 +30,13 @@ from dpspec_attackers.profiles import (
     variance,
     wood_bound,
 )
-from dpspec_attackers.profiles.profile import Region
-from dpspec_attackers.profiles.utility import rounded_distance
+from dpspec_attackers.profiles.profile import Region, rounded_distance
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpspec.errors import ProfileBelowOneError
-from dpspec.exact import INFINITY, Bracket, ln, number
-from dpspec.laws.integers import TwoSidedGeometric
+from dpspec.base.errors import ProfileBelowOneError
+from dpspec.base.exact import INFINITY, Bracket, ln, number
+from dpspec.laws.integers import TwoSidedGeometricLaw
 from tests.risk.attacking import near
 
 
@@ -277,6 +276,6 @@ def test_wood():
 @pytest.mark.reference("Z-D4")
 @given(ratio=st.fractions(Fraction(1, 32), Fraction(31, 32), max_denominator=32), step=st.integers(1, 6))
 def test_utility_against_the_law_itself(ratio, step):
-    law, epsilon = TwoSidedGeometric.with_ratio(0, ratio), ln(1 / ratio)
+    law, epsilon = TwoSidedGeometricLaw.with_ratio(0, ratio), ln(1 / ratio)
     assert exact_probability(epsilon) == Bracket.exactly(law.probability(0))
     assert flip_probability(epsilon, step) == Bracket.exactly(1 - law.at_least(1 - step))

@@ -26,8 +26,8 @@ from dpspec_attackers.profiles import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
-from dpspec.tolerance import rounded_down
+from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
+from dpspec.grammar.attacker import rounded_down
 from tests.risk.attacking import near
 from tests.risk.theorems import in_worlds, theorem
 

@@ -6,24 +6,24 @@ import functools
 
 import numpy as np
 import pytest
-from dpspec_attackers.inference import regression_printed as printed
-from dpspec_attackers.inference.feasible import RegressionSums, line_is_feasible, sums_are_ordered
-from dpspec_attackers.inference.regression import (
-    LINE,
-    LinePrior,
-    NoisyRegression,
-    given_sums,
-    log_likelihood,
-    whitened,
-    with_responses,
-)
-from dpspec_attackers.inference.regression_gibbs import sample
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
-from dpspec.errors import ParameterError
+from dpspec.base.errors import ParameterError
+from reproductions.inference import regression as printed
+from reproductions.inference.model import RegressionSums, line_is_feasible, sums_are_ordered
+from reproductions.inference.regression import (
+    LINE,
+    LinePrior,
+    NoisyRegression,
+    given_sums,
+    log_likelihood,
+    sample,
+    whitened,
+    with_responses,
+)
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 SMALL = RegressionSums(n=6, x=2.4, xx=1.5, y=3.3, xy=1.2, yy=2.6)
@@ -306,11 +306,11 @@ def test_the_printed_sampler_on_six_points_and_on_forty_six(constrained):
     """sigma^2 is some 9% (constrained 15%) too large for six points; with 46 and little noise nothing is left of it."""
     prior = LinePrior(mean=(0.4, 0.2), weight=2, shape=4, rate=0.2)
     data = NoisyRegression(sums=SMALL, epsilon=1.5)
-    found = printed.sample(data, (2.4, 1.5, 1.1, 0.9), prior, constrained=constrained, sweeps=150, warmup=50, chains=60)
+    found = printed.sample_as_printed(data, (2.4, 1.5, 1.1, 0.9), prior, constrained=constrained, sweeps=150, warmup=50, chains=60)
     variance, error = by_records(data, prior, constrained=constrained)[2]
     assert found.s2.mean() > variance + 6 * np.hypot(error, effective_error(found.s2))
     many = NoisyRegression(sums=EXAMPLE_5, epsilon=100)
-    near = printed.sample(many, (12.23, 4.80, 2.4, 1.4), constrained=False, sweeps=200, warmup=80, chains=20)
+    near = printed.sample_as_printed(many, (12.23, 4.80, 2.4, 1.4), constrained=False, sweeps=200, warmup=80, chains=20)
     exact = given_sums(LINE, 46, column(EXAMPLE_5))
     assert near.theta[1].mean() == pytest.approx(exact.mean[1, 0], abs=0.02)
     assert near.s2.mean() == pytest.approx(exact.rate[0] / (exact.shape - 1), rel=0.03)

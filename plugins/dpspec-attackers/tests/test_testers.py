@@ -6,21 +6,19 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.compound import CompoundTester
-from dpspec_attackers.restricted import AttributeRestricted
-from dpspec_attackers.tester import FrequentistTester
+from dpspec_attackers.tester import AttributeRestricted, CompoundTester, FrequentistTester
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, Pbdp, Renyi
 from dpspec_noise import RandomisedResponse
 from flint import arb
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dpspec.errors import AttackerMisfitError, ParameterError
-from dpspec.exact import Bracket, ln, number, sqrt
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.errors import AttackerMisfitError, ParameterError
+from dpspec.base.exact import Bracket, ln, number, sqrt
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
-from dpspec.laws.power import largest_power
+from dpspec.laws.trade_off import largest_power
 from dpspec.risk import risk
 from dpspec.risk.allowed import allowed_advantage, allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
@@ -114,7 +112,7 @@ def test_gaussian_noise_at_the_production_budget(level, power):
     """The class of all mechanisms with the Gaussian curve, and Gaussian noise itself; Section 8.3 in its own parametrisation."""
     assert near(allowed_power(GaussianTradeOff(), sqrt("5.26"), level), power)
     rho = number("2.63").as_fraction()
-    noise = Gaussian(0, 1 / (2 * rho)).against(Gaussian(1, 1 / (2 * rho)))
+    noise = GaussianLaw(0, 1 / (2 * rho)).against(GaussianLaw(1, 1 / (2 * rho)))
     assert near(largest_power(noise, level), power)
 
 

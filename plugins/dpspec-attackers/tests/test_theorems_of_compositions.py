@@ -11,7 +11,7 @@ from dpspec_divergences import CONVERSIONS, DNor, MultDelta
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 from tests.risk.theorems import (
     RATIOS,
     SHARES,

@@ -6,15 +6,14 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.deltas import approximate, concentrated
-from dpspec_attackers.deltas import pbdp as pbdp_of
-from dpspec_attackers.deltas import tail as tail_of
+from dpspec_attackers.knowledge import approximate, concentrated
+from dpspec_attackers.knowledge import pbdp as pbdp_of
+from dpspec_attackers.knowledge import tail as tail_of
 from dpspec_attackers.membership import difference_bound, highest_posterior, lowest_posterior, posterior_law
 from hypothesis import strategies as st
 
-from dpspec.exact import Bracket, ln
-from dpspec.laws.power import largest_power
-from dpspec.laws.trade_off import TradeOff
+from dpspec.base.exact import Bracket, ln
+from dpspec.laws.trade_off import TradeOff, largest_power
 from tests.risk.theorems import (
     PRIORS,
     RATIOS,

@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import pytest
-from dpspec_census.block_risk import DETAILED, budgets, detailed_rho, marginal_risks, markdown, released_counts, unique_at
 from dpspec_census.configuration_2020 import LEVEL_SHARES, LEVELS
 
-from dpspec.compare.quantities import convert
 from dpspec.extension import installed
+from dpspec.reason.conversions import convert
+from reproductions.block_risk import DETAILED, budgets, detailed_rho, marginal_risks, markdown, released_counts, unique_at
 
 
 @pytest.mark.reference("Z-O2", "Z-N2.2")

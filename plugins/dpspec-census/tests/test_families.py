@@ -7,18 +7,16 @@ import itertools
 import attrs
 import numpy as np
 import pytest
-from dpspec_census.hierarchy.conflict import feasible, smallest_conflict
-from dpspec_census.hierarchy.conic import conic
-from dpspec_census.hierarchy.family import UNBOUNDED, Bound, Family
-from dpspec_census.hierarchy.rounding import rounded
-from dpspec_census.hierarchy.structured import shared_out, structured
+from dpspec_census.hierarchy.family import UNBOUNDED, CellBound, Family
+from dpspec_census.hierarchy.fit import conic, rounded, shared_out, structured
+from dpspec_census.hierarchy.limits import feasible, smallest_conflict
 from scipy.sparse import csr_array, eye_array, vstack
 
-from dpspec.errors import IncompatibleBlocksError, InfeasibleConstraintsError
+from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError
 
 
 def bound(name, cells, low, high):
-    return Bound(name=name, cells=np.array(cells, dtype=bool), low=np.array(low), high=np.array(high))
+    return CellBound(name=name, cells=np.array(cells, dtype=bool), low=np.array(low), high=np.array(high))
 
 
 def random_family(seed, *, cells=12, children=4, loose=False):

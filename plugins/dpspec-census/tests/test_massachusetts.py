@@ -17,13 +17,12 @@ from dpspec_census.massachusetts import (
     invariant_counts,
     mape,
 )
-from dpspec_census.massachusetts_figure import main
-from dpspec_census.utility import SPACE, massachusetts_swap, plot_mape, utility_runs
 
-from dpspec.errors import TableError
-from dpspec.exact import ln
+from dpspec.base.errors import TableError
+from dpspec.base.exact import ln
+from dpspec.base.randomness import SeededRandomness
 from dpspec.extension.loader import load_plugins
-from dpspec.randomness import SeededRandomness
+from reproductions.massachusetts import SPACE, main, massachusetts_swap, plot_mape, utility_runs
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 
 from dpspec import verify_claim
+from dpspec.base.params import define
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.params import define
-from dpspec.run import Output
+from dpspec.grammar.workers import Output
 from dpspec.verify.automatic import ReleaseCode, enumerate_law, release_function
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from dpspec_census.rhode_island import GROUPS, LEVELS, main, mechanism, persons_of
 
-from dpspec.errors import TableError
+from dpspec.base.errors import TableError
+from reproductions.rhode_island import GROUPS, LEVELS, main, mechanism, persons_of
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "us-census-2010-ri-blocks" / "ri_2010_blocks_pl94_counts.csv"
 

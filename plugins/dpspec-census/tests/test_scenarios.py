@@ -5,19 +5,23 @@ from fractions import Fraction
 
 import pytest
 from dpspec_census.configuration_2020 import LEVELS, QUERIES, SCENARIOS, rho_star
-from dpspec_census.scenario_curves import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpspec.base.errors import ParameterError
+from reproductions.scenarios import (
+    ATTRIBUTES,
+    CASES,
+    Secret,
+    compared,
     delta_given_truth,
     epsilon_any_prior,
     epsilon_given_truth,
     epsilon_of_predictive,
+    exact_power,
     power,
     power_bound,
 )
-from dpspec_census.scenarios import ATTRIBUTES, CASES, Secret, compared, exact_power
-from hypothesis import given
-from hypothesis import strategies as st
-
-from dpspec.errors import ParameterError
 
 REACH = {"hhgq": 8, "hispanic": 2, "votingage": 2, "cenrace": 3}  # three races are enough to see what reacts
 

@@ -8,11 +8,11 @@ import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping, SwappingBudget, nominal_budget
 
 from dpspec import verify_claim
+from dpspec.base.errors import DpspecError, NotInSpaceError, ParameterError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.errors import DpspecError, NotInSpaceError, ParameterError
-from dpspec.randomness import SeededRandomness
-from dpspec.run import Run
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.grammar.workers import Run
 from dpspec.verify.automatic import enumerate_law, release_function
 from dpspec.verify.verdict import Outcome
 

@@ -16,14 +16,14 @@ from dpspec_census import (
     SwapScheme,
     nominal_budget,
 )
-from dpspec_census.swap_routes import rate_of_least_budget, swap_rates
+from dpspec_census.swap_budget import rate_of_least_budget, swap_rates
 from dpspec_divergences import Hamming, Mult
 
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import INFINITY, ZERO, ln, number
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.errors import ParameterError
-from dpspec.exact import INFINITY, ZERO, ln, number
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 
 ATTRIBUTES = [{"name": "match", "count": 2}, {"name": "rest", "count": 2}, {"name": "swap", "count": 2}]
 SPACE = UnorderedRecords(attributes=ATTRIBUTES, least=0, most=4, unit="household")

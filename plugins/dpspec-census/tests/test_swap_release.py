@@ -19,11 +19,11 @@ import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 from scipy.stats import chi2, ncx2
 
+from dpspec.base.errors import TableError
+from dpspec.base.randomness import KeyedPlaces, SeededRandomness, SystemRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import TableError
-from dpspec.randomness import KeyedPlaces, SeededRandomness, SystemRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
 
 STRATA = 20_000
 LEVEL = 1e-9

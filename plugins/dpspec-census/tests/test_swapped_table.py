@@ -29,10 +29,10 @@ import attrs
 import pytest
 from dpspec_census import DerangementSwapping
 from dpspec_census.massachusetts import DWELLINGS_BY_SIZE, PRINTED, PRINTED_SWAPPED, Massachusetts1940, county_table
-from dpspec_census.utility import SPACE, massachusetts_swap
 
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.randomness import SeededRandomness
+from reproductions.massachusetts import SPACE, massachusetts_swap
 
 HALF = Fraction(1, 2)
 DEVIATIONS = 6

@@ -9,13 +9,12 @@ from fractions import Fraction
 
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_census.stratum_law import derangements, permutations_by_moved
+from dpspec_census.stratum import derangements, permutations_by_moved
 from dpspec_divergences import Hamming, Mult, SymmetricDifference
 
-from dpspec.blocks.households import Households
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import ln, number
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import ln, number
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 
 RATES = [Fraction(0), Fraction(1, 5), Fraction(1, 2), Fraction(3, 4), Fraction(1)]
 BOTH = [DerangementSwapping, PermutationSwapping]

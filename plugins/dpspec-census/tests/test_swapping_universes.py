@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
-from dpspec_census.swapping_universes import judge, tables, universes
 
-from dpspec.exact import ln
+from dpspec.base.exact import ln
 from dpspec.verify.verdict import Outcome
+from reproductions.swapping_universes import judge, tables, universes
 
 PAGE = Path(__file__).parents[3] / "docs" / "swapping-universes.md"
 PAIR = (((1, 1), (1, 1)),)
@@ -18,7 +18,7 @@ PAIR = (((1, 1), (1, 1)),)
 
 @pytest.mark.reference("B-T11", "B-X2", "B-S20")
 def test_the_page_is_what_the_command_prints() -> None:
-    made = subprocess.run([sys.executable, "-m", "dpspec_census.swapping_universes"], capture_output=True, text=True, check=True)
+    made = subprocess.run([sys.executable, "-m", "reproductions.swapping_universes"], capture_output=True, text=True, check=True)
     assert made.stdout == PAGE.read_text(encoding="utf-8")
 
 

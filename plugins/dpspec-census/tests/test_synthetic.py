@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from dpspec_census import Massachusetts1940, SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
 from dpspec_census.massachusetts import COUNTIES, DWELLINGS_BY_SIZE, PRINTED, TENURES
-from dpspec_census.synthetic.places import Places, hierarchy
-from dpspec_census.synthetic.state import HHGQ
+from dpspec_census.synthetic import HHGQ, Places, hierarchy
 
-from dpspec import builder as building
-from dpspec.table import joined
+from dpspec.grammar import tables as building
+from dpspec.grammar.tables import joined
 
 BUILDERS = [Massachusetts1940, SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons]
 

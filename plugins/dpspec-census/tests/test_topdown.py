@@ -9,17 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census import Measurement, Topdown, TopdownNoise
-from dpspec_census.linear import loss_of_one_unit, query_rows
-from dpspec_census.topdown_fit import weights
+from dpspec_census.topdown import loss_of_one_unit, query_rows, weights
 from dpspec_divergences import DNor, Hamming
 
-from dpspec.blocks.households import Households
+from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, NumericalError, TableError
+from dpspec.base.exact import INFINITY, number
+from dpspec.base.randomness import SeededRandomness, SystemRandomness
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
-from dpspec.errors import IncompatibleBlocksError, NoRouteError, NumericalError, TableError
-from dpspec.exact import INFINITY, number
-from dpspec.randomness import SeededRandomness, SystemRandomness
-from dpspec.table import Table
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
+from dpspec.grammar.tables import Table
 
 ATTRIBUTES = [
     {"name": "state", "categories": ["a", "b"]},
@@ -87,7 +85,7 @@ def test_without_invariants_the_size_stays_inside_the_space():
 
 
 def test_a_table_that_breaks_an_invariant_is_never_released(monkeypatch):
-    from dpspec_census import topdown_fit
+    from dpspec_census import topdown as topdown_fit
 
     mechanism = topdown(STATES, variances=("3", "1/2"))
     monkeypatch.setattr(topdown_fit, "_solve", lambda *arguments: (0,) * 6)
@@ -187,7 +185,7 @@ def test_dropping_an_invariant_from_the_universes_leaves_no_finite_budget():
 def test_the_law_agrees_with_the_enumerated_image_of_noise_and_invariants():
     # The general construction: one common function (c, t) -> (fit(c, t), t) of the independent pair (c(x), t).
     from dpspec.laws.combine import Product, PushForward
-    from dpspec.laws.finite import FiniteLaw
+    from dpspec.laws.law import FiniteLaw
 
     mechanism = Topdown(measurements=[{"query": ADULTS, "variance": "1/2"}], invariants=[STATES])
 

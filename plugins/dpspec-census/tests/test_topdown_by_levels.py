@@ -9,19 +9,18 @@ import attrs
 import numpy as np
 import pytest
 from dpspec_census import TopdownByLevels
-from dpspec_census.hierarchy.edits import EditConstraint
+from dpspec_census.hierarchy.limits import EditConstraint
 from dpspec_census.hierarchy.workload import Tabulation, preset
-from dpspec_census.linear import loss_of_one_unit
+from dpspec_census.topdown import loss_of_one_unit
 
+from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
+from dpspec.base.exact import INFINITY, number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import FunctionInvariant, Marginal
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.errors import IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
-from dpspec.exact import INFINITY, number
-from dpspec.randomness import SeededRandomness
-from dpspec.run import Run
-from dpspec.table import Members, Table
+from dpspec.blocks.records import Households, UnorderedRecords
+from dpspec.grammar.tables import Members, Table
+from dpspec.grammar.workers import Run
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 
@@ -234,7 +233,7 @@ def test_persons_and_units_keep_all_constraints(seed):
 
 
 def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
-    from dpspec.engine import Embedded
+    from dpspec.grammar.workers import Embedded
 
     space, table = town()
     class Cut(Embedded):
@@ -251,7 +250,7 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
 
 def test_a_run_goes_on_where_it_stopped():
     """After an interruption at the second table, what is there already is not drawn again."""
-    from dpspec.checkpoints import Checkpoints
+    from dpspec.grammar.workers import Checkpoints
 
     class Kept(Checkpoints):
         def __init__(self):

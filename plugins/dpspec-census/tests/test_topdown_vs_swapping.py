@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from dpspec_census.topdown_vs_swapping import main
+
+from reproductions.topdown_vs_swapping import main
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "topdown-vs-swapping.md"
@@ -34,7 +35,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
 
 
 def test_the_page_is_what_the_command_prints(page) -> None:
-    """Mend with: python -m dpspec_census.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
+    """Mend with: python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
     assert PAGE.read_text(encoding="utf-8") == page
 
 

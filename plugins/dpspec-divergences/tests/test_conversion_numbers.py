@@ -6,12 +6,12 @@ import math
 
 import pytest
 from dpspec_divergences import CONVERSIONS, DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Pbdp, Renyi, TotalVariation
-from dpspec_divergences.losses import PrivacyLoss, pbdp_delta
+from dpspec_divergences.losses import LossTail, pbdp_delta
 from scipy.stats import norm
 
-from dpspec.exact import number
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import number
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.law import FiniteLaw
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 RHO = number("2.63")
@@ -162,10 +162,10 @@ def test_the_four_numbers_at_one_delta_are_ordered(mu):
     """approximate <= raw tail <= pbdp <= the bound of zCDP, for Gaussians."""
     rho = number(mu).squared() / 2
     square = number(mu).as_fraction() ** 2
-    laws = Gaussian(0, 1 / square), Gaussian(1, 1 / square)
+    laws = GaussianLaw(0, 1 / square), GaussianLaw(1, 1 / square)
     for delta in ("0.4", "0.1", "1e-2", "1e-4", "1e-7", "1e-10"):
         approximate, tail, pbdp = (
-            kind(delta=delta).between(*laws).upper for kind in (MultDelta, PrivacyLoss, Pbdp)
+            kind(delta=delta).between(*laws).upper for kind in (MultDelta, LossTail, Pbdp)
         )  # fmt: skip
         bound = EVERY["zcdp-to-pbdp"].convert(DNor(), rho, Pbdp(delta=delta)).upper
         assert float(approximate) <= float(tail) + 1e-12
@@ -213,8 +213,8 @@ def test_the_least_pbdp_deltas_of_the_example():
 def test_the_raw_tail_grows_under_post_processing():
     """Of two copies of randomised response P(L > 1/2) is 0.534, of the first alone 0.731; pbdp is above both, and only falls."""
     both, first = response(E, 2), response(E)
-    assert [PrivacyLoss(delta=delta).between(*both).upper > number("1/2") for delta in ("0.534446", "0.534448")] == [True, False]
-    assert PrivacyLoss(delta="0.731058").between(*first).upper > number("1/2")
+    assert [LossTail(delta=delta).between(*both).upper > number("1/2") for delta in ("0.534446", "0.534448")] == [True, False]
+    assert LossTail(delta="0.731058").between(*first).upper > number("1/2")
     assert float(pbdp_delta(both[0].against(both[1]), "1/2").upper) == pytest.approx(0.941988, abs=1e-6)
     assert float(pbdp_delta(first[0].against(first[1]), "1/2").upper) == pytest.approx(0.813676, abs=1e-6)
 
@@ -261,7 +261,7 @@ def test_from_approximate_to_probabilistic(epsilon, delta, larger):
     """epsilon' solves delta' = delta (1 + e^-epsilon') / (1 - e^(epsilon - epsilon')), the form of Zhao et al."""
     if larger == "1":
         larger = "0.999999"
-    target = PrivacyLoss(delta=larger, sides="both")
+    target = LossTail(delta=larger, sides="both")
     found = value("approximate-to-probabilistic", MultDelta(delta=delta), epsilon, target)
     assert float(delta) * (1 + math.exp(-found)) / (1 - math.exp(float(epsilon) - found)) == pytest.approx(
         float(larger), rel=1e-9

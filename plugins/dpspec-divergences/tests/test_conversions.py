@@ -20,19 +20,19 @@ from dpspec_divergences import (
     TotalVariation,
     TradeOffSteps,
 )
-from dpspec_divergences.curves import curve_of_approximate, curve_of_pbdp
-from dpspec_divergences.losses import PrivacyLoss
+from dpspec_divergences.losses import LossTail
+from dpspec_divergences.trade_off import curve_of_approximate, curve_of_pbdp
 from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
 
-from dpspec.compare.conversions import paths
-from dpspec.conversion import Conversion
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import Bracket, ln, number
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import Bracket, ln, number
 from dpspec.extension import installed
-from dpspec.laws.continuous import Gaussian
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian
+from dpspec.grammar.rule import Conversion
+from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.integers import DiscreteGaussianLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import TradeOff
+from dpspec.reason.conversions import paths
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 CLASS_WIDE = {name: arrow for name, arrow in EVERY.items() if arrow.mechanism is None}
@@ -53,8 +53,8 @@ NODES = {
     "trade-off": (TradeOffSteps(epsilon="ln(5/4)"), TradeOffSteps(epsilon="ln(2)", delta="1/50")),
     "pbdp": (Pbdp(delta="1/20"), Pbdp(delta="3/5")),
     "probabilistic": (
-        PrivacyLoss(delta="1/20"), PrivacyLoss(delta="3/10"), PrivacyLoss(delta="1/10", sides="both"),
-        PrivacyLoss(delta="1/4", sides="both"),
+        LossTail(delta="1/20"), LossTail(delta="3/10"), LossTail(delta="1/10", sides="both"),
+        LossTail(delta="1/4", sides="both"),
     ),
 }  # fmt: skip
 
@@ -130,7 +130,7 @@ def response(ratio, delta=0) -> tuple[FiniteLaw, FiniteLaw]:
     return FiniteLaw.of({k: v for k, v in yes.items() if v}), FiniteLaw.of({k: v for k, v in no.items() if v})
 
 
-GAUSSIANS = Gaussian(0, 2), Gaussian(3, 2)  # mu^2 = 9/2, rho = 9/4
+GAUSSIANS = GaussianLaw(0, 2), GaussianLaw(3, 2)  # mu^2 = 9/2, rho = 9/4
 RESPONSE, FAILING, SAMPLING = response(3), response(3, "1/20"), response(1, "1/20")
 CURVE = TradeOffSteps(epsilon="ln(2)", delta="1/50")
 CURVED = response(2, "1/50")
@@ -150,10 +150,10 @@ SINGLE = {
     "zcdp-to-chi-squared": (DNor(), GAUSSIANS, (CHI,)),
     "renyi-to-chi-squared": (Renyi(order=2), RESPONSE, (CHI,)),
     "chi-squared-to-renyi": (CHI, RESPONSE, (Renyi(order=2),)),
-    "pbdp-to-probabilistic": (Pbdp(delta="1/20"), RESPONSE, (PrivacyLoss(delta="1/20"),)),
-    "probabilistic-to-approximate": (PrivacyLoss(delta="1/20"), FAILING, (MultDelta(delta="1/20"),)),
+    "pbdp-to-probabilistic": (Pbdp(delta="1/20"), RESPONSE, (LossTail(delta="1/20"),)),
+    "probabilistic-to-approximate": (LossTail(delta="1/20"), FAILING, (MultDelta(delta="1/20"),)),
     "zcdp-to-gaussian": (DNor(), GAUSSIANS, (GaussianTradeOff(),)),
-    "zcdp-to-approximate-discrete-gaussian": (DNor(), (DiscreteGaussian(0, 2), DiscreteGaussian(1, 2)), NODES["mult-delta"]),
+    "zcdp-to-approximate-discrete-gaussian": (DNor(), (DiscreteGaussianLaw(0, 2), DiscreteGaussianLaw(1, 2)), NODES["mult-delta"]),
 }
 
 
@@ -335,7 +335,7 @@ def test_the_discrete_profile_is_said_where_it_can_be_computed(rho):
 def test_the_closed_forms_of_gaussians_agree_with_the_engine(generator):
     target = FDivergence(generator=generator, direction="forward")
     closed = EVERY["gaussian-to-f-divergence"].convert(GaussianTradeOff(), number("3/2"), target)
-    found = target.between(Gaussian(0, 4), Gaussian(3, 4))
+    found = target.between(GaussianLaw(0, 4), GaussianLaw(3, 4))
     assert found.lower <= closed.upper
     assert closed.lower <= found.upper
     assert float(found.upper) - float(found.lower) < 0.01
@@ -354,8 +354,8 @@ def test_other_generators_of_gaussians_go_by_quadrature():
         (Renyi(order=3), FDivergence(generator="chi-squared", direction="both"), False),
         (FDivergence(generator="chi-squared", direction="both"), Renyi(order=2), True),
         (FDivergence(generator="chi-squared", direction="both"), Renyi(order="3/2"), False),
-        (Pbdp(delta="1/10"), PrivacyLoss(delta="1/10"), True),
-        (Pbdp(delta="1/10"), PrivacyLoss(delta="1/5"), False),
+        (Pbdp(delta="1/10"), LossTail(delta="1/10"), True),
+        (Pbdp(delta="1/10"), LossTail(delta="1/5"), False),
     ],
 )
 def test_tight_is_said_only_where_it_is(source, target, attained):

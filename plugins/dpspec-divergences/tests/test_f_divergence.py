@@ -8,20 +8,19 @@ from fractions import Fraction as F
 
 import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
-from dpspec_divergences.generators import NAMED
+from dpspec_divergences.f_divergence import NAMED
 from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, Bracket, ball, ln, number
-from dpspec.laws.balls import Cell
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.laws.atoms import Sandwich
 from dpspec.laws.combine import mixture
-from dpspec.laws.continuous import Gaussian, Laplace
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian
-from dpspec.laws.sandwich import Sandwich
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.dichotomy import Cell, Dichotomy
+from dpspec.laws.integers import DiscreteGaussianLaw
+from dpspec.laws.law import FiniteLaw
 
 NAMES = ("kl", "chi-squared", "hellinger", "jensen-shannon", "triangular", "total-variation")
 BOUNDED = {"hellinger": 1, "jensen-shannon": math.log(2), "triangular": 2, "total-variation": 1}
@@ -126,12 +125,12 @@ def test_the_direction_decides(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kl"])
-@pytest.mark.parametrize("pair", [(Gaussian(0, 2), Gaussian(1, 2)), (Laplace(0, 1), Laplace(1, 1))], ids=["gaussian", "laplace"])
+@pytest.mark.parametrize("pair", [(GaussianLaw(0, 2), GaussianLaw(1, 2)), (LaplaceLaw(0, 1), LaplaceLaw(1, 1))], ids=["gaussian", "laplace"])
 def test_continuous_laws_by_quadrature(name, pair):
     """Against a plain Riemann sum of the definition."""
 
     def density(law, x):
-        if isinstance(law, Laplace):
+        if isinstance(law, LaplaceLaw):
             return math.exp(-abs(x - law.center)) / 2
         return math.exp(-((x - law.center) ** 2) / 4) / math.sqrt(4 * math.pi)
 
@@ -143,7 +142,7 @@ def test_continuous_laws_by_quadrature(name, pair):
 
 
 def test_closed_forms_of_gaussians():
-    pair = Gaussian(0, 4), Gaussian(1, 4)
+    pair = GaussianLaw(0, 4), GaussianLaw(1, 4)
     assert FDivergence(generator="kl", direction="forward").between(*pair).lower == F(1, 8)
     assert FDivergence(generator="chi-squared", direction="both").between(*pair).lower.decimal() == "0.284025"  # e^(1/4) - 1
 
@@ -228,11 +227,11 @@ def test_laws_without_cells_have_no_route():
 
 def test_integer_noise_and_mixtures_are_enclosed():
     hellinger = FDivergence(generator="hellinger", direction="both")
-    found = hellinger.between(DiscreteGaussian(0, F(1)), DiscreteGaussian(1, F(1)))
+    found = hellinger.between(DiscreteGaussianLaw(0, F(1)), DiscreteGaussianLaw(1, F(1)))
     assert F(11750, 10**5) < found.lower <= found.upper < F(11751, 10**5)  # 1 - e^(-1/8) is that of the continuous one
-    halves = [mixture([F(1, 2), F(1, 2)], [Laplace(0, 1), Laplace(center, 1)]) for center in (2, 3)]
+    halves = [mixture([F(1, 2), F(1, 2)], [LaplaceLaw(0, 1), LaplaceLaw(center, 1)]) for center in (2, 3)]
     between = hellinger.between(*halves)
-    assert number(0) < between.upper <= hellinger.between(Laplace(2, 1), Laplace(3, 1)).upper
+    assert number(0) < between.upper <= hellinger.between(LaplaceLaw(2, 1), LaplaceLaw(3, 1)).upper
 
 
 @pytest.mark.parametrize("name", NAMES)

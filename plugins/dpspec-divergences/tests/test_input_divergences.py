@@ -20,12 +20,11 @@ from dpspec_divergences import (
     UserRelation,
 )
 
-from dpspec.blocks.households import Households
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.base.exact import INFINITY, number
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.exact import INFINITY, number
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))

@@ -10,8 +10,8 @@ from fractions import Fraction as F
 import pytest
 from dpspec_divergences import DNor, Mult, MultDelta, Renyi, TotalVariation
 
-from dpspec.exact import INFINITY, ln, number, sqrt
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.exact import INFINITY, ln, number, sqrt
+from dpspec.laws.law import FiniteLaw
 
 HALVES, QUARTER = FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")
 

@@ -7,21 +7,26 @@ from decimal import Decimal, getcontext
 
 import pytest
 from dpspec_divergences import MultDelta
-from dpspec_divergences.conversion_routes import (
+from dpspec_divergences.examples import pure_spec, zcdp_spec
+from dpspec_divergences.routes import (
     CONVERSION_ROUTES,
+    ROUTES,
+    Amplification,
     ApproximateForProbabilistic,
     ApproximateToZcdp,
-    PureToZcdp,
-    ZcdpToApproximate,
-    ZcdpToApproximateBunSteinke,
-    ZcdpToApproximateCks,
+    DNorBudget,
+    LaplaceUnionBound,
+    PureToZcdpRoute,
+    Ratio,
+    Sum,
+    ZcdpToApproximateBunSteinkeRoute,
+    ZcdpToApproximateCksRoute,
+    ZcdpToApproximateRoute,
 )
-from dpspec_divergences.examples import pure_spec, zcdp_spec
-from dpspec_divergences.routes import ROUTES, Amplification, DNorBudget, LaplaceUnionBound, Ratio, Sum
 
+from dpspec.base.errors import BudgetParameterError, ParameterError
+from dpspec.base.exact import ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
-from dpspec.errors import BudgetParameterError, ParameterError
-from dpspec.exact import ln, number, sqrt
 from dpspec.extension import installed
 
 SPEC = zcdp_spec(rho="2.63")
@@ -44,18 +49,18 @@ def by_decimals(rho, delta):
     ("0.07", "2.6091"), ("2.56", "17.9153"), ("7.70", "34.3307"), ("4.96", "26.3336"), ("15.29", "52.8168"),
 ])  # fmt: skip
 def test_epsilon_of_the_allocation_table(rho, epsilon):
-    assert rounds_to(ZcdpToApproximate(rho=rho, delta="1e-10").value(SPEC), epsilon)
+    assert rounds_to(ZcdpToApproximateRoute(rho=rho, delta="1e-10").value(SPEC), epsilon)
 
 
 @pytest.mark.reference("B-O14")
 @pytest.mark.parametrize(("rho", "epsilon"), [("2.63", "18.1938"), ("12.66", "46.8072"), ("19.776", "62.4543")])
 def test_epsilon_of_the_sums(rho, epsilon):
-    assert rounds_to(ZcdpToApproximate(rho=rho, delta="1e-10").value(SPEC), epsilon)
+    assert rounds_to(ZcdpToApproximateRoute(rho=rho, delta="1e-10").value(SPEC), epsilon)
 
 
 @pytest.mark.parametrize(("rho", "delta"), [("0.3", "1e-5"), ("7", "0.01"), ("0.001", "1e-30")])
 def test_the_bracket_holds_the_value_to_thirty_digits(rho, delta):
-    value = ZcdpToApproximate(rho=rho, delta=delta).value(SPEC)
+    value = ZcdpToApproximateRoute(rho=rho, delta=delta).value(SPEC)
     expected = number(str(by_decimals(rho, delta)))
     assert value.upper.as_fraction() - value.lower.as_fraction() < 10**-30
     assert abs(value.lower.as_fraction() - expected.as_fraction()) < 10**-30
@@ -71,7 +76,7 @@ def test_rho_behind_the_printed_epsilon(epsilon, rho):
 
 def test_the_two_conversions_are_inverse():
     rho = ApproximateToZcdp(epsilon="7/3", delta="1e-6").value(SPEC)
-    back = [ZcdpToApproximate(rho=end, delta="1e-6").value(SPEC) for end in (rho.lower, rho.upper)]
+    back = [ZcdpToApproximateRoute(rho=end, delta="1e-6").value(SPEC) for end in (rho.lower, rho.upper)]
     assert back[0].lower <= number("7/3") <= back[1].upper
     assert abs(float(back[0].lower) - 7 / 3) < 1e-12
 
@@ -136,8 +141,8 @@ def test_the_union_bound_scales_with_sensitivity_over_epsilon():
 
 
 def test_pure_to_concentrated():
-    assert PureToZcdp(epsilon="3/5").value(SPEC).lower == number("9/50")
-    assert rounds_to(PureToZcdp(epsilon="ln(3)").value(SPEC), "0.603474")
+    assert PureToZcdpRoute(epsilon="3/5").value(SPEC).lower == number("9/50")
+    assert rounds_to(PureToZcdpRoute(epsilon="ln(3)").value(SPEC), "0.603474")
 
 
 @pytest.mark.reference("B-X7")
@@ -149,7 +154,7 @@ def test_ratio():
 
 
 def test_parameters_left_out_are_read_from_the_specification():
-    assert rounds_to(ZcdpToApproximate(delta="1e-10").value(SPEC), "18.1938")
+    assert rounds_to(ZcdpToApproximateRoute(delta="1e-10").value(SPEC), "18.1938")
     assert DNorBudget().value(SPEC).lower == sqrt("2.63")
     assert Amplification(fraction="1/2").value(pure_spec(epsilon="ln(3)")).lower == ln(2)
     assert LaplaceUnionBound(count=5, delta="0.05").value(pure_spec(epsilon="1/2")).lower == ln(100) * 2
@@ -161,7 +166,7 @@ def test_parameters_left_out_are_read_from_the_specification():
 
 def test_a_budget_of_another_kind_is_refused():
     with pytest.raises(BudgetParameterError, match="zcdp-to-approximate: needs rho, and the budget is epsilon"):
-        ZcdpToApproximate(delta="1e-10").value(pure_spec(epsilon=1))
+        ZcdpToApproximateRoute(delta="1e-10").value(pure_spec(epsilon=1))
     with pytest.raises(BudgetParameterError, match="needs a delta above 0"):
         ApproximateToZcdp().value(pure_spec(epsilon=1))
 
@@ -169,7 +174,7 @@ def test_a_budget_of_another_kind_is_refused():
 @pytest.mark.parametrize("faulty", [{"delta": 0}, {"delta": 2}, {"delta": "1e-10", "rho": -1}])
 def test_parameters_outside_their_domain_are_refused(faulty):
     with pytest.raises(ParameterError):
-        ZcdpToApproximate(**faulty)
+        ZcdpToApproximateRoute(**faulty)
 
 
 def test_everything_is_registered():
@@ -191,43 +196,43 @@ def by_search(rho, delta):
 
 @pytest.mark.parametrize(("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("0.3", "1e-5"), ("30", "0.1")])
 def test_the_best_order_is_found(rho, delta):
-    found = ZcdpToApproximateCks(rho=rho, delta=delta).value(SPEC)
+    found = ZcdpToApproximateCksRoute(rho=rho, delta=delta).value(SPEC)
     assert found.upper.as_fraction() - found.lower.as_fraction() < 1e-15
     assert float(found.upper) == pytest.approx(max(by_search(float(rho), float(delta)), 0), rel=1e-7)
 
 
 @pytest.mark.parametrize(("rho", "delta"), [("2.56", "1e-10"), ("0.07", "1e-10"), ("0.3", "1e-5"), ("1/10", "1e-3")])
 def test_the_integral_over_the_tail_gives_delta_back(rho, delta):
-    found = ZcdpToApproximateBunSteinke(rho=rho, delta=delta).value(SPEC)
+    found = ZcdpToApproximateBunSteinkeRoute(rho=rho, delta=delta).value(SPEC)
     size = float(number(rho))
     beyond = float(found.upper) - size
     slope = 1 + beyond / (2 * size)
     bound = math.exp(-(beyond**2) / (4 * size)) * 2 / (slope + math.sqrt(slope**2 + 4 / (math.pi * size)))
     assert bound == pytest.approx(float(delta), rel=1e-9)
-    assert ZcdpToApproximateCks(rho=rho, delta=delta).value(SPEC).upper < found.lower
-    assert found.upper < ZcdpToApproximate(rho=rho, delta=delta).value(SPEC).lower
+    assert ZcdpToApproximateCksRoute(rho=rho, delta=delta).value(SPEC).upper < found.lower
+    assert found.upper < ZcdpToApproximateRoute(rho=rho, delta=delta).value(SPEC).lower
 
 
 @pytest.mark.reference("Z-N3.c")
 @pytest.mark.reference("B-N2")
 def test_17_14_and_26_34_come_from_two_formulas():
     """The best known formula for the persons of P.L. 94-171, the simple one for those of the DHC; both rho have two decimals."""
-    tight = [ZcdpToApproximateCks(rho=rho, delta="1e-10").value(SPEC) for rho in ("2.555", "2.565")]
+    tight = [ZcdpToApproximateCksRoute(rho=rho, delta="1e-10").value(SPEC) for rho in ("2.555", "2.565")]
     assert tight[0].lower < number("17.14") < tight[1].upper
-    simple = [ZcdpToApproximate(rho=rho, delta="1e-10").value(SPEC) for rho in ("4.955", "4.965")]
+    simple = [ZcdpToApproximateRoute(rho=rho, delta="1e-10").value(SPEC) for rho in ("4.955", "4.965")]
     assert simple[0].lower < number("26.34") < simple[1].upper
-    for row, rho in ((ZcdpToApproximate, ("2.555", "2.565")), (ZcdpToApproximateBunSteinke, ("2.555", "2.565"))):
+    for row, rho in ((ZcdpToApproximateRoute, ("2.555", "2.565")), (ZcdpToApproximateBunSteinkeRoute, ("2.555", "2.565"))):
         assert row(rho=rho[0], delta="1e-10").value(SPEC).lower > number("17.14")
-    assert ZcdpToApproximateCks(rho="4.965", delta="1e-10").value(SPEC).upper < number("26.34")
+    assert ZcdpToApproximateCksRoute(rho="4.965", delta="1e-10").value(SPEC).upper < number("26.34")
 
 
 @pytest.mark.reference("Z-T35")
 def test_a_probabilistic_target_and_back():
-    from dpspec_divergences.from_losses import ApproximateToProbabilistic
-    from dpspec_divergences.losses import PrivacyLoss
+    from dpspec_divergences.from_entropy import ApproximateToProbabilistic
+    from dpspec_divergences.losses import LossTail
 
     needed = ApproximateForProbabilistic(delta="1e-6", probability="1e-3", epsilon=2).value(SPEC)
-    target = PrivacyLoss(delta="1e-3", sides="both")
+    target = LossTail(delta="1e-3", sides="both")
     back = ApproximateToProbabilistic().convert(MultDelta(delta="1e-6"), needed.upper, target)
     assert float(back.upper) == pytest.approx(2, abs=1e-12)
     with pytest.raises(ParameterError, match="above delta"):
@@ -235,7 +240,7 @@ def test_a_probabilistic_target_and_back():
 
 
 def test_a_question_between_divergences_is_asked_where_there_is_one():
-    asked = ZcdpToApproximate(delta="1e-10").question(SPEC)
+    asked = ZcdpToApproximateRoute(delta="1e-10").question(SPEC)
     assert (asked.value, asked.goal) == (number("2.63"), MultDelta(delta="1e-10"))
-    assert ZcdpToApproximate(delta=1).question(SPEC) is None
+    assert ZcdpToApproximateRoute(delta=1).question(SPEC) is None
     assert Sum(numbers=(1,)).question(SPEC) is None

@@ -24,16 +24,14 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpspec.errors import NoRouteError, ParameterError
-from dpspec.exact import INFINITY, ln, number, sqrt
-from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.exact import INFINITY, ln, number, sqrt
+from dpspec.laws.atoms import FiniteDichotomy, Sandwich
 from dpspec.laws.combine import mixture, product
-from dpspec.laws.continuous import Gaussian, Laplace
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
-from dpspec.laws.least_mu import least_mu
-from dpspec.laws.sandwich import Sandwich
-from dpspec.laws.trade_off import TradeOff
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.trade_off import TradeOff, least_mu
 
 KNOTS = tuple((F(a, 9), F(b, 9)) for a, b in ((0, 9), (1, 5), (5, 1), (9, 0)))
 MU, STEPS, CURVE = GaussianTradeOff(), TradeOffSteps(epsilon=ln(2)), TradeOffSteps(curve=KNOTS)
@@ -81,8 +79,8 @@ def test_hockey_stick_and_approximate_privacy_agree_on_neighbours_and_differ_on_
 def test_mu_of_coins_and_gaussians():
     assert MU.between(*COINS).lower.decimal() == "1.34898"  # 2 Phi^-1(3/4)
     assert float(MU.between(*COINS).upper) == pytest.approx(2 * NormalDist().inv_cdf(0.75), abs=1e-14)
-    assert MU.between(Gaussian(0, 2), Gaussian(1, 2)).lower == sqrt(F(1, 2))
-    both = product([Gaussian(0, 1), Gaussian(0, 1)]), product([Gaussian(3, 1), Gaussian(4, 1)])
+    assert MU.between(GaussianLaw(0, 2), GaussianLaw(1, 2)).lower == sqrt(F(1, 2))
+    both = product([GaussianLaw(0, 1), GaussianLaw(0, 1)]), product([GaussianLaw(3, 1), GaussianLaw(4, 1)])
     assert MU.between(*both).lower == MU.between(*both).upper == 5
     assert MU.between(FiniteLaw.point(0), FiniteLaw.uniform([0, 1])).lower == INFINITY
 
@@ -95,21 +93,21 @@ def test_mu_of_other_noise():
         return 1 - e * a if a < 1 / (2 * e) else 1 / (4 * e * a) if a <= 0.5 else (1 - a) / e
 
     expected = max(normal.inv_cdf(1 - k / 4000) - normal.inv_cdf(laplace(k / 4000)) for k in range(1, 4000))
-    found = MU.between(Laplace(0, 1), Laplace(1, 1))
+    found = MU.between(LaplaceLaw(0, 1), LaplaceLaw(1, 1))
     assert found.lower <= found.upper < number(expected) + F(1, 10**4)
     assert float(found.upper) > expected - 1e-9
-    listed = MU.between(TwoSidedGeometric(0, ln(2)), TwoSidedGeometric(3, ln(2)))
-    cut = least_mu(Sandwich.of(TwoSidedGeometric(0, ln(2)).against(TwoSidedGeometric(3, ln(2))).cells))
+    listed = MU.between(TwoSidedGeometricLaw(0, ln(2)), TwoSidedGeometricLaw(3, ln(2)))
+    cut = least_mu(Sandwich.of(TwoSidedGeometricLaw(0, ln(2)).against(TwoSidedGeometricLaw(3, ln(2))).cells))
     assert cut.lower <= listed.upper
     assert listed.lower <= cut.upper
     assert float(cut.upper) - float(cut.lower) < 1e-9
-    integer = MU.between(DiscreteGaussian(0, F(4)), DiscreteGaussian(1, F(4)))
+    integer = MU.between(DiscreteGaussianLaw(0, F(4)), DiscreteGaussianLaw(1, F(4)))
     assert F(1, 2) < integer.lower < integer.upper == INFINITY  # more than the 1/2 of the continuous one
-    joint = [product([Laplace(center, 1), coin]) for center, coin in zip((0, 1), COINS, strict=True)]
+    joint = [product([LaplaceLaw(center, 1), coin]) for center, coin in zip((0, 1), COINS, strict=True)]
     both = MU.between(*joint)
     assert found.lower < both.lower <= both.upper < found.upper + MU.between(*COINS).upper
     assert float(both.upper) - float(both.lower) < 1e-3
-    mixed = [mixture([F(1, 2)] * 2, [Laplace(0, 1), Laplace(c, 1)]) for c in (0, 1)]
+    mixed = [mixture([F(1, 2)] * 2, [LaplaceLaw(0, 1), LaplaceLaw(c, 1)]) for c in (0, 1)]
     assert 0 < MU.between(*mixed).upper <= found.upper
 
 
@@ -154,7 +152,7 @@ def test_steps_are_the_least_number_by_definition():
 
 def test_steps_of_laws_without_a_list_of_atoms():
     with pytest.raises(NoRouteError, match="finitely many rational"):
-        CURVE.between(Laplace(0, 1), Laplace(1, 1))
+        CURVE.between(LaplaceLaw(0, 1), LaplaceLaw(1, 1))
 
 
 def test_steps_of_coins():
@@ -167,7 +165,7 @@ def test_steps_of_coins():
 def test_steps_never_end_or_are_cut_off_with_a_bound():
     point, wide = FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
     assert STEPS.separates_disjoint
-    assert STEPS.between(point, wide).lower == STEPS.between(Gaussian(0, 1), Gaussian(1, 1)).lower == INFINITY
+    assert STEPS.between(point, wide).lower == STEPS.between(GaussianLaw(0, 1), GaussianLaw(1, 1)).lower == INFINITY
     slack = TradeOffSteps(epsilon=ln(2), delta="1/10")
     assert not slack.separates_disjoint
     assert slack.between(point, FiniteLaw.point(1)).is_exact

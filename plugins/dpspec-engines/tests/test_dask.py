@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_engines import Dask, cluster
+from dpspec_engines import Dask
+from dpspec_engines import dask as cluster
 from dpspec_engines import dask as engine
 
 from dpspec import read_spec
+from dpspec.base.errors import EngineError, TableError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.engine import Embedded, Engine
-from dpspec.errors import EngineError, TableError
-from dpspec.randomness import SeededRandomness
-from dpspec.run import Run
-from dpspec.table import Members, Table
+from dpspec.grammar.tables import Members, Table
+from dpspec.grammar.workers import Embedded, Engine, Run
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -186,7 +186,7 @@ def elsewhere():
 
 SCHEDULER = """
 import sys, time, numpy as np, dask
-from dpspec.errors import EngineError
+from dpspec.base.errors import EngineError
 from dpspec_engines import cluster, dask as engine
 cluster.PATIENCE, engine.ASK = 3.0, 0.2
 def slow(part):

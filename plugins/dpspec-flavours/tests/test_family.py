@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from dpspec_flavours import FLAVOURS
-from dpspec_flavours.write import text_of
 
 from dpspec.api import derive
 from dpspec.extension import installed
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
+from reproductions.flavours import text_of
 
 FILES = Path(__file__).parents[3] / "specs" / "flavours"
 REGISTRY = installed().registry

@@ -32,26 +32,25 @@ from dpspec_flavours.networks import (
     Policy,
     PolicyNeighbours,
 )
-from dpspec_flavours.networks.edges import degrees
-from dpspec_flavours.networks.node_distance import least_cover
+from dpspec_flavours.networks.graphs import degrees, least_cover
 from dpspec_noise import Geometric
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspec import compare_specs, verify_claim
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
+from dpspec.base.exact import INFINITY, Number, ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.comparison import Answer
-from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.exact import INFINITY, Number, ln, number, sqrt
+from dpspec.compare.compare import Answer
 from dpspec.extension import installed
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, to_toml
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 from dpspec.verify.verdict import Outcome
 
 REGISTRY = installed().registry

@@ -13,34 +13,38 @@ from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, Symmetr
 from dpspec_divergences import Path as Steps
 from dpspec_flavours.mechanisms import ListedLaws, NearbyDataset
 from dpspec_flavours.secrets import BLOCKS
-from dpspec_flavours.secrets.attackers import PAIRS, BayesianDP, CloseAdversaries, NoiselessPrivacy, PartialKnowledge, Pufferfish
-from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs
-from dpspec_flavours.secrets.laws import Chance, DataLaw, Event, IndependentRecords
-from dpspec_flavours.secrets.mechanisms import Averaged, Subsampled
-from dpspec_flavours.secrets.populations import AmplificationBySampling, DistributionalPrivacy
-from dpspec_flavours.secrets.simulators import diameter, radius
-from dpspec_flavours.secrets.spaces import DataLaws, Secrets, bits, values_at
-from dpspec_flavours.secrets.transport import bottleneck
+from dpspec_flavours.secrets.averages import Averaged, Subsampled, diameter, radius
+from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs, bottleneck
+from dpspec_flavours.secrets.pufferfish import (
+    PAIRS,
+    AmplificationBySampling,
+    BayesianDP,
+    CloseAdversaries,
+    DistributionalPrivacy,
+    NoiselessPrivacy,
+    PartialKnowledge,
+    Pufferfish,
+)
+from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
 from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpspec import compare_specs
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.exact import ln, number
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import NotALaw
-from dpspec.mechanism import ReleaseInvariants
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.specfile import read_text, to_toml
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 
@@ -56,7 +60,7 @@ def response(keep):
 
 def listed(label, weights, values):
     total = sum(weights)
-    rows = tuple(Chance(value=v, probability=Fraction(w, total)) for v, w in zip(values, weights, strict=True) if w)
+    rows = tuple(DataChance(value=v, probability=Fraction(w, total)) for v, w in zip(values, weights, strict=True) if w)
     return DataLaw(label=label, listed=rows)
 
 
@@ -98,7 +102,7 @@ def test_independent_records_are_the_product_that_a_list_would_be():
 
 def test_the_order_of_independent_records_is_lost_in_a_multiset():
     sex = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), least=2, most=2)
-    record = Chance(value=("f",), probability=HALF), Chance(value=("m",), probability=HALF)
+    record = DataChance(value=("f",), probability=HALF), DataChance(value=("m",), probability=HALF)
     law = DataLaw(label="p", independent=(IndependentRecords(record=record, times=2),)).law(sex)
     assert dict(law.probabilities()) == {
         (("f",), ("f",)): Fraction(1, 4),
@@ -137,22 +141,22 @@ def test_the_marginal_of_the_prior_says_the_same_as_the_pairs():
 
 
 BAD = {
-    "both": lambda: DataLaw(label="p", listed=(Chance(value=0, probability=1),), independent=(bits(HALF),)),
+    "both": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=1),), independent=(bits(HALF),)),
     "none": lambda: DataLaw(label="p"),
-    "twice": lambda: DataLaw(label="p", listed=(Chance(value=0, probability=HALF),) * 2),
-    "sum": lambda: DataLaw(label="p", listed=(Chance(value=0, probability=HALF),)),
-    "sum of a record": lambda: IndependentRecords(record=(Chance(value=0, probability=HALF),)),
+    "twice": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=HALF),) * 2),
+    "sum": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=HALF),)),
+    "sum of a record": lambda: IndependentRecords(record=(DataChance(value=0, probability=HALF),)),
     "not in the base": lambda: DataLaws(base=PAIR, data_laws=(DataLaw(label="p", independent=(bits(HALF),)),)),
     "too many": lambda: DataLaw(label="p", independent=(bits(HALF, 15),)).law(BitVectors(length=15)),
     "two of a label": lambda: DataLaws(base=BIT, data_laws=(DataLaw(label="p", independent=(bits(HALF),)),) * 2),
-    "no value": lambda: Event(label="e", position=0),
-    "no position": lambda: Event(label="e", values=(1,)),
-    "both in an event": lambda: Event(label="e", position=0, values=(1,), datasets=((0,),)),
+    "no value": lambda: DataEvent(label="e", position=0),
+    "no position": lambda: DataEvent(label="e", values=(1,)),
+    "both in an event": lambda: DataEvent(label="e", position=0, values=(1,), datasets=((0,),)),
     "impossible": lambda: Secrets(
-        base=BIT, secrets=(Event(label="s", position=0, values=(7,)),), priors=(DataLaw(label="p", independent=(bits(HALF),)),)
+        base=BIT, secrets=(DataEvent(label="s", position=0, values=(7,)),), priors=(DataLaw(label="p", independent=(bits(HALF),)),)
     ),
-    "no positions": lambda: Event(label="e", position=0, values=(1,)).check(IntegerCounts(length=1, high=3)),
-    "foreign dataset": lambda: Event(label="e", datasets=((3,),)).check(BIT),
+    "no positions": lambda: DataEvent(label="e", position=0, values=(1,)).check(IntegerCounts(length=1, high=3)),
+    "foreign dataset": lambda: DataEvent(label="e", datasets=((3,),)).check(BIT),
     "neither rate nor size": lambda: Subsampled(mechanism=response(HALF)),
     "rate and size": lambda: Subsampled(mechanism=response(HALF), rate=HALF, size=1),
     "one label": lambda: DiscriminativePairs(pairs=[["a", "a"]]),
@@ -387,10 +391,10 @@ def test_what_the_two_distances_promise_holds(one, two, keep):
 
 
 def test_a_graph_of_secrets_counts_steps_and_never_changes_the_prior():
-    record = tuple(Chance(value=v, probability=Fraction(1, 3)) for v in (0, 1, 2))
+    record = tuple(DataChance(value=v, probability=Fraction(1, 3)) for v in (0, 1, 2))
     three = IntegerCounts(length=1, high=2)
     priors = tuple(DataLaw(label=label, independent=(IndependentRecords(record=record),)) for label in ("p", "q"))
-    secrets = tuple(Event(label=text, datasets=((place,),)) for place, text in enumerate("abc"))
+    secrets = tuple(DataEvent(label=text, datasets=((place,),)) for place, text in enumerate("abc"))
     space = Secrets(base=three, secrets=secrets, priors=priors)
     pairs = DiscriminativePairs(pairs=[["a", "b"], ["b", "c"]])
     steps, neighbours = Steps(relation=pairs), Neighbour(relation=pairs)

@@ -8,31 +8,33 @@ from fractions import Fraction as F
 from statistics import NormalDist
 
 import pytest
-from dpspec_flavours.standards import BLOCKS, RevealByChance
-from dpspec_flavours.standards.curves import FDP, GaussianDP
-from dpspec_flavours.standards.pure import PureDP
-from dpspec_flavours.standards.relaxed import (
+from dpspec_flavours.standards import (
+    BLOCKS,
+    FDP,
     ApproximateDP,
     FDivergencePrivacy,
+    GaussianDP,
     HockeyStickDP,
     LinearApproximateDP,
     LinearFDivergencePrivacy,
     LinearHockeyStickDP,
     LinearRenyiDP,
+    PureDP,
     RenyiDP,
+    RevealByChance,
     ZeroConcentratedDP,
 )
 from dpspec_noise import Laplace, RandomisedResponse
 
 from dpspec.api import compare_specs, derive
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import INFINITY, ln, number, sqrt
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read, to_toml
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 

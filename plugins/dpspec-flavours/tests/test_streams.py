@@ -9,37 +9,48 @@ from typing import Any
 import pytest
 from dpspec_divergences import Hamming, HammingOrdered, Mult, Renyi, ReplaceOne, SymmetricDifference
 from dpspec_flavours.streams import BLOCKS
-from dpspec_flavours.streams.element_records import ElementRecords
-from dpspec_flavours.streams.event_streams import EventStreams
-from dpspec_flavours.streams.one_sided import MultOneWay, OneSided, OpenSample
-from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights, RecordWeights
+from dpspec_flavours.streams.elements import ElementRecords, WeightDistance, WeightedRecords
+from dpspec_flavours.streams.events import (
+    EventLevelDP,
+    EventStreams,
+    UserLevelDP,
+    UserWindowDP,
+    WEventDP,
+    WindowEvents,
+    windows_needed,
+)
+from dpspec_flavours.streams.personal import (
+    MultOneWay,
+    OneSided,
+    OpenSample,
+    PersonalisedResponse,
+    PersonalWeights,
+    RecordWeights,
+)
 from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, WeightedDP
-from dpspec_flavours.streams.time_flavours import EventLevelDP, UserLevelDP, UserWindowDP, WEventDP
-from dpspec_flavours.streams.weighted_records import WeightDistance, WeightedRecords
-from dpspec_flavours.streams.window_events import WindowEvents, windows_needed
-from dpspec_flavours.write import text_of
 from dpspec_noise import RandomisedResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspec import compare_specs, verify_claim
-from dpspec.blocks.determination import determines
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.exact import INFINITY, Number, ln, number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.multiverse import determines
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.compare.comparison import Answer
-from dpspec.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.exact import INFINITY, Number, ln, number
+from dpspec.compare.compare import Answer
 from dpspec.extension import installed
-from dpspec.laws.finite import FiniteLaw
-from dpspec.randomness import SeededRandomness
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read_text
-from dpspec.specfile.flavours import flavour_document
-from dpspec.table import Table
+from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
 from dpspec.verify.exhaustive import verify
+from reproductions.flavours import text_of
 
 REGISTRY = installed().registry
 VISITS = EventStreams(users=("ann", "bob"), times=3, values=("visit",), window=2)

@@ -12,11 +12,11 @@ from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, 
 from dpspec_noise import Geometric, RandomisedResponse
 
 from dpspec.api import derive
+from dpspec.base.errors import IncompatibleBlocksError
+from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError
-from dpspec.exact import ln
 from dpspec.verify.exhaustive import verify
 
 

@@ -42,33 +42,26 @@ from dpspec_flavours.universes import (
     SubspaceDP,
     WithAndWithout,
 )
-from dpspec_flavours.universes.parts import Instance
-from dpspec_flavours.universes.subspace import orthogonalised
+from dpspec_flavours.universes.centred import Instance
+from dpspec_flavours.universes.level_sets import orthogonalised
 from dpspec_noise import Gaussian
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspec import verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, NotInUniverseError, ParameterError
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.households import Households
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import (
-    IncompatibleBlocksError,
-    NotEnumerableError,
-    NotInSpaceError,
-    NotInUniverseError,
-    ParameterError,
-)
-from dpspec.exact import ln, number
 from dpspec.extension import installed
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteLaw, product
-from dpspec.spec import PrivacySpec
 from dpspec.specfile import read_text, to_toml
-from dpspec.specfile.flavours import flavour_document
+from dpspec.specfile.document import flavour_document
 
 REGISTRY = installed().registry
 AREA, ILL = Attribute(name="area", categories=("n", "s")), Attribute(name="ill", categories=("no", "yes"))
@@ -300,7 +293,7 @@ def test_projected_noise_measures_differences_in_the_null_space_by_their_length(
 
 @given(rows)
 def test_the_directions_span_the_null_space(matrix: Any) -> None:
-    from dpspec.blocks.lattice import kernel_basis
+    from dpspec.blocks.moves import kernel_basis
 
     found = np.array(orthogonalised(kernel_basis(matrix, 3)), dtype=float).reshape(-1, 3)
     projection = sum((np.outer(u, u) / (u @ u) for u in found), np.zeros((3, 3)))

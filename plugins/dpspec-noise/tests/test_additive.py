@@ -12,17 +12,17 @@ from dpspec_divergences import DNor, Hamming, HammingOrdered, Mult, MultDelta, N
 from dpspec_divergences.routes import LaplaceUnionBound
 from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, Laplace
 
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, ReleaseError, TableError
+from dpspec.base.exact import ln, number, sqrt
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.errors import IncompatibleBlocksError, ParameterError, ReleaseError, TableError
-from dpspec.exact import ln, number, sqrt
 from dpspec.extension import installed
+from dpspec.grammar.tables import Table
 from dpspec.laws.combine import push_forward
-from dpspec.laws.integers import TwoSidedGeometric
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.laws.integers import TwoSidedGeometricLaw
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))
@@ -91,7 +91,7 @@ def test_epsilon_and_ratio_say_the_same():
 @pytest.mark.reference("B-T14")
 @pytest.mark.reference("B-S15")
 def test_clamping_a_noisy_count_keeps_its_constant():
-    clamped = [TwoSidedGeometric.with_ratio(count, "1/2").clamped(0, 3) for count in range(4)]
+    clamped = [TwoSidedGeometricLaw.with_ratio(count, "1/2").clamped(0, 3) for count in range(4)]
     values = {abs(i - j): Mult().between(clamped[i], clamped[j]) for i, j in itertools.combinations(range(4), 2)}
     assert all(value.is_exact and value.lower == ln(2) * distance for distance, value in values.items())
 

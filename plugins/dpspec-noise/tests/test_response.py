@@ -8,20 +8,20 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from dpspec_divergences import DNor, HammingOrdered, Mult, MultDelta, Neighbour
-from dpspec_divergences.relations import DifferInOnePosition
+from dpspec_divergences.counting import DifferInOnePosition
 from dpspec_noise import LectureRandomisedResponse, RandomisedResponse
 from scipy import stats
 
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import INFINITY, ln, number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import INFINITY, ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.mechanism import ReleaseInvariants
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 
 BIT = BitVectors(length=1)
 

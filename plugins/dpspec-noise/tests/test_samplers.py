@@ -11,21 +11,22 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from dpspec_noise.inversion import fits, inverted
 from dpspec_noise.samplers import (
     coins,
     coins_of_exponential,
     discrete_gaussian,
     discrete_laplace,
+    fits,
+    inverted,
     rational_coins,
     two_sided_geometric,
 )
 from scipy import stats
 
-from dpspec.errors import ReleaseError
-from dpspec.exact import number
-from dpspec.laws.integers import DiscreteGaussian, TwoSidedGeometric
-from dpspec.randomness import SeededRandomness
+from dpspec.base.errors import ReleaseError
+from dpspec.base.exact import number
+from dpspec.base.randomness import SeededRandomness
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 
 N, LEVEL = 200_000, 1e-9
 
@@ -103,7 +104,7 @@ def test_discrete_gaussian(variance):
 @pytest.mark.parametrize("variance", [F(1, 3), F(5, 2), F(271, 17), F(40)])
 def test_discrete_gaussian_by_inversion(variance):
     """Wrong scales: the variance 6 % smaller and 6 % larger."""
-    draws = inverted(DiscreteGaussian(0, variance), N, SeededRandomness(35))
+    draws = inverted(DiscreteGaussianLaw(0, variance), N, SeededRandomness(35))
     wrongs = [gaussian_weight(float(variance) * off) for off in (0.94, 1.06)]
     judge(draws, gaussian_weight(variance), wrongs, max(10, int(20 * math.sqrt(variance))))
 
@@ -112,7 +113,7 @@ def test_discrete_gaussian_by_inversion(variance):
 @pytest.mark.parametrize("decay", ["ln(3)", "1/7", "sqrt(2)"])
 def test_two_sided_geometric_by_inversion(decay):
     """Wrong scales: 5 % smaller and 5 % larger. The ratio 1/3 has F(0) = 3/4, an exact binary fraction."""
-    draws = inverted(TwoSidedGeometric(0, number(decay)), N, SeededRandomness(36))
+    draws = inverted(TwoSidedGeometricLaw(0, number(decay)), N, SeededRandomness(36))
     scale = 1 / float(number(decay))
     wrongs = [geometric_weight(scale * off) for off in (0.95, 1.05)]
     judge(draws, geometric_weight(scale), wrongs, max(30, int(40 * scale)))
@@ -147,13 +148,13 @@ ALL = 2**64 - 1
 ])  # fmt: skip
 def test_words_near_a_threshold_take_more_bits(ratio, words, outcome):
     source = Words(*words)
-    assert inverted(TwoSidedGeometric.with_ratio(0, ratio), 1, source).tolist() == [outcome]
-    assert inverted(TwoSidedGeometric.with_ratio(40, ratio), 1, Words(*words)).tolist() == [outcome + 40]
+    assert inverted(TwoSidedGeometricLaw.with_ratio(0, ratio), 1, source).tolist() == [outcome]
+    assert inverted(TwoSidedGeometricLaw.with_ratio(40, ratio), 1, Words(*words)).tolist() == [outcome + 40]
 
 
 def test_a_wide_law_has_no_table():
-    assert fits(DiscreteGaussian(0, 10**6))
-    assert not fits(DiscreteGaussian(0, 10**8))
+    assert fits(DiscreteGaussianLaw(0, 10**6))
+    assert not fits(DiscreteGaussianLaw(0, 10**8))
 
 
 @pytest.mark.statistical

@@ -11,11 +11,11 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from dpspec_noise.inversion import inverted
+from dpspec_noise.samplers import inverted
 from scipy import stats
 
-from dpspec.laws.integers import DiscreteGaussian
-from dpspec.randomness import SeededRandomness
+from dpspec.base.randomness import SeededRandomness
+from dpspec.laws.integers import DiscreteGaussianLaw
 
 N, LEVEL, CELLS = 1_500_000, 1e-9, 40
 WRONG = (F(98, 100), F(102, 100))
@@ -49,12 +49,12 @@ def test_a_scale_that_is_wrong_by_two_percent_is_caught(variance):
     freedom = cell.max()
     assert freedom >= 2
     threshold = stats.chi2.isf(LEVEL, freedom)
-    draws = inverted(DiscreteGaussian(0, variance), N, SeededRandomness(41))
+    draws = inverted(DiscreteGaussianLaw(0, variance), N, SeededRandomness(41))
     assert judged(draws, cell, right, reach) < threshold
     for off in WRONG:
         other = masses(variance * off**2, reach)
         expected, shifted = (np.bincount(cell, weights=p) for p in (right, other))
         away = N * ((shifted - expected) ** 2 / expected).sum()
         assert stats.ncx2.cdf(threshold, freedom, 0.9 * away) < LEVEL  # 0.9: the cells' variances differ a little
-        scaled = inverted(DiscreteGaussian(0, variance * off**2), N, SeededRandomness(42))
+        scaled = inverted(DiscreteGaussianLaw(0, variance * off**2), N, SeededRandomness(42))
         assert judged(scaled, cell, right, reach) > threshold

@@ -4,8 +4,7 @@ It registers no names: a wrapped object lives in Python and has no form in a spe
 imported before one of its objects is wrapped.
 """
 
-from dpspec_adapters.events import EventLaws, event_claim
-from dpspec_adapters.measurements import opendp_claim
+from dpspec_adapters.measurements import EventLaws, event_claim, opendp_claim
 
 __all__ = ["EventLaws", "event_claim", "opendp_claim"]
 

@@ -1,29 +1,165 @@
-"""OpenDP measurements (0.16): a plain function to run, and the claim that the privacy map states.
+"""The input metrics of OpenDP, as relations between datasets: at most so far apart.
+
+SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
+ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
+AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
+DiscreteDistance                                                    all different datasets
+
+What the adapters share: numbers that a library states, and the error for a library that is not there.
+
+OpenDP measurements (0.16): a plain function to run, and the claim that the privacy map states.
 
     map(d_in) = d_out     is read as     D(M(x), M(x')) <= d_out  for all x, x' with d(x, x') <= d_in
 
 with d the input metric and D the output measure. OpenDP proves the maps of its own constructors and takes those of users
 on trust; here all are claims to be judged.
+
+Events of dp-accounting: the pair of laws that an event stands for, and the accountant's (epsilon, delta) as the claim.
+
+An event is a release whose value moves by at most its sensitivity. Its dataset here is one bit: 0 and 1 are the two inputs,
+and the noise is centred at 0 or at the sensitivity. A composition is the product of its parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, cast
 
-from dpspec_divergences import DNor, Mult, MultDelta
+import attrs
+from dpspec_divergences import (
+    AddRemove,
+    DifferInOnePosition,
+    DNor,
+    Hamming,
+    HammingOrdered,
+    Mult,
+    MultDelta,
+    Neighbour,
+    ReplaceOne,
+    SymmetricDifference,
+    UserRelation,
+)
 
+from dpspec.base.errors import IncompatibleBlocksError, PluginError
+from dpspec.base.exact import number, rational
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import DatasetSpace
-from dpspec.errors import IncompatibleBlocksError
-from dpspec.exact import number
-from dpspec.spec import PrivacySpec
-from dpspec_adapters.metrics import SCALARS, within
-from dpspec_adapters.stated import misfit, outward
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.combine import product
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.integers import TwoSidedGeometricLaw
+from dpspec.laws.law import FiniteLaw, Law
 
-Function = Callable[[Any, Any], Any]
+SCALARS = ("AbsoluteDistance",)
+"""The metrics of single numbers."""
+
+_ONE_STEP: dict[str, Callable[[str], Relation]] = {
+    "SymmetricDistance": lambda unit: AddRemove(unit=unit),
+    "ChangeOneDistance": lambda unit: ReplaceOne(unit=unit),
+    "HammingDistance": lambda unit: DifferInOnePosition(unit=unit),
+}
+_COUNTING: dict[str, Callable[[str], InputDivergence]] = {
+    "SymmetricDistance": lambda unit: SymmetricDifference(unit=unit),
+    "ChangeOneDistance": lambda unit: Hamming(unit=unit),
+    "HammingDistance": lambda unit: HammingOrdered(unit=unit),
+}
+_VECTORS: dict[str, int] = {"AbsoluteDistance": 1, "L1Distance": 1, "L2Distance": 2}
+"""The power of the differences that is added up."""
+
+
+def within(metric: str, at: Any, space: DatasetSpace, unit: str) -> InputDivergence:
+    """1 for different datasets at most `at` apart in the metric, infinity beyond.
+
+    The relations that have a registered name are used where they say the same: one step, between datasets that the metric
+    tells apart.
+
+    Raises:
+        IncompatibleBlocksError: for a metric without a counterpart, or one that is not defined on the space.
+    """
+    ordered_as_the_metric = space.is_ordered == (metric == "HammingDistance")
+    if at == 1 and metric in _ONE_STEP and ordered_as_the_metric:
+        return Neighbour(relation=_ONE_STEP[metric](unit))
+    close = _closeness(metric, at, space, unit)
+    return Neighbour(relation=UserRelation(function=close, label=f"{metric} at most {at}"))
+
+
+def _closeness(metric: str, at: Any, space: DatasetSpace, unit: str) -> Callable[[Any, Any], bool]:
+    if metric == "DiscreteDistance":
+        return lambda left, right: at >= 1 or left == right
+    limit = rational(at, "d_in")
+    if metric in _COUNTING:
+        counting = _COUNTING[metric](unit)
+        counting.check(space)
+        return lambda left, right: counting.distance(left, right, space) <= limit
+    if metric == "InsertDeleteDistance":
+        if not space.is_ordered:
+            raise IncompatibleBlocksError("InsertDeleteDistance", "needs a space of sequences", value=space.name)
+        return lambda left, right: insert_delete(space.records(left, unit), space.records(right, unit)) <= limit
+    if metric in _VECTORS:
+        power = _VECTORS[metric]
+        return lambda left, right: _difference(left, right, power) <= limit**power
+    known = ", ".join((*_COUNTING, "InsertDeleteDistance", *_VECTORS, "DiscreteDistance"))
+    raise IncompatibleBlocksError("input metric", "has no relation here", f"known: {known}", value=metric)
+
+
+def insert_delete(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """The least number of entries to insert and delete that turns one sequence into the other.
+
+    >>> insert_delete("abc", "bcd"), insert_delete("abc", "cba"), insert_delete("", "ab")
+    (2, 4, 2)
+    """
+    common = [0] * (len(right) + 1)
+    for entry in left:
+        before = common
+        common = [0]
+        for place, other in enumerate(right):
+            common.append(before[place] + 1 if entry == other else max(before[place + 1], common[place]))
+    return len(left) + len(right) - 2 * common[-1]
+
+
+def _difference(left: Sequence[Any], right: Sequence[Any], power: int) -> Fraction:
+    """The sum of the differences of two vectors of numbers, each to the power."""
+    differences = (abs(Fraction(a) - Fraction(b)) for a, b in zip(left, right, strict=True))
+    return sum((difference**power for difference in differences), Fraction(0))
+
+
+# --- what the adapters share ----------------------------------------------------------------------
+
+
+def outward(value: Any, subject: str) -> Fraction:
+    """A stated bound as an exact rational that is nowhere below it: the double itself, or the decimal that it prints.
+
+    Raises:
+        IncompatibleBlocksError: for what is no finite number of at least 0: nothing is promised then.
+
+    >>> outward(0.1, "epsilon") >= Fraction(0.1), outward(0.5, "epsilon")
+    (True, Fraction(1, 2))
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)) or not math.isfinite(value) or value < 0:
+        raise IncompatibleBlocksError(subject, "must be a finite number of at least 0 to be a claim", value=value)
+    return max(Fraction(value), rational(value, subject))
+
+
+def misfit(given: object, wanted: str, library: str, extra: str) -> PluginError:
+    """The error for an object that is not of the library, which says so when the library is not installed at all."""
+    if find_spec(library) is None:
+        return PluginError(library, "is not installed", f'pip install "dpspec-adapters[{extra}]"')
+    return PluginError("object to wrap", f"must be {wanted}", f"it is a {type(given).__name__}")
+
+
+# --- openDP measurements (0.16) -------------------------------------------------------------------
+
+
+MeasurementFunction = Callable[[Any, Any], Any]
 
 
 def opendp_claim(
@@ -35,7 +171,7 @@ def opendp_claim(
     see: Callable[[Any], Any] | None = None,
     fixed: bool = False,
     unit: str = "person",
-) -> tuple[Function, PrivacySpec]:
+) -> tuple[MeasurementFunction, PrivacySpec]:
     """A measurement as a function (dataset, generator) -> output, and what its privacy map states at one distance.
 
     Args:
@@ -78,7 +214,7 @@ def _whole(output: Any) -> Any:
     return output
 
 
-def _function(release: Callable[[Any], Any], *, fixed: bool) -> Function:
+def _function(release: Callable[[Any], Any], *, fixed: bool) -> MeasurementFunction:
     """The release as a function of the dataset and a generator.
 
     OpenDP draws from the operating system, so a call is no function of the generator. It becomes one when its outputs are
@@ -111,3 +247,112 @@ def _standard(measure: str, bound: Any) -> tuple[OutputDivergence, str, Any]:
         return MultDelta(delta=delta), "epsilon", outward(bound[0], "epsilon")
     known = "known: MaxDivergence, ZeroConcentratedDivergence, Approximate(MaxDivergence)"
     raise IncompatibleBlocksError("output measure", "has no output divergence here", known, value=measure)
+
+
+# --- events of dp-accounting ----------------------------------------------------------------------
+
+
+_MOST_PARTS = 1_000
+_KNOWN = "GaussianDpEvent, LaplaceDpEvent, DiscreteLaplaceDpEvent, RandomizedResponseDpEvent, NoOpDpEvent, and compositions"
+
+
+@attrs.frozen
+class EventLaws(Mechanism):
+    """The two laws of an event, on the datasets (0,) and (1,).
+
+    Args:
+        event: a DpEvent of dp-accounting.
+    """
+
+    name: ClassVar[str] = "dp-event"
+
+    event: Any
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        (bit,) = cast("tuple[int]", space.dataset(dataset))
+        laws = tuple(_law(part, bit) for part in _parts(self.event))
+        return laws[0] if len(laws) == 1 else product(laws or (FiniteLaw.point(0),))
+
+    def __str__(self) -> str:
+        return str(self.event)
+
+
+def event_claim(event: Any, delta: Any, *, accountant: Any = None) -> tuple[EventLaws, PrivacySpec]:
+    """An event as a mechanism on one bit, and the epsilon that the accountant states for it at delta.
+
+    Args:
+        event: a DpEvent, a tree of noise events and compositions.
+        delta: the delta at which the accountant is asked, in [0, 1).
+        accountant: a fresh accountant; by default the one of privacy-loss distributions. It has to speak of the two inputs
+            above: for randomised response, of a replaced bucket (REPLACE_ONE), not of one exchanged for a special input.
+
+    Raises:
+        PluginError: when it is no event, or dp-accounting is not installed.
+        IncompatibleBlocksError: when an event has no laws here, or the accountant promises nothing.
+    """
+    if not type(event).__name__.endswith("DpEvent"):
+        raise misfit(event, "a DpEvent", "dp_accounting", "dp-accounting")
+    asked = outward(float(rational(delta, "delta")), "delta")
+    mechanism, space = EventLaws(event), BitVectors(length=1)
+    for bit in (0, 1):
+        mechanism.law((bit,), space)
+    epsilon = outward(_epsilon(event, float(asked), accountant), "epsilon")
+    spec = PrivacySpec(
+        space=space,
+        multiverse=Trivial(),
+        input_divergence=Neighbour(relation=DifferInOnePosition()),
+        output_divergence=MultDelta(delta=asked),
+        budget=UniformBudget(parameter="epsilon", value=number(epsilon)),
+    )
+    return mechanism, spec
+
+
+def _epsilon(event: Any, delta: float, accountant: Any) -> float:
+    """What the accountant states."""
+    if accountant is None:
+        try:
+            accountant = import_module("dp_accounting.pld").PLDAccountant()
+        except ImportError as problem:
+            raise misfit(event, "a DpEvent", "dp_accounting", "dp-accounting") from problem
+    relation = getattr(getattr(accountant, "neighboring_relation", None), "name", "")
+    if relation == "REPLACE_SPECIAL":
+        raise IncompatibleBlocksError("accountant", "speaks of a special input, not of 1", "use REPLACE_ONE", value=relation)
+    try:
+        accountant.compose(event)
+        return float(accountant.get_epsilon(delta))
+    except Exception as problem:
+        text = f"{type(problem).__name__}: {problem}"
+        raise PluginError("accountant", "gave no epsilon for the event", text) from problem
+
+
+def _parts(event: Any) -> Iterator[Any]:
+    """The noise events of a tree, in order."""
+    kind = type(event).__name__
+    if kind == "ComposedDpEvent":
+        for inner in event.events:
+            yield from _parts(inner)
+    elif kind == "SelfComposedDpEvent":
+        if event.count > _MOST_PARTS:
+            raise IncompatibleBlocksError("event.count", f"must be at most {_MOST_PARTS} to be written out", value=event.count)
+        inner_parts = tuple(_parts(event.event))
+        for _ in range(event.count):
+            yield from inner_parts
+    elif kind != "NoOpDpEvent":
+        yield event
+
+
+def _law(event: Any, bit: int) -> Law:
+    """The law of one noise event on one of the two inputs."""
+    kind = type(event).__name__
+    if kind in ("GaussianDpEvent", "LaplaceDpEvent"):
+        scale = rational(event.noise_multiplier, "noise_multiplier")
+        if scale == 0:
+            return FiniteLaw.point(bit)
+        return GaussianLaw(bit, scale**2) if kind == "GaussianDpEvent" else LaplaceLaw(bit, scale)
+    if kind == "DiscreteLaplaceDpEvent":
+        return TwoSidedGeometricLaw(bit * event.sensitivity, number(rational(event.noise_parameter, "noise_parameter")))
+    if kind == "RandomizedResponseDpEvent":
+        spread = rational(event.noise_parameter, "noise_parameter") / event.num_buckets
+        chances = dict.fromkeys(range(event.num_buckets), spread)
+        return FiniteLaw.of({**chances, bit: 1 - spread * (event.num_buckets - 1)})
+    raise IncompatibleBlocksError("event", "has no laws here", f"known: {_KNOWN}", value=kind)

@@ -1,19 +1,15 @@
 """The first-party plugin of attacker models, and of the disclosure risks that follow from a budget."""
 
-from dpspec.attacker import AttackerModel
 from dpspec.extension import Register, hookimpl
-from dpspec.tolerance import Tolerance
-from dpspec_attackers.arbitrary import ArbitraryPrior
+from dpspec.grammar.attacker import AttackerModel, Tolerance
 from dpspec_attackers.chamber import InformationChamber
-from dpspec_attackers.compound import CompoundTester
-from dpspec_attackers.counts.models import BlockKnowledge, Hierarchical, Uniqueness
+from dpspec_attackers.counts import BlockKnowledge, Hierarchical, Uniqueness
 from dpspec_attackers.independent import IndependentRecord
 from dpspec_attackers.membership import TARGETS, StrongMembership
 from dpspec_attackers.profiles import PROFILES
-from dpspec_attackers.restricted import AttributeRestricted
 from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider
-from dpspec_attackers.strongest import StrongestAttacker
-from dpspec_attackers.tester import FrequentistTester
+from dpspec_attackers.strongest import ArbitraryPrior, StrongestAttacker
+from dpspec_attackers.tester import AttributeRestricted, CompoundTester, FrequentistTester
 
 DPSPEC_API = 1
 

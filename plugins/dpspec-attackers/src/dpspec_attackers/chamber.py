@@ -14,17 +14,16 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
+from dpspec.base.errors import AttackerMisfitError
+from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.params import Integer, Text, define
 from dpspec.blocks.space import Dataset
-from dpspec.errors import AttackerMisfitError
-from dpspec.exact import INFINITY, Bracket, Number, number
-from dpspec.mechanism import Mechanism
-from dpspec.params import Integer, Text, define
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.risk.candidates import Allowed, candidates_within
-from dpspec.spec import PrivacySpec
-from dpspec_attackers.priors import Prior, Weighted, check_uncertain, prior_on, replacing
 from dpspec_attackers.semantics import exponential, pure_bound, said
-from dpspec_attackers.worlds import World
+from dpspec_attackers.worlds import Weighted, World, WrittenPrior, check_uncertain, prior_on, replacing
 
 Joint = Mapping[tuple[Any, ...], Fraction]
 MOST, LEAST = "posterior by prior, largest", "posterior by prior, smallest"
@@ -50,7 +49,7 @@ class InformationChamber(AttackerModel):
     assumption: ClassVar[str] = "the prior as given"
     source: ClassVar[str] = "B-D27, B-T9, B-X9"
 
-    prior: Annotated[Prior, Weighted()]
+    prior: Annotated[WrittenPrior, Weighted()]
     position: Annotated[int, Integer(0)] = 0
     chamber: Annotated[str, Text(("family", "printed"))] = "family"
 
@@ -78,8 +77,8 @@ class InformationChamber(AttackerModel):
             theorem = f"what is published updates the prior, exactly; then {theorem}"
             held = f"{held} once the published facts are known: {spec.multiverse}"
         return (
-            said(MOST, (), Relation.AT_MOST, most, theorem, held),
-            said(LEAST, (), Relation.AT_LEAST, least, theorem, held, trivial=0),
+            said(MOST, (), Sense.AT_MOST, most, theorem, held),
+            said(LEAST, (), Sense.AT_LEAST, least, theorem, held, trivial=0),
         )
 
     def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: Allowed) -> tuple[int, Number]:
@@ -103,8 +102,8 @@ class InformationChamber(AttackerModel):
             check_uncertain(world.belief(record), f"the target's record {record}")
         ratios = [value for record in world.records for value in world.posterior_to_prior(record).values()]
         return (
-            said(MOST, (), Relation.EQUALS, max(ratios), "exact Bayes", self.assumption),
-            said(LEAST, (), Relation.EQUALS, min(ratios), "exact Bayes", self.assumption),
+            said(MOST, (), Sense.EQUALS, max(ratios), "exact Bayes", self.assumption),
+            said(LEAST, (), Sense.EQUALS, min(ratios), "exact Bayes", self.assumption),
         )
 
 

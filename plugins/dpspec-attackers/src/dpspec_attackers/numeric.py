@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import ctx, fmpq
 
-from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
 from dpspec.laws.numeric import rational_exponential
 
 WORKING = 160

@@ -19,18 +19,17 @@ from typing import Annotated, Any, ClassVar
 
 from flint import ctx
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
-from dpspec.errors import AttackerMisfitError, NotEnumerableError
-from dpspec.exact import Bracket, Number, ball, largest, ln, number
-from dpspec.laws.finite import FiniteLaw
+from dpspec.base.errors import AttackerMisfitError, NotEnumerableError
+from dpspec.base.exact import Bracket, Number, ball, largest, ln, number
+from dpspec.base.params import Exact, Integer, Rational, define
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.numeric import rational_exponential
-from dpspec.mechanism import Mechanism
-from dpspec.params import Exact, Integer, Rational, define
 from dpspec.risk.candidates import Allowed, candidates_within
-from dpspec.spec import PrivacySpec
-from dpspec_attackers.priors import replacing
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
-from dpspec_attackers.worlds import ANY, seen
+from dpspec_attackers.worlds import ANY, replacing, seen
 
 ODDS = "posterior odds by prior odds"
 LOSS = "privacy loss that it can meet"
@@ -40,7 +39,7 @@ MOST_WORLDS = 4096
 def amplified(epsilon: Number, share: Fraction) -> Bracket:
     """ln(1 + f (e^epsilon - 1)): the budget of a mechanism on a secret sample (B-T21, the exact form).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> str(amplified(ln(3), Fraction(1, 2))), amplified(number(1), Fraction(1, 10)).upper.decimal()
     ('ln(2)', '0.158565')
     """
@@ -85,8 +84,8 @@ class _Sampled(AttackerModel):
         if spec.multiverse.invariants:
             known = f"{known}; what is published of the sample is the same for every sample in question"
         return (
-            said(LOSS, (), Relation.AT_MOST, loss, "B-T21, exact form", known),
-            said(ODDS, (), Relation.AT_MOST, odds, "B-T4, B-T21", known),
+            said(LOSS, (), Sense.AT_MOST, loss, "B-T21, exact form", known),
+            said(ODDS, (), Sense.AT_MOST, odds, "B-T4, B-T21", known),
         )
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -97,8 +96,8 @@ class _Sampled(AttackerModel):
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         theorem = f"all samples from every population of {self.population}"
         return (
-            said(LOSS, place, Relation.EQUALS, loss, theorem, self.assumption),
-            said(ODDS, place, Relation.EQUALS, odds, theorem, self.assumption),
+            said(LOSS, place, Sense.EQUALS, loss, theorem, self.assumption),
+            said(ODDS, place, Sense.EQUALS, odds, theorem, self.assumption),
         )
 
     def _share(self, spec: PrivacySpec) -> Fraction:

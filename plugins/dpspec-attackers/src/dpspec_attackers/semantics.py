@@ -8,9 +8,9 @@ from functools import singledispatch
 from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Renyi, TotalVariation, TradeOffSteps
 from flint import arb, ctx
 
-from dpspec.attacker import Relation, RiskStatement
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
+from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.laws.numeric import rational_exponential
 from dpspec.risk.allowed import allowed_excess
 
@@ -96,7 +96,7 @@ def at(**places: object) -> tuple[tuple[str, str], ...]:
 def said(  # noqa: PLR0917 - a statement has six parts
     quantity: str,
     places: tuple[tuple[str, str], ...],
-    relation: Relation,
+    relation: Sense,
     value: Bracket | NumberLike,
     theorem: str,
     assumption: str,

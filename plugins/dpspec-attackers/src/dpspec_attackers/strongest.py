@@ -1,25 +1,55 @@
-"""The strongest attacker: who knows every record but the target's, and learns about that one (B-D28, B-T5, K-D27)."""
+"""The strongest attacker: who knows every record but the target's, and learns about that one (B-D28, B-T5, K-D27).
+
+The attacker with any prior, dependence between records included: what the target's own record reveals (K-D24 to K-T29).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, ClassVar
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
+import attrs
+
+from dpspec.base.errors import CounterfactualError
+from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number
+from dpspec.base.params import Data, Exact, Integer, Items, Rational, Text, define
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, largest, ln
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.loss import PrivacyLoss
-from dpspec.mechanism import Mechanism
-from dpspec.params import Data, Exact, Items, Rational, define
-from dpspec.risk.candidates import candidates_within
-from dpspec.risk.pairs import pairs_within
-from dpspec.spec import PrivacySpec
-from dpspec_attackers.knowledge import Knowledge, OthersKnownPredicted, OthersKnownTrueRecord
-from dpspec_attackers.priors import IN_DOUBT
-from dpspec_attackers.semantics import FACTORS, PRIORS, at, exponential, growth, posterior, pure_bound, said
+from dpspec.risk.candidates import Candidates, candidates_among, candidates_within, is_small, pairs_within
+from dpspec_attackers.knowledge import AnyPriorTrueRecord, Knowledge, OthersKnownPredicted, OthersKnownTrueRecord, WorstCase
+from dpspec_attackers.semantics import (
+    FACTORS,
+    NO_BOUND,
+    PRIORS,
+    at,
+    exponential,
+    growth,
+    keeps_mixtures,
+    posterior,
+    pure_bound,
+    said,
+)
+from dpspec_attackers.worlds import (
+    ANY,
+    IN_DOUBT,
+    Counterfactual,
+    Weighted,
+    World,
+    WrittenPrior,
+    check_compared,
+    check_uncertain,
+    dropped,
+    replaced,
+    replacing,
+    target,
+)
 
 ODDS = "posterior odds by prior odds"
 POSTERIOR = "posterior belief in one of two candidates"
@@ -69,15 +99,15 @@ class StrongestAttacker(AttackerModel):
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
         ratio = exponential(pure_bound(divergence, bound))
-        yield from self._about(Relation.AT_MOST, ratio, "K-D27, B-T4: log-odds move by the privacy loss")
+        yield from self._about(Sense.AT_MOST, ratio, "K-D27, B-T4: log-odds move by the privacy loss")
         grown = {factor: growth(divergence, bound, factor) for factor in self.factors}
         every, true, seen = "exact over all mechanisms (K-D12 at epsilon = ln F)", OthersKnownTrueRecord, OthersKnownPredicted
         for factor, value in grown.items():
             theorem, known = f"{true.theorem}, {every}", self._about_class(true)
-            yield said(TRUE, at(factor=factor), Relation.AT_MOST, value, theorem, known, trivial=1)
+            yield said(TRUE, at(factor=factor), Sense.AT_MOST, value, theorem, known, trivial=1)
         for factor, value in grown.items():
             theorem, known, share = f"{seen.theorem}, {every}", self._about_class(seen), value.scaled(1 / factor)
-            yield said(PREDICTED, at(factor=factor), Relation.AT_MOST, share, theorem, known, trivial=1 / factor)
+            yield said(PREDICTED, at(factor=factor), Sense.AT_MOST, share, theorem, known, trivial=1 / factor)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
@@ -85,14 +115,14 @@ class StrongestAttacker(AttackerModel):
             return tuple(found.published(about))
         looked = pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
-        relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
+        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         ratio = _largest_ratio(pairs)
         statements = list(self._about(relation, ratio, f"the largest likelihood ratio, {looked.scope}"))
         for factor in self.factors:
             grown = largest(PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
             known = self._about_class(OthersKnownTrueRecord)
-            statements.append(said(TRUE, at(factor=factor), Relation.AT_LEAST, grown, theorem, known, trivial=1))
+            statements.append(said(TRUE, at(factor=factor), Sense.AT_LEAST, grown, theorem, known, trivial=1))
         return (*found.published(about), *found.left_open(statements))
 
     def _apart(self) -> str:
@@ -101,7 +131,7 @@ class StrongestAttacker(AttackerModel):
     def _about_class(self, known: type[Knowledge]) -> str:
         return f"{known.assumption()}; {self._apart()}"
 
-    def _about(self, relation: Relation, ratio: Bracket, theorem: str) -> Iterator[RiskStatement]:
+    def _about(self, relation: Sense, ratio: Bracket, theorem: str) -> Iterator[RiskStatement]:
         known = f"the other records are known; {self._apart()}"
         yield said(ODDS, (), relation, ratio, theorem, known)
         for prior in self.priors:
@@ -113,3 +143,179 @@ def _largest_ratio(pairs: list[Dichotomy]) -> Bracket:
     loss = largest(pair.max_log_ratio() for pair in pairs)
     low, high = exponential(loss.lower), exponential(loss.upper)
     return Bracket(lower=low.lower, upper=high.upper)
+
+
+# --- the attacker with any prior, dependence between records included -----------------------------
+
+
+MOST = "posterior with the record by posterior without it, largest"
+LEAST = "posterior with the record by posterior without it, smallest"
+PRIOR = "posterior by prior, largest"
+TAIL = "chance that the record grows belief in the truth by the factor"
+ORDER = (MOST, LEAST, PRIOR, TAIL)
+
+
+@define
+class ArbitraryPrior(AttackerModel):
+    """An attacker with any prior over whole datasets, who compares the release with one that does not use the target's record.
+
+    The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
+    e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and within
+    e^(-2 epsilon) and e^(2 epsilon) for a fixed default record or none. Posterior by prior is another thing: it has no bound that
+    does not grow with the number of records, since others may tell about the target (B-T6, B-T7, K-T23).
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it.
+        position: which record is the target's, from 0.
+        counterfactual: what stands for the target's record when it is not used: sampled, default or dropped.
+        default: the default record.
+        factors: growths of the belief, above 1.
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed.
+
+    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> [str(said.value) for said in ArbitraryPrior(factors=[]).worst_case(zcdp_spec(rho=1))]
+    ['inf', '0', 'inf']
+    """
+
+    name: ClassVar[str] = "arbitrary-prior"
+    title: ClassVar[str] = "has any prior, and compares with a release that does not use the record"
+    knowledge: ClassVar[str] = "a prior over whole datasets, records dependent or not; the mechanism, but not its random bits"
+    target: ClassVar[str] = "the target's record, as far as the release of that record reveals it"
+    observation: ClassVar[str] = "the whole release, processed in any way"
+    assumption: ClassVar[str] = "the same prior in both worlds; for chances, that it is right"
+    source: ClassVar[str] = "K-D24, K-D25, K-T23, K-T24, K-T25, K-T26, K-T29, B-T6, B-T7, B-T8"
+    in_panel: ClassVar[bool] = True
+
+    prior: Annotated[WrittenPrior, Weighted()] = "uniform"  # type: ignore[assignment]
+    position: Annotated[int, Integer(0)] = 0
+    counterfactual: Annotated[str, Text(tuple(way.value for way in Counterfactual))] = "sampled"
+    default: Annotated[object, Data()] | None = None
+    factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.way is Counterfactual.DEFAULT and self.default is None:
+            rule = "needs a record that stands for the target's"
+            raise CounterfactualError("counterfactual", rule, "name it as default", value=self.counterfactual)
+        if self.way is not Counterfactual.DEFAULT and self.default is not None:
+            rule = f"belongs to counterfactual = default, not to {self.counterfactual}"
+            raise CounterfactualError("default", rule, "set counterfactual=default, or leave it out", value=self.default)
+
+    @property
+    def way(self) -> Counterfactual:
+        """Which world without the record is meant."""
+        return Counterfactual(self.counterfactual)
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        if self.way is Counterfactual.DROPPED and all(spec.space.fixes_size(unit) for unit in spec.space.units):
+            rule = "leaves the record out, and all datasets have one size"
+            raise CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
+        caused, known = self._candidates(spec), partial(self._caused, spec)
+        statements = (*caused.stated(known), *self._wholes(spec).stated(partial(self._by_prior, spec)))
+        return tuple(sorted(statements, key=lambda statement: ORDER.index(statement.quantity)))
+
+    def _candidates(self, spec: PrivacySpec) -> Candidates:
+        """The pairs that a bound connects: a record replaced by another, or left out."""
+        if self.way is not Counterfactual.DROPPED:
+            return replaced(spec, self.position, self.distance)
+        step = self._step(spec)
+        if not is_small(spec):
+            return candidates_within(spec, step)
+        pairs = ((x, smaller) for x in spec.space.datasets() if (smaller := dropped(spec, x, self.position)) is not None)
+        return candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
+
+    def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
+        """What the target's own record adds, for laws that are at most so far apart with it and without it."""
+        divergence, twice = spec.output_divergence, self.way is not Counterfactual.SAMPLED
+        pure = pure_bound(divergence, bound)
+        size = pure if pure.is_infinite or not twice else pure * 2
+        theorem = "K-T26, e^(2 epsilon)" if twice else "K-T25, e^epsilon"
+        least = 0 if size.is_infinite else exponential(-size)
+        step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
+        whose = target(spec, self.position)
+        known = f"{whose}{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
+        yield said(MOST, (), Sense.AT_MOST, exponential(size), theorem, known)
+        yield said(LEAST, (), Sense.AT_LEAST, least, theorem, known, trivial=0)
+        if not twice and keeps_mixtures(divergence):
+            theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
+            right = f"{whose}{AnyPriorTrueRecord.assumption()}"
+            for factor in self.factors:
+                value = growth(divergence, bound, factor)
+                yield said(TAIL, at(factor=factor), Sense.AT_MOST, value, theorem, right, trivial=1)
+
+    def _step(self, spec: PrivacySpec) -> Number:
+        """How far apart the datasets are that a bound connects: a record replaced, or left out."""
+        if self.way is Counterfactual.DROPPED and self.distance is None:
+            return number(1)
+        return replacing(spec, self.distance)
+
+    def _wholes(self, spec: PrivacySpec) -> Candidates:
+        """Two whole datasets of one size that differ in the target's record, and in any others.
+
+        Without invariants one becomes the other by replacing at most n records, each step within the promise (taking one out and
+        another in, where records are left out). Where there are some, the way would leave the universe, and only the distance of
+        the two themselves counts.
+        """
+        space, held = spec.space, spec.multiverse.invariants
+        length = getattr(space, "length", None) or getattr(space, "most", None)
+        chain = INFINITY
+        step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
+        if held == () and length is not None:
+            allowed = candidates_within(spec, step).bound
+            chain = INFINITY if allowed is None else allowed * number(length)
+        if not is_small(spec) or not space.is_ordered:
+            if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
+                chain = candidates_within(spec, step * number(length)).bound or INFINITY
+            return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+        datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
+        pairs = itertools.combinations(datasets, 2)
+        found = candidates_among(spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position]))
+        return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
+
+    def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
+        pure = pure_bound(spec.output_divergence, bound)
+        known = f"{target(spec, self.position)}any prior on datasets of one size"
+        if pure.is_infinite:
+            yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, "K-T23: no bound exists", known)
+            return
+        theorem = "B-T7: e^(n epsilon), approached when all records are equal; n epsilon what the furthest two may be apart"
+        yield said(PRIOR, (), Sense.AT_MOST, exponential(pure), theorem, known)
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        world = World.of(mechanism, spec, self.prior, self.position)
+        check_compared(spec, world, self._step(spec), self.way)
+        for record in world.records:
+            check_uncertain(world.belief(record), f"the target's record {record}")
+        if not spec.multiverse.invariants:
+            return tuple(self._own([world]))
+        told = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+        inside = [part for part in world.by_universe() if not self._tells(part)]
+        found = attrs.evolve(self._candidates(spec), is_listed=True)
+        return (*told, *found.left_open(self._own(inside) if inside else ()))
+
+    def _tells(self, world: World) -> bool:
+        """Whether what is published tells the world without the target's record from the one with it."""
+        return any(world.tells(others, record, self.way, self.default) for others, record in world.prior)
+
+    def _own(self, worlds: Sequence[World]) -> Iterator[RiskStatement]:
+        """The extremes over some worlds."""
+        ratios = [(world, r, world.ratios(r, self.way, self.default)) for world in worlds for r in world.records]
+        values = [value for _, _, held in ratios for value in held.values()]
+        theorem, known = "exact Bayes (K-D25)", "the prior as given" if self.prior else "the uniform prior"
+        highest = NO_BOUND if None in values else Bracket.exactly(max(value for value in values if value is not None))
+        lowest = min((value for value in values if value is not None), default=Fraction(0))
+        yield said(MOST, (), Sense.EQUALS, highest, theorem, known)
+        yield said(LEAST, (), Sense.EQUALS, lowest, theorem, known)
+        most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())
+        yield said(PRIOR, (), Sense.EQUALS, most, "exact Bayes (B-D26)", known)
+        for factor in self.factors:
+            chances = [chance(world, r, held, factor) for world, r, held in ratios]
+            worst, right = f"{theorem}, the worst record", f"{known}, and right"
+            yield said(TAIL, at(factor=factor), Sense.EQUALS, max(chances), worst, right, trivial=1)
+
+
+def chance(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:
+    """P(ratio >= factor | the record is the true one)."""
+    law = world.given_record(record)
+    return sum((law.get(o, Fraction(0)) for o, value in ratios.items() if value is None or value >= factor), Fraction(0))

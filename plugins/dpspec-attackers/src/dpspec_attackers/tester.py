@@ -1,23 +1,46 @@
-"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20)."""
+"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20).
+
+The compound tester: tests the target's record when the others are drawn from a known law (K-D23, K-T22).
+
+The attacker who is after some attributes only, and knows all others: per-attribute semantics (K-D29, K-D26 class g).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, ClassVar
+from itertools import permutations
+from typing import Annotated, Any, ClassVar
 
-from dpspec.attacker import AttackerModel, Relation, RiskStatement
+import attrs
+
+from dpspec.base.errors import AttackerMisfitError, NotReachedError
+from dpspec.base.exact import Bracket, Number, largest
+from dpspec.base.params import Data, Exact, Integer, Items, Rational, Text, define
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.exact import Bracket, Number, largest
-from dpspec.laws.power import largest_power
-from dpspec.mechanism import Mechanism
-from dpspec.params import Data, Exact, Items, Rational, define
+from dpspec.blocks.space import Dataset
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
+from dpspec.laws.trade_off import largest_power
 from dpspec.risk.allowed import allowed_advantage, allowed_power
-from dpspec.risk.candidates import candidates_within
-from dpspec.risk.pairs import pairs_within
-from dpspec.spec import PrivacySpec
+from dpspec.risk.candidates import CandidatePairs, Candidates, candidates_within, pairs_within
+from dpspec_attackers.knowledge import AttributesOnly, FrequentistCompound
 from dpspec_attackers.semantics import at, keeps_mixtures, said
+from dpspec_attackers.worlds import (
+    ANY,
+    Counterfactual,
+    Weighted,
+    World,
+    WrittenPrior,
+    check_compared,
+    replaced,
+    replacing,
+    target,
+)
 
 ADVANTAGE = "advantage of the best test, power minus level"
 LEVELS = ("1/100", "1/20", "1/10", "1/4", "1/2")
@@ -59,11 +82,11 @@ class FrequentistTester(AttackerModel):
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
-        statements = self._powers(Relation.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
+        statements = self._powers(Sense.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
             return statements
         theorem = f"total variation of two bits that {divergence.name} allows (K-T4)"
-        return (*statements, self._advantage(Relation.AT_MOST, allowed_advantage(divergence, bound), theorem))
+        return (*statements, self._advantage(Sense.AT_MOST, allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
@@ -71,18 +94,192 @@ class FrequentistTester(AttackerModel):
             return tuple(found.published(about))
         looked = pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
-        relation = Relation.EQUALS if looked.complete else Relation.AT_LEAST
+        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
         powers = self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
         variation = largest(pair.total_variation() for pair in pairs)
         own = (*powers, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
         return (*found.published(about), *found.left_open(own))
 
-    def _advantage(self, relation: Relation, value: Bracket, theorem: str) -> RiskStatement:
+    def _advantage(self, relation: Sense, value: Bracket, theorem: str) -> RiskStatement:
         return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption, trivial=1)
 
-    def _powers(self, relation: Relation, theorem: str, power: Callable[[Fraction], Bracket]) -> tuple[RiskStatement, ...]:
+    def _powers(self, relation: Sense, theorem: str, power: Callable[[Fraction], Bracket]) -> tuple[RiskStatement, ...]:
         return tuple(
             said("power", at(level=level, distance=self.distance), relation, power(level), theorem, self.assumption, trivial=1)
             for level in self.levels
         )
+
+
+# --- the compound tester --------------------------------------------------------------------------
+
+
+@define
+class CompoundTester(AttackerModel):
+    """A tester of one candidate for the target's record against another, the other records drawn from a known law F.
+
+    Not knowing the others neither raises nor lowers the largest power over all mechanisms and all F; for one mechanism and one F
+    it can be strictly lower. The law of the others is that of the prior, whatever the target's record is.
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it.
+        position: which record is the target's, from 0.
+        levels: the levels at which the power is shown, in (0, 1).
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed.
+    """
+
+    name: ClassVar[str] = "compound-tester"
+    title: ClassVar[str] = "tests one candidate against another, not knowing the other records"
+    knowledge: ClassVar[str] = "the law of the other records, and two candidates for the target's; the mechanism"
+    target: ClassVar[str] = "which of the two candidates is in the data"
+    observation: ClassVar[str] = "the whole release, processed in any way"
+    assumption: ClassVar[str] = "the law of the other records is known, and the same under both hypotheses"
+    source: ClassVar[str] = "K-D23, K-D26 class f, K-T22, K-S28"
+
+    prior: Annotated[WrittenPrior, Weighted()] = "uniform"  # type: ignore[assignment]
+    position: Annotated[int, Integer(0)] = 0
+    levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        divergence = spec.output_divergence
+        if not keeps_mixtures(divergence):
+            rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
+            raise AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
+        return replaced(spec, self.position, self.distance).stated(partial(self._allowed, spec))
+
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
+        theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
+        powers = [(level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
+        known = f"{target(spec, self.position)}{self.assumption}"
+        return tuple(
+            said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
+        )
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        world = World.of(mechanism, spec, self.prior, self.position)
+        check_compared(spec, world, replacing(spec, self.distance), Counterfactual.SAMPLED)
+        found = attrs.evolve(replaced(spec, self.position, self.distance), is_listed=True)
+        pairs = list(permutations(world.records, 2))
+        whole = self._own(world, pairs)
+        if not spec.multiverse.invariants:
+            return whole
+        told = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
+        same = [pair for pair in pairs if not _tells(world, *pair)]
+        return (*told, *found.left_open(self._own(world, same) if same else ()))
+
+    def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
+        """The largest power against two candidates of some pairs."""
+        laws = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
+        held = [laws[one].against(laws[other]) for one, other in pairs]
+        theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
+        powers = [(level, largest(largest_power(p, level) for p in held)) for level in self.levels]
+        known = self.assumption
+        return tuple(said("power", at(level=level), Sense.EQUALS, power, theorem, known, trivial=1) for level, power in powers)
+
+
+def _tells(world: World, one: Hashable, other: Hashable) -> bool:
+    """Whether what is published tells two candidates apart for some others."""
+    return any(world.published.get((rest, one)) != world.published.get((rest, other)) for rest, _ in world.prior)
+
+
+def mixed(world: World, record: object) -> FiniteLaw:
+    """The law of the output when the target's record is this one and the others follow their law F."""
+    others: dict[object, Fraction] = {}
+    for (rest, _), mass in world.prior.items():
+        others[rest] = others.get(rest, Fraction(0)) + mass
+    return FiniteLaw.mixture(list(others.values()), [world.laws[rest, record] for rest in others])
+
+
+# --- the attacker who is after some attributes only, and knows all others -------------------------
+
+
+POWER = "power against the secret attributes"
+
+
+@define
+class AttributeRestricted(AttackerModel):
+    """A tester of two datasets that differ in one record, and in that record in the secret attributes alone.
+
+    A specification by itself promises no more about one attribute than about the whole record: a mechanism may spend all of its
+    budget there. When only some queries of a release can react to the attributes, the budget of those queries replaces the whole.
+    Which ones can is a judgement of the user, and the budgets of several such scenarios share queries and must not be added.
+
+    Args:
+        attributes: the secret attributes.
+        reacting: the budget of the queries that can react, in the parameter of the specification; without it the whole budget.
+        levels: the levels at which the power is shown, in (0, 1).
+        distance: how far apart the two datasets may be, in the unit of the input divergence.
+    """
+
+    name: ClassVar[str] = "attribute-restricted"
+    title: ClassVar[str] = "wants some attributes of a record and knows all others"
+    knowledge: ClassVar[str] = "every other record, and every attribute of the target's record but the secret ones"
+    target: ClassVar[str] = "the secret attributes of one record"
+    observation: ClassVar[str] = "the whole release, processed in any way"
+    assumption: ClassVar[str] = "only the secret attributes are protected; correlated ones tell about them (K-S22)"
+    source: ClassVar[str] = "K-D26 class g, K-D29, K-A12"
+
+    attributes: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    reacting: Annotated[Number, Exact(0, "inf", open_high=True)] | None = None
+    levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
+    distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return self._candidates(spec).stated(partial(self._allowed, spec))
+
+    def _candidates(self, spec: PrivacySpec) -> Candidates:
+        self._places(spec)
+        promised = spec
+        if self.reacting is not None:
+            promised = spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=self.reacting))
+        return candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
+
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
+        known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
+        if self.reacting is not None:
+            known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
+        theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
+        powers = ((level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
+        return tuple(said(POWER, at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found, about = self._candidates(spec), partial(self._allowed, spec)
+        if found.bound is None:
+            return tuple(found.published(about))
+        looked = pairs_within(spec, self.distance)
+        kept = tuple(pair for pair in looked.pairs if self._differ_only_there(spec, *pair))
+        if not kept:
+            rule = "make no difference between two datasets within the distance"
+            raise NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
+        pairs = list(CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
+        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
+        theorem = f"likelihood-ratio test, {len(kept):,} ordered pairs that differ in the attributes alone"
+        own = (
+            said(POWER, at(level=level), relation, power, theorem, self.assumption, trivial=1)
+            for level, power in ((level, largest(largest_power(p, level) for p in pairs)) for level in self.levels)
+        )
+        return (*found.published(about), *found.left_open(own))
+
+    def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:
+        """The unit, and where its secret attributes stand in a record."""
+        for unit in spec.space.units:
+            names = [attribute.name for attribute in spec.space.attributes_of(unit)]
+            if set(self.attributes) <= set(names):
+                return unit, tuple(names.index(name) for name in self.attributes)
+        known = sorted({a.name for unit in spec.space.units for a in spec.space.attributes_of(unit)})
+        rule = f"are not all attributes of one unit of the space {spec.space.name}"
+        raise AttackerMisfitError("attributes", rule, f"known: {', '.join(known) or 'none'}", value=", ".join(self.attributes))
+
+    def _differ_only_there(self, spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
+        unit, places = self._places(spec)
+        sides = [spec.space.records(x, unit) for x in (left, right)]
+        hidden = [tuple(_without(record, places) for record in side) for side in sides]
+        if not spec.space.is_ordered:
+            hidden = [tuple(sorted(side, key=repr)) for side in hidden]
+        return hidden[0] == hidden[1]
+
+
+def _without(record: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(value for place, value in enumerate(record) if place not in places)

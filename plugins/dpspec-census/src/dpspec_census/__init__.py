@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dpspec.extension import hookimpl
-from dpspec.extension.hookspecs import Register
+from dpspec.extension.hooks import Register
 from dpspec_census.disclosure import DISCLOSURE, PossibleOutputs
-from dpspec_census.hierarchy.mechanism import TopdownByLevels
+from dpspec_census.hierarchy.by_levels import TopdownByLevels
 from dpspec_census.massachusetts import Massachusetts1940
 from dpspec_census.safetab import Safetab, SafetabGeometric
-from dpspec_census.swap_budget import SwappingBudget, nominal_budget
-from dpspec_census.swap_routes import (
+from dpspec_census.swap_budget import (
     LeastSwappingBudgetRoute,
+    StratumSizes,
+    SwappingBudget,
     SwappingBudgetRoute,
     SwapRateForBudgetRoute,
+    SwapScheme,
     least_budget,
+    nominal_budget,
     swap_rates,
 )
-from dpspec_census.swap_scheme import StratumSizes, SwapScheme
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_census.synthetic import SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
 from dpspec_census.topdown import Measurement, Topdown, TopdownNoise

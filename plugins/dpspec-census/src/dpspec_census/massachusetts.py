@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from dpspec.base.errors import TableError
+from dpspec.base.params import define
 from dpspec.blocks.space import Attribute
-from dpspec.builder import SEED, SizedBuilder, pieces
-from dpspec.errors import TableError
-from dpspec.params import define
+from dpspec.grammar.tables import SEED, SizedBuilder, pieces
 
 if TYPE_CHECKING:
-    from dpspec.table import Table
+    from dpspec.grammar.tables import Table
 
-Cell = tuple[str, str]
+CountyTenure = tuple[str, str]
 """A cell (county, tenure)."""
 
 _PRINTED = {
@@ -46,10 +46,10 @@ _PRINTED = {
 COUNTIES = tuple(_PRINTED)
 TENURES = ("owned", "rented")
 
-PRINTED: dict[Cell, int] = {(c, t): row[place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
+PRINTED: dict[CountyTenure, int] = {(c, t): row[place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
 """Dwellings by county and tenure in the full count (B-N5)."""
 
-PRINTED_SWAPPED: dict[Cell, int] = {(c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
+PRINTED_SWAPPED: dict[CountyTenure, int] = {(c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
 """The same table after the source's one run of the swap at rate 1/2 (B-N5)."""
 
 DWELLINGS_BY_SIZE = {
@@ -98,7 +98,7 @@ class Massachusetts1940(SizedBuilder):
     def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.table import Table, compact
+        from dpspec.grammar.tables import Table, compact
 
         cells, sizes = (np.asarray(scaled_ends(margin.values(), rows)) for margin in (PRINTED, DWELLINGS_BY_SIZE))
         step = _step(rows)
@@ -129,13 +129,13 @@ def _step(total: int) -> int:
     return step
 
 
-def county_table(table: Table) -> dict[Cell, int]:
+def county_table(table: Table) -> dict[CountyTenure, int]:
     """Dwellings by county and tenure, all 28 cells in the printed order."""
     counts = table.counts(("county", "tenure"))
     return {cell: counts.get(cell, 0) for cell in PRINTED}
 
 
-def mape(before: dict[Cell, int], after: dict[Cell, int], tenures: Iterable[str] = TENURES) -> Fraction:
+def mape(before: dict[CountyTenure, int], after: dict[CountyTenure, int], tenures: Iterable[str] = TENURES) -> Fraction:
     """Mean absolute percentage error, in percent: 100 / cells * sum |after - before| / before over the counties.
 
     Args:

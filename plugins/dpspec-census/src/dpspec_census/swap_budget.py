@@ -1,22 +1,258 @@
-"""The budget of the swapping theorem, one number for each universe (B-T11)."""
+"""The variables of a swap and what they keep (B-D22 to B-D24).
+
+A record of the swapping unit reads (j, l, k): j its *match* category (the stratum), l the *rest* (all that is held),
+k its *swap* category. A swap exchanges values k inside a stratum, so it keeps
+
+    c_Swap = (n_jl, n_jk),        the counts of match x rest and of match x swap.
+
+Several match, rest or swap attributes stand for their combination.
+
+Swap rates that differ by stratum: an agency swaps more where records are easier to recognise.
+
+The strata of a swap are independent, and d_HamS and Mult add up over them. So the theorem holds stratum by stratum, and the
+budget of a universe is the largest over its strata j of that for the size b_j and the rate p_j (B-T11).
+
+The budget of the swapping theorem, one number for each universe (B-T11).
+
+Routes that recompute the numbers printed for swapping: its budget, the least budget, and the rates for a budget.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import attrs
+import numpy as np
+import numpy.typing as npt
 
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, sqrt
+from dpspec.base.params import Exact, Integer, Items, Nested, Rational, Text, define, did_you_mean
 from dpspec.blocks.budget import Budget
-from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import DatasetSpace, Record
-from dpspec.errors import ParameterError
-from dpspec.exact import INFINITY, ZERO, Number, ln
-from dpspec.params import Integer, Items, Nested, Rational, Text, define
-from dpspec.plural import count
-from dpspec_census.stratum_rate import StratumRate, check_rates, rate_of
-from dpspec_census.swap_scheme import StratumSizes
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multisets import Multisets
+from dpspec.blocks.multiverse import LevelSets, Universe
+from dpspec.blocks.records import Households
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.grammar.rule import Route
+from dpspec.grammar.spec import PrivacySpec
+
+SwappedRecords = tuple[tuple[Record, Record], ...]
+"""The records of one stratum, each as its pair (rest, swap)."""
+
+
+@define
+class SwapScheme:
+    """Which attributes are matched on, which are swapped, and the unit whose records they are.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum.
+        swap: the attributes whose values move, all together.
+        unit: the unit that one record is.
+
+    >>> scheme = SwapScheme(match=("state",), swap=("county",))
+    >>> scheme.match, scheme.swap, scheme.unit
+    (('state',), ('county',), 'household')
+    """
+
+    match: Annotated[tuple[str, ...], Items(Text())] = ()
+    swap: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    unit: Annotated[str, Text()] = "household"
+
+    def __attrs_post_init__(self) -> None:
+        named = (*self.match, *self.swap)
+        if len(set(named)) < len(named):
+            raise ParameterError("swap", "must not name an attribute twice, nor one of match", value=named)
+
+    # -- fit with a space ---------------------------------------------------------------------------
+
+    def check(self, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError unless swapped records of the unit are again a dataset of the space."""
+        if not isinstance(space, Multisets):
+            raise IncompatibleBlocksError(
+                f"space {space.name}", "has no unordered records; a swap releases a multiset (B-S8)",
+                "use the space records or contingency-tables",
+            )  # fmt: skip
+        if isinstance(space, Households) and self.unit != space.units[0]:
+            raise IncompatibleBlocksError(
+                "unit", "cannot be swapped between households; whole households are", f"write unit = {space.units[0]}",
+                value=self.unit,
+            )  # fmt: skip
+        attributes = {a.name: a for a in space.attributes_of(self.unit)}
+        for name in (*self.match, *self.swap):
+            if name not in attributes:
+                raise IncompatibleBlocksError(
+                    f"{self.unit} attribute", f"is unknown to the space {space.name}", did_you_mean(name, attributes), value=name
+                )
+        self._check_nesting(attributes)
+
+    def _check_nesting(self, attributes: Mapping[str, Attribute]) -> None:
+        """A nested attribute moves together with the one it lies within, or one of the two is fixed in a stratum."""
+        fixed = set(self.match)
+        for name in self.match:
+            coarser = attributes[name].within
+            while coarser is not None:
+                fixed.add(coarser)
+                coarser = attributes[coarser].within
+        for name, attribute in attributes.items():
+            within = attribute.within
+            if within is None or {name, within} & fixed or (name in self.swap) == (within in self.swap):
+                continue
+            raise IncompatibleBlocksError(
+                f"swap of {', '.join(self.swap)}", f"would tear {name} from {within}, in which it lies",
+                f"match on {within}, or swap both", value=name,
+            )  # fmt: skip
+
+    def rest(self, space: DatasetSpace) -> tuple[str, ...]:
+        """The held attributes: all of the unit's that are neither matched on nor swapped."""
+        return tuple(a.name for a in space.attributes_of(self.unit) if a.name not in (*self.match, *self.swap))
+
+    # -- the invariants -----------------------------------------------------------------------------
+
+    def invariants(self, space: DatasetSpace) -> tuple[Marginal, Marginal]:
+        """c_Swap: the tables match x rest and match x swap (B-D23)."""
+        self.check(space)
+        return (
+            Marginal(attributes=(*self.match, *self.rest(space)), unit=self.unit),
+            Marginal(attributes=(*self.match, *self.swap), unit=self.unit),
+        )
+
+    def multiverse(self, space: DatasetSpace) -> LevelSets:
+        """The level sets of c_Swap (B-D7)."""
+        return LevelSets(invariants=self.invariants(space))
+
+    # -- records in and out -------------------------------------------------------------------------
+
+    def strata(self, dataset: Dataset, space: DatasetSpace) -> dict[Record, SwappedRecords]:
+        """The records of every stratum as pairs (rest, swap), by the match category."""
+        names = [a.name for a in space.attributes_of(self.unit)]
+        parts = [[names.index(name) for name in part] for part in (self.match, self.rest(space), self.swap)]
+        found: dict[Record, list[tuple[Record, Record]]] = defaultdict(list)
+        for record in space.records(dataset, self.unit):
+            match, rest, swap = (tuple(record[place] for place in places) for places in parts)
+            found[match].append((rest, swap))
+        return {match: tuple(pairs) for match, pairs in found.items()}
+
+    def joined(self, match: Record, pairs: Iterable[tuple[Record, Record]], space: DatasetSpace) -> tuple[Record, ...]:
+        """The inverse of `strata` for one stratum: whole records, in the order of the space's attributes."""
+        names = [a.name for a in space.attributes_of(self.unit)]
+        order = [(*self.match, *self.rest(space), *self.swap).index(name) for name in names]
+        return tuple(tuple((*match, *rest, *swap)[place] for place in order) for rest, swap in pairs)
+
+    def dataset(self, records: Iterable[Record], space: DatasetSpace) -> Dataset:
+        """The dataset of the space with these records of the unit."""
+        if not isinstance(space, Multisets):
+            raise IncompatibleBlocksError(f"space {space.name}", "has no unordered records")
+        cells: Any = tuple(records)
+        if isinstance(space, Households):
+            cells = tuple((record[:-1], record[-1]) for record in cells)
+        return space.of(cells)
+
+
+@attrs.frozen(kw_only=True)
+class StratumSizes:
+    """The sizes n_j of the strata of one dataset.
+
+    Args:
+        largest: max n_j over all strata; 0 for no records (S24's "maximum stratum size").
+        largest_varied: b = max n_j over the strata that hold at least two different records; 0 for none (B-D24).
+    """
+
+    largest: int
+    largest_varied: int
+
+    @classmethod
+    def of(cls, dataset: Dataset, space: DatasetSpace, match: tuple[str, ...], unit: str) -> StratumSizes:
+        """Read from the records of a dataset; both are constant inside a universe of c_Swap (B-S6, B-S10).
+
+        >>> from dpspec.blocks.records import UnorderedRecords
+        >>> space = UnorderedRecords(attributes=[{"name": "size", "count": 3}, {"name": "tenure", "count": 2}])
+        >>> StratumSizes.of((("1", "0"), ("1", "0"), ("1", "0"), ("2", "0"), ("2", "1")), space, ("size",), "person")
+        StratumSizes(largest=3, largest_varied=2)
+        """
+        sizes = cls.by_stratum(dataset, space, match, unit).values()
+        return cls(
+            largest=max((size.largest for size in sizes), default=0),
+            largest_varied=max((size.largest_varied for size in sizes), default=0),
+        )
+
+    @classmethod
+    def by_stratum(cls, dataset: Dataset, space: DatasetSpace, match: tuple[str, ...], unit: str) -> dict[Record, StratumSizes]:
+        """The size of each stratum, by its match category."""
+        names = [a.name for a in space.attributes_of(unit)]
+        places = [names.index(name) for name in match]
+        strata: dict[Record, list[Record]] = defaultdict(list)
+        for record in space.records(dataset, unit):
+            strata[tuple(record[place] for place in places)].append(record)
+        return {
+            key: cls(largest=len(held), largest_varied=len(held) if len(set(held)) > 1 else 0) for key, held in strata.items()
+        }
+
+
+# --- swap rates that differ by stratum ------------------------------------------------------------
+
+
+@define
+class StratumRate:
+    """The swap rate of one stratum.
+
+    Args:
+        stratum: its category of each attribute of `match`, in that order.
+        swap_rate: p.
+
+    >>> str(rate_of(("2",), [StratumRate(stratum=["2"], swap_rate="1/5")], Fraction(1, 20)))
+    '1/5'
+    """
+
+    stratum: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    swap_rate: Annotated[Fraction, Rational(0, 1)]
+
+
+@attrs.frozen(kw_only=True)
+class Rates:
+    """The swap rates of the strata of a table, by the numbers of the strata.
+
+    Args:
+        default: of all strata that have none of their own.
+        own: of those that have.
+    """
+
+    default: Fraction
+    own: Mapping[int, Fraction]
+
+    def classes(self, names: npt.NDArray[np.int64]) -> Iterator[tuple[Fraction, npt.NDArray[np.bool_]]]:
+        """Each rate that occurs, with the strata that have it as a mask over their numbers."""
+        left = np.ones(len(names), dtype=np.bool_)
+        for rate in sorted(set(self.own.values())):
+            having = np.isin(names, [key for key, value in self.own.items() if value == rate])
+            left &= ~having
+            yield rate, having
+        yield self.default, left
+
+
+def check_rates(rates: Sequence[StratumRate], match: Sequence[str]) -> None:
+    """Refuse rates that do not name every attribute of `match`, or one stratum twice."""
+    named = [rate.stratum for rate in rates]
+    for stratum in named:
+        if len(stratum) != len(match):
+            raise ParameterError(
+                "rates", f"must name one category for each of {', '.join(match) or 'no attribute'}", value=stratum
+            )
+        if named.count(stratum) > 1:
+            raise ParameterError("rates", "must not name a stratum twice", value=stratum)
+
+
+def rate_of(stratum: Record, rates: Sequence[StratumRate], default: Fraction) -> Fraction:
+    """The rate of a stratum: its own where it has one."""
+    return next((rate.swap_rate for rate in rates if rate.stratum == stratum), default)
+
+
+# --- the budget of the swapping theorem, one number for each universe -----------------------------
+
 
 FORMS = ("s23-full", "s23-short", "s24")
 """The versions of the theorem that are printed, by the slides that print them."""
@@ -122,3 +358,130 @@ class SwappingBudget(Budget):
         b = "the largest stratum" if self.largest_stratum is None else f"b = {self.largest_stratum}"
         own = f" (other rates in {count(len(self.rates), 'stratum', 'strata')})" if self.rates else ""
         return f"epsilon of the swapping theorem ({self.form}) at swap rate {self.swap_rate}{own}, {b}"
+
+
+# --- routes that recompute the numbers printed for swapping ---------------------------------------
+
+
+PRECISION = 160
+"""Bits of the balls around swap rates that are no rational numbers."""
+
+
+@define
+class SwappingBudgetRoute(Route):
+    """Stratum size and swap rate -> epsilon (B-O1 to B-O10).
+
+    Args:
+        largest_stratum: b; left out, it is read from a `swapping` budget of the specification.
+        swap_rate: p; left out, likewise.
+        form: which print of the theorem.
+    """
+
+    name: ClassVar[str] = "swapping-budget"
+
+    largest_stratum: Annotated[int, Integer(0)] | None = None
+    swap_rate: Annotated[Fraction, Rational(0, 1)] | None = None
+    form: Annotated[str, Text(FORMS)] = "s23-full"
+
+    def value(self, spec: PrivacySpec) -> Bracket:
+        rate = _from_budget(spec, "swap_rate", self.swap_rate)
+        return Bracket.exactly(nominal_budget(_from_budget(spec, "largest_stratum", self.largest_stratum), rate, self.form))
+
+
+@define
+class LeastSwappingBudgetRoute(Route):
+    """Stratum size -> the least nominal budget, (1/2) ln(b+1), or the swap rate that gives it (B-T12, B-O11).
+
+    The two branches of the theorem meet at o = sqrt(b+1), so p = o/(1+o).
+
+    Args:
+        largest_stratum: b; left out, it is read from a `swapping` budget of the specification.
+        quantity: epsilon or swap-rate.
+    """
+
+    name: ClassVar[str] = "least-swapping-budget"
+
+    largest_stratum: Annotated[int, Integer(1)] | None = None
+    quantity: Annotated[str, Text(("epsilon", "swap-rate"))] = "epsilon"
+
+    def value(self, spec: PrivacySpec) -> Bracket:
+        b = _from_budget(spec, "largest_stratum", self.largest_stratum)
+        return Bracket.exactly(least_budget(b)) if self.quantity == "epsilon" else rate_of_least_budget(b)
+
+
+@define
+class SwapRateForBudgetRoute(Route):
+    """Stratum size and epsilon -> one of the two swap rates with that nominal budget (B-T12, B-O12).
+
+    Args:
+        epsilon: the budget, at least (1/2) ln(b+1).
+        largest_stratum: b; left out, it is read from a `swapping` budget of the specification.
+        branch: smaller, o = (b+1) e^-epsilon; or larger, o = e^epsilon.
+    """
+
+    name: ClassVar[str] = "swap-rate-for-budget"
+
+    epsilon: Annotated[Number, Exact(0)]
+    largest_stratum: Annotated[int, Integer(1)] | None = None
+    branch: Annotated[str, Text(("smaller", "larger"))] = "smaller"
+
+    def value(self, spec: PrivacySpec) -> Bracket:
+        smaller, larger = swap_rates(self.epsilon, _from_budget(spec, "largest_stratum", self.largest_stratum))
+        return smaller if self.branch == "smaller" else larger
+
+
+def least_budget(largest_stratum: int) -> Number:
+    """eps_b = (1/2) ln(b+1), the least nominal budget for stratum size b (B-T12).
+
+    >>> least_budget(99).decimal()
+    '2.30259'
+    """
+    return ln(largest_stratum + 1) / 2
+
+
+def rate_of_least_budget(largest_stratum: int) -> Bracket:
+    """The swap rate p = o/(1+o), o = sqrt(b+1), of the least nominal budget; exact when b+1 is a square.
+
+    >>> str(rate_of_least_budget(99))
+    '10/11'
+    """
+    odds = sqrt(largest_stratum + 1)
+    if odds.is_rational:
+        root = odds.as_fraction()
+        return Bracket.exactly(root / (1 + root))
+    return _rate(odds.enclose(PRECISION))
+
+
+def swap_rates(epsilon: Number, largest_stratum: int) -> tuple[Bracket, Bracket]:
+    """The two swap rates whose nominal budget is epsilon: o = (b+1) e^-epsilon and o = e^epsilon (B-O12).
+
+    >>> from dpspec.base.exact import number
+    >>> [round(float(rate.lower), 6) for rate in swap_rates(number(5), 99)]
+    [0.402555, 0.993307]
+    """
+    least = least_budget(largest_stratum)
+    if epsilon.is_infinite or epsilon < least:
+        rule = f"is given by no swap rate; the least budget for b={largest_stratum} is {least.decimal()}"
+        raise ParameterError("epsilon", rule, "ask for a finite larger one", value=str(epsilon))
+    from flint import ctx
+
+    with ctx.workprec(PRECISION):
+        growth = epsilon.enclose(PRECISION).exp()
+        return _rate(ball(largest_stratum + 1) / growth), _rate(growth)
+
+
+def _rate(odds: Any) -> Bracket:
+    """p = o/(1+o) around a ball of positive odds."""
+    from flint import ctx
+
+    with ctx.workprec(PRECISION):
+        return Bracket.around(1 - 1 / (1 + odds), least=0)
+
+
+def _from_budget(spec: PrivacySpec, field: str, given: Any) -> Any:
+    if given is not None:
+        return given
+    read = getattr(spec.budget, field) if isinstance(spec.budget, SwappingBudget) else None
+    if read is None:
+        raise ParameterError(field, "is neither given nor stated by a swapping budget", f"write {field} in the route")
+    return read

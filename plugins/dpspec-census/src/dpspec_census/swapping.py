@@ -3,6 +3,8 @@
 Two algorithms are printed under one name, and they have different laws (B-X2): the listing of the 2023 slides draws a
 *derangement* of the selected records and redraws the selection when exactly one record is selected; the 2024 slides
 draw any *permutation*. The released table is an unordered multiset of records (B-S8).
+
+What may be published about a swap: functions of the invariants and of the parameters alone (B-D24, B-T11).
 """
 
 from __future__ import annotations
@@ -12,23 +14,37 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.base.exact import Number
+from dpspec.base.params import Items, Nested, Rational, Text, define
+from dpspec.blocks.budget import Budget
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Kept, Mechanism, Symmetry
-from dpspec.params import Items, Nested, Rational, Text, define
-from dpspec.run import Output, Run
-from dpspec.spec import PrivacySpec
-from dpspec_census.stratum_law import Cells, derangement_weights, permutation_weights
-from dpspec_census.stratum_rate import Rates, StratumRate, check_rates, rate_of
-from dpspec_census.swap_budget import SwappingBudget
-from dpspec_census.swap_scheme import Pairs, SwapScheme
+from dpspec.grammar.mechanism import Claim, Kept, Mechanism, Symmetry
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table, ranked
+from dpspec.grammar.workers import Output, Run
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec_census.stratum import StratumCells, derangement_weights, permutation_weights
+from dpspec_census.swap_budget import (
+    Rates,
+    StratumRate,
+    StratumSizes,
+    SwappedRecords,
+    SwappingBudget,
+    SwapScheme,
+    check_rates,
+    nominal_budget,
+    rate_of,
+)
 
 if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+    from dpspec.base.randomness import Randomness
+
 
 HALF = Fraction(1, 2)
 _MOST_RENAMED = 8
@@ -71,7 +87,7 @@ class Swapping(Mechanism):
                 attribute.index(category)
 
     @abstractmethod
-    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+    def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         """Integer weights of the tables that one stratum can become at its swap rate."""
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
@@ -85,7 +101,7 @@ class Swapping(Mechanism):
         return FiniteLaw.from_weights({_dataset(scheme, records, space): w for records, w in weights.items()})
 
     def _stratum(
-        self, scheme: SwapScheme, match: Record, pairs: Pairs, space: DatasetSpace
+        self, scheme: SwapScheme, match: Record, pairs: SwappedRecords, space: DatasetSpace
     ) -> list[tuple[tuple[Record, ...], int]]:
         rests = tuple(sorted({rest for rest, _ in pairs}))
         swaps = tuple(sorted({swap for _, swap in pairs}))
@@ -157,8 +173,7 @@ class Swapping(Mechanism):
 
         How many records were selected is no function of the released table, so it is told to the agency alone.
         """
-        from dpspec_census.swap_release import exchanged, unordered
-        from dpspec_census.swap_report import published
+        from dpspec_census.stratum import exchanged, unordered
 
         self.check(space)
         scheme = self.scheme()
@@ -190,7 +205,7 @@ class DerangementSwapping(Swapping):
     name: ClassVar[str] = "derangement-swapping"
     deranges: ClassVar[bool] = True
 
-    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+    def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return derangement_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
@@ -224,7 +239,7 @@ class PermutationSwapping(Swapping):
     name: ClassVar[str] = "permutation-swapping"
     deranges: ClassVar[bool] = False
 
-    def stratum_weights(self, cells: Cells, columns: int, swap_rate: Fraction) -> Mapping[Cells, int]:
+    def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return permutation_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
@@ -251,7 +266,7 @@ def _odds(rate: Fraction) -> tuple[int, int]:
 
 @lru_cache(maxsize=1 << 16)
 def _records(
-    scheme: SwapScheme, labels: tuple[Record, tuple[Record, ...], tuple[Record, ...]], table: Cells, space: DatasetSpace
+    scheme: SwapScheme, labels: tuple[Record, tuple[Record, ...], tuple[Record, ...]], table: StratumCells, space: DatasetSpace
 ) -> tuple[Record, ...]:
     """The records of a stratum with the given table of counts; `labels` are its match, rest and swap categories."""
     match, rests, swaps = labels
@@ -263,3 +278,82 @@ def _records(
 @lru_cache(maxsize=1 << 16)
 def _dataset(scheme: SwapScheme, records: tuple[Record, ...], space: DatasetSpace) -> Dataset:
     return scheme.dataset(records, space)
+
+
+# --- what may be published about a swap -----------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class StrataReport:
+    """The strata of a table.
+
+    Args:
+        names: their numbers in `Table.key(match)`, ascending.
+        sizes: their records.
+        varied: whether they hold at least two different records. Households with persons count as different, unless one stands
+            alone: the budget is then an upper bound.
+    """
+
+    names: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    varied: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, table: Table, match: tuple[str, ...]) -> StrataReport:
+        """The strata by the columns `match`."""
+        names, stratum, sizes = ranked(table.key(match))
+        if table.members is not None:
+            return cls(names=names, sizes=sizes, varied=sizes > 1)
+        first = np.empty(len(sizes), dtype=np.int64)
+        first[stratum[::-1]] = np.arange(len(table) - 1, -1, -1)
+        varied = np.zeros(len(sizes), dtype=np.bool_)
+        rows = np.arange(len(table))
+        for column in table.codes.values():
+            varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
+            rows = rows[~varied[stratum[rows]]]
+        return cls(names=names, sizes=sizes, varied=varied)
+
+    def largest(self, having: npt.NDArray[np.bool_] | None = None) -> StratumSizes:
+        """The largest stratum, and the largest with different records, among some or all of them."""
+        sizes = self.sizes if having is None else np.where(having, self.sizes, 0)
+        return StratumSizes(largest=int(sizes.max()), largest_varied=int(np.where(self.varied, sizes, 0).max()))
+
+
+def published(mechanism: Swapping, table: Table, space: DatasetSpace) -> dict[str, Any]:
+    """The strata of a table, their sizes, and the budget of its universe as the theorem prints it.
+
+    All of it is constant inside a universe of c_Swap, so it adds nothing to what the invariants tell.
+    """
+    strata = StrataReport.of(table, mechanism.match)
+    sizes = strata.largest()
+    return {
+        "unit": mechanism.unit,
+        "match": list(mechanism.match),
+        "swap": list(mechanism.swap),
+        "swap rate": str(mechanism.swap_rate),
+        "other rates": {", ".join(rate.stratum): str(rate.swap_rate) for rate in mechanism.rates},
+        "strata": len(strata.sizes),
+        "strata of one record": int((strata.sizes == 1).sum()),
+        "largest stratum": sizes.largest,
+        "largest stratum with different records": sizes.largest_varied,
+        "budget of this universe": [
+            _told(claim.label, claim.source, _budget(claim.spec.budget, mechanism, table, strata))
+            for claim in mechanism.claims(space)
+        ],
+    }
+
+
+def _budget(budget: Budget, mechanism: Swapping, table: Table, strata: StrataReport) -> Number:
+    """The largest budget of a stratum, each with its own rate."""
+    form = cast("SwappingBudget", budget).form
+    budgets = []
+    for rate, having in mechanism.rates_of(table).classes(strata.names):
+        if having.any():
+            sizes = strata.largest(having)
+            b = sizes.largest_varied if form == "s23-full" else sizes.largest
+            budgets.append(nominal_budget(b, rate, form))
+    return max(budgets)
+
+
+def _told(label: str, source: str, epsilon: Number) -> Mapping[str, str]:
+    return {"claim": label, "source": source, "epsilon": str(epsilon), "about": epsilon.decimal()}

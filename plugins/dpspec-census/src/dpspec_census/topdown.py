@@ -1,35 +1,120 @@
-"""TopDown in miniature: noisy measurements, then the nearest table that keeps the invariants (B-A5, B-A6).
+"""Queries and invariants as integer rows over the cells of a space, and the loss of noise on them (B-T15).
+
+TopDown in miniature: noisy measurements, then the nearest table that keeps the invariants (B-A5, B-A6).
 
     step 1   t = q(x) + W,  W discrete Gaussian, independent for every answer of every measurement
     step 2   z minimises  sum_i |q_i(z) - t_i| / sigma_i  over integer tables z >= 0 with c(z) = c(x)
 
 Both z and t are published. Step 2 reads c(x) from the confidential data, so it is post-processing inside a
 universe of c and is none outside (B-T16, B-S22).
+
+Step 2 of TopDown: the integer table nearest to the noisy measurements that keeps the invariants (B-A6).
+
+    minimise    sum_i w_i e_i
+    subject to  -e_i <= q_i(z) - t_i <= e_i,   c(z) = c(x),   z >= 0 integer,   the size of z allowed by the space
+
+solved as a mixed-integer program by HiGHS (scipy). The weights w_i stand for 1/sigma_i as integers. The solver computes
+in floats, so its answer is only a proposal: it is rounded and must then satisfy every constraint in integers. When
+several tables are equally near, the one that the solver finds is taken; the program is built from (c, t) and the
+space alone and the solver is deterministic, so the choice is a function of (c, t).
+
+TopDown on tables: exact discrete Gaussian noise on the counts, and the fitted table as records again.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Protocol
 
 import attrs
+import numpy as np
+from dpspec_noise.additive import noisy_table
+from dpspec_noise.samplers import discrete_gaussian
 
+from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, NumericalError, TableError
+from dpspec.base.exact import INFINITY, Number, number
+from dpspec.base.params import Items, Nested, Rational, Registered, Text, define
+from dpspec.base.randomness import Randomness
 from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import IncompatibleBlocksError, NoRouteError
-from dpspec.exact import Number
+from dpspec.grammar.mechanism import Claim, Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Mechanism
-from dpspec.params import Items, Nested, Rational, Registered, Text, define
-from dpspec.spec import PrivacySpec
-from dpspec_census.linear import constraint_rows, loss_of_one_unit, products, query_rows
 
-if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+Rows = tuple[tuple[int, ...], ...]
+"""An integer matrix: one row for each answer, one column for each cell."""
+
+
+def products(rows: Rows, vector: Sequence[int]) -> tuple[int, ...]:
+    """The matrix times the dataset's vector.
+
+    >>> products(((1, 1, 0), (0, 0, 2)), (3, 4, 5))
+    (7, 10)
+    """
+    return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in rows)
+
+
+@lru_cache(maxsize=256)
+def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
+    """The rows of a linear query, one for each of its answers: column j is its answer on the dataset of one record j."""
+    constraint_rows(query, space)
+    if not isinstance(space, (UnorderedRecords, Households)):
+        raise IncompatibleBlocksError(f"space {space.name}", "has no records that are counted", "use records or households")
+    anything: Any = space
+    wide: Multisets = attrs.evolve(anything, least=0, most=None)
+    count = len(wide.cells() or ())
+    units = (tuple(int(place == j) for place in range(count)) for j in range(count))
+    columns = [query.answers(wide.from_vector(unit), wide) for unit in units]
+    return tuple(zip(*columns, strict=True))
+
+
+@lru_cache(maxsize=256)
+def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
+    """The rows of a linear invariant; IncompatibleBlocksError when it is none on the space."""
+    invariant.check(space)
+    if not isinstance(space, Multisets) or space.cells() is None:
+        raise IncompatibleBlocksError(
+            f"space {space.name}", "has no list of cells to fit a table on", "use fewer attributes, or bound the members"
+        )
+    rows = invariant.matrix(space)
+    if rows is None:
+        raise IncompatibleBlocksError(f"query {invariant}", "is not linear in the counts", "use a marginal or a linear map")
+    return rows
+
+
+def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: DatasetSpace, unit: str) -> Number:
+    """max over pairs (a, b) of kinds of records of  sum over measurements of |q(a) - q(b)|^2 / (2 variance).
+
+    That is rho of discrete Gaussian noise when one record of the unit is replaced, |.| the Euclidean norm.
+    The kinds are the cells of the space when they are records of the unit. Persons in households are counted as
+    records of their own; a query on households then has no finite loss, since person records do not determine it (B-X6).
+    """
+    measurements = list(measurements)
+    if isinstance(space, Households) and unit != space.units[0]:
+        if any(getattr(query, "unit", None) != unit for query, _ in measurements):
+            return INFINITY
+        space = UnorderedRecords(attributes=space.attributes_of(unit), unit=unit)
+    weighted = [(row, 1 / (2 * variance)) for query, variance in measurements for row in query_rows(query, space)]
+    kinds = range(len(weighted[0][0]))
+    losses = (
+        sum((weight * (row[a] - row[b]) ** 2 for row, weight in weighted), Fraction(0))
+        for a, b in itertools.combinations(kinds, 2)
+    )
+    return number(max(losses, default=Fraction(0)))
+
+
+# --- topDown in miniature -------------------------------------------------------------------------
+
 
 DISJOINT = FiniteDichotomy((1, 0), (0, 1), 1, 1)
 """The pair of two laws that share no outcome."""
@@ -86,10 +171,10 @@ class TopdownNoise(Mechanism):
     def noise_law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The law of t: independent discrete Gaussians around the true answers."""
         from dpspec.laws.combine import Product
-        from dpspec.laws.integers import DiscreteGaussian
+        from dpspec.laws.integers import DiscreteGaussianLaw
 
         pairs = zip(self.answers(dataset, space), self.variances(space), strict=True)
-        return Product(tuple(DiscreteGaussian(answer, variance) for answer, variance in pairs))
+        return Product(tuple(DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
@@ -122,7 +207,6 @@ class TopdownNoise(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The noisy measurement file: one row for each answer."""
-        from dpspec_census.topdown_release import measured
 
         self.check(space)
         return measured(self, table, space, source)[1]
@@ -157,7 +241,6 @@ class Topdown(TopdownNoise):
 
     def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
         """Step 2: the table z of a pair (c, t), a function of these two alone."""
-        from dpspec_census.topdown_fit import fitted
 
         return space.from_vector(fitted(self, fixed, measured, space))
 
@@ -176,7 +259,6 @@ class Topdown(TopdownNoise):
 
     def release_both(self, table: Table, space: DatasetSpace, source: Randomness) -> tuple[Table, Table]:
         """Both outputs: the microdata z and the noisy measurements t (B-A6)."""
-        from dpspec_census.topdown_release import measured, microdata
 
         self.check(space)
         vector, noisy, answers = measured(self, table, space, source)
@@ -223,3 +305,124 @@ class FittedLaw(Law):
         if len(measured) != len(self.mechanism.variances(self.space)):
             raise IncompatibleBlocksError("measurements", "need one number for each answer", value=measured)
         return self.mechanism.fit(self.fixed, measured, self.space), measured
+
+
+# --- step 2 of TopDown ----------------------------------------------------------------------------
+
+
+_RESOLUTION = 10**4
+"""The weight of the noisiest answer before common factors are taken out."""
+
+
+def weights(variances: Sequence[Fraction]) -> tuple[int, ...]:
+    """Integers in the proportion 1/sigma_i, the least of them to four digits.
+
+    >>> weights([Fraction(1), Fraction(4), Fraction(1)])
+    (2, 1, 2)
+    """
+    largest = max(variances)
+    rough = [math.isqrt(int(_RESOLUTION**2 * largest / variance)) for variance in variances]
+    common = math.gcd(*rough)
+    return tuple(weight // common for weight in rough)
+
+
+@lru_cache(maxsize=1 << 14)
+def fitted(mechanism: Topdown, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> tuple[int, ...]:
+    """The fitted table as counts over the cells of the space.
+
+    Raises:
+        NumericalError: when the solver finds no table, or one that is not what was asked for.
+    """
+    queries = tuple(row for m in mechanism.measurements for row in query_rows(m.query, space))
+    constraints = mechanism.constraints(space)
+    proposal = _solve(queries, constraints, fixed, measured, weights(mechanism.variances(space)), _sizes(space))
+    if min(proposal, default=0) < 0 or products(constraints, proposal) != fixed:
+        raise NumericalError(
+            "topdown", "the solver's table violates an invariant, and nothing is released", "use fewer cells or smaller counts"
+        )
+    return proposal
+
+
+def _sizes(space: DatasetSpace) -> tuple[int, float]:
+    if not isinstance(space, Multisets):
+        return 0, math.inf
+    return space.least, math.inf if space.most is None else space.most
+
+
+def _solve(  # noqa: PLR0917 - the data of one linear program
+    queries: tuple[tuple[int, ...], ...],
+    constraints: tuple[tuple[int, ...], ...],
+    fixed: tuple[int, ...],
+    measured: tuple[int, ...],
+    loss: tuple[int, ...],
+    sizes: tuple[int, float],
+) -> tuple[int, ...]:
+    import numpy as np
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    q, t = np.asarray(queries, dtype=float), np.asarray(measured, dtype=float)
+    answers, cells = q.shape
+    errors = eye_array(answers)
+    exact = np.asarray([*constraints, (1,) * cells], dtype=float)
+    low, high = np.asarray([*fixed, sizes[0]], dtype=float), np.asarray([*fixed, sizes[1]], dtype=float)
+    program = milp(
+        c=np.concatenate([np.zeros(cells), np.asarray(loss, dtype=float)]),
+        integrality=np.concatenate([np.ones(cells), np.zeros(answers)]),
+        bounds=Bounds(0, np.inf),
+        constraints=[
+            LinearConstraint(hstack([csr_array(q), -errors]), -np.inf, t),
+            LinearConstraint(hstack([csr_array(q), errors]), t, np.inf),
+            LinearConstraint(hstack([csr_array(exact), csr_array((len(exact), answers))]), low, high),
+        ],
+        options={"mip_rel_gap": 0.0},
+    )
+    if program.x is None:
+        raise NumericalError("topdown", "the solver found no table", str(program.message))
+    return tuple(round(value) for value in program.x[:cells])
+
+
+# --- topDown on tables ----------------------------------------------------------------------------
+
+
+def measured(
+    mechanism: TopdownNoise, table: Table, space: DatasetSpace, source: Randomness
+) -> tuple[tuple[int, ...], Table, tuple[int, ...]]:
+    """The counts of the table over the cells, the noisy measurement file, and its answers t."""
+    vector = counted(table, space)
+    rows: list[tuple[str, str, int]] = []
+    for measurement in mechanism.measurements:
+        true = products(query_rows(measurement.query, space), vector)
+        noise = discrete_gaussian(source, len(true), variance=measurement.variance)
+        noisy = (answer + int(w) for answer, w in zip(true, noise, strict=True))
+        labels = measurement.query.labels(space)
+        rows += [(str(measurement.query), label, answer) for label, answer in zip(labels, noisy, strict=True)]
+    return vector, noisy_table(rows), tuple(answer for _, _, answer in rows)
+
+
+def counted(table: Table, space: DatasetSpace) -> tuple[int, ...]:
+    """The table as counts over the cells of a space of records."""
+    space = _of_records(space)
+    counts = table.counts([a.name for a in space.attributes])
+    cells: Any = space.cells() or ()
+    space.check_size(len(table))
+    unknown = set(counts) - set(cells)
+    if unknown:
+        raise TableError("table", f"has {len(unknown)} kinds of records that the space does not know", "check nested attributes")
+    return tuple(counts.get(cell, 0) for cell in cells)
+
+
+def microdata(dataset: Dataset, space: DatasetSpace) -> Table:
+    """The records of a dataset as a table."""
+    space = _of_records(space)
+    records = space.records(dataset, space.unit)
+    if not records:
+        empty = {a.name: np.zeros(0, dtype=np.int64) for a in space.attributes}
+        return Table(attributes=space.attributes, codes=empty)
+    return Table.from_records(records, space.attributes)
+
+
+def _of_records(space: DatasetSpace) -> UnorderedRecords:
+    if not isinstance(space, UnorderedRecords):
+        raise TableError(f"space {space.name}", "is not a table of records of one unit", "use records or contingency-tables")
+    return space

@@ -14,7 +14,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import CellKey, KeptCellKey, designed
-from dpspec_census.disclosure.errors import (
+from dpspec_census.disclosure.cell_key import PerturbationRow
+from dpspec_census.disclosure.tables import (
+    VALUE,
     EmptyTableError,
     PerturbationDesignError,
     PerturbationKeysError,
@@ -22,18 +24,16 @@ from dpspec_census.disclosure.errors import (
     PerturbationRangeError,
     PerturbationSumError,
 )
-from dpspec_census.disclosure.perturbation import PerturbationRow
-from dpspec_census.disclosure.tables import VALUE
 from scipy.stats import chi2
 
 from dpspec import Outcome, verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.base.exact import ln, number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.exact import ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y"))
 KEY = Attribute(name="key", count=4)

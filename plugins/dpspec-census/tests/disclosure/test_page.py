@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from dpspec_census.disclosure import DISCLOSURE
-from dpspec_census.disclosure.page import known, main
+
+from reproductions.disclosure_control import known, main
 
 ROOT = Path(__file__).parents[4]
 
@@ -21,7 +22,7 @@ def page() -> str:
 
 
 def test_the_page_is_what_the_command_prints(page):
-    """Mend with: python -m dpspec_census.disclosure.page > docs/disclosure-control.md"""
+    """Mend with: python -m reproductions.disclosure_control > docs/disclosure-control.md"""
     assert (ROOT / "docs" / "disclosure-control.md").read_text(encoding="utf-8") == page
 
 

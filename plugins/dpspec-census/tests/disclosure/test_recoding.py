@@ -7,14 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 from dpspec_census.disclosure import BottomCoding, Coarsening, TopCoding
-from dpspec_census.disclosure.errors import EmptyTableError, RecodingGapError, RecodingOverlapError, UnknownCategoryError
+from dpspec_census.disclosure.tables import EmptyTableError, RecodingGapError, RecodingOverlapError, UnknownCategoryError
 
 from dpspec import Outcome, verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, ReleaseError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError, ReleaseError
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
 
 AGE = Attribute(name="age", categories=("child", "adult", "old", "oldest"))
 SEX = Attribute(name="sex", categories=("f", "m"))

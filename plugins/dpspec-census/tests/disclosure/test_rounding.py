@@ -14,18 +14,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import ControlledRounding, ConventionalRounding, RandomRounding
-from dpspec_census.disclosure.errors import EmptyTableError
-from dpspec_census.disclosure.tables import ALL, VALUE
+from dpspec_census.disclosure.tables import ALL, VALUE, EmptyTableError
 from scipy.stats import chi2
 
 from dpspec import Outcome, verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.base.exact import ln, number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.exact import ln, number
-from dpspec.laws.finite import FiniteLaw
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y"))
 SPACE = UnorderedRecords(attributes=(ROW, COLUMN), most=4)

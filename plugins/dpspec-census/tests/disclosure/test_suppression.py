@@ -9,18 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import CellSuppression
-from dpspec_census.disclosure.errors import EmptyTableError
-from dpspec_census.disclosure.protection import Need, audit, suppressed
-from dpspec_census.disclosure.suppression import SUPPRESSED, Contributions
-from dpspec_census.disclosure.tables import VALUE, Layout
+from dpspec_census.disclosure.suppression import SUPPRESSED, Contributions, Need, audit, suppressed
+from dpspec_census.disclosure.tables import VALUE, EmptyTableError, Layout
 
 from dpspec import Outcome, verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import number
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import number
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y", "z"))
 TABLES = (("row", "column"), ("row",), ("column",), ())

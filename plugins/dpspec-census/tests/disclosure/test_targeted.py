@@ -14,16 +14,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import TargetedSwapping
-from dpspec_census.disclosure.errors import EmptyTableError
+from dpspec_census.disclosure.tables import EmptyTableError
 from scipy.stats import chi2
 
 from dpspec import Outcome, verify_claim
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.laws.finite import FiniteLaw
-from dpspec.randomness import SeededRandomness
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 
 COUNTY = Attribute(name="county", categories=("A", "B"))
 TRACT = Attribute(name="tract", categories=("a1", "a2", "b1", "b2"), within="county", parents=("A", "A", "B", "B"))
@@ -174,7 +174,7 @@ def test_the_order_of_the_file_would_be_seen():
 
 def test_a_full_listing_of_donors_after_refusals(monkeypatch):
     """The same release when every draw is refused at once: the donor comes from the list."""
-    monkeypatch.setattr("dpspec_census.disclosure.targeted_release.TRIES", 0)
+    monkeypatch.setattr("dpspec_census.disclosure.targeted.TRIES", 0)
     mechanism, space, x = CASES[1]
     law, table = mechanism.law(x, space), Table.from_records(x, space.attributes)
     seen = {rows(mechanism.release(table, space, SeededRandomness(seed))) for seed in range(300)}

@@ -8,15 +8,14 @@ from fractions import Fraction
 
 import pytest
 from dpspec_census import Safetab, SafetabGeometric
-from dpspec_census.safetab.noise import Planned
+from dpspec_census.safetab.design import Planned
 from dpspec_divergences import DNor, Hamming, Mult
 
 from dpspec import verify_claim
-from dpspec.blocks.households import Households
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.exact import INFINITY, number
+from dpspec.base.exact import INFINITY, number
+from dpspec.base.params import define, evolve
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.laws import Adaptive, FiniteLaw, Product
-from dpspec.params import define, evolve
 from dpspec.verify.verdict import Outcome
 
 GROUPS = [

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from dpspec_census import Safetab, SafetabGeometric
 from dpspec_census.safetab import PopulationLevel
-from dpspec_census.safetab.counting import Tally, memberships
-from dpspec_census.safetab.release import COLUMNS
+from dpspec_census.safetab.adaptive import COLUMNS
+from dpspec_census.safetab.design import Tally, memberships
 
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.exact import number
+from dpspec.base.randomness import SeededRandomness, SystemRandomness
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.exact import number
-from dpspec.laws import DiscreteGaussian
-from dpspec.randomness import SeededRandomness, SystemRandomness
-from dpspec.run import Run
-from dpspec.table import Table
+from dpspec.grammar.tables import Table
+from dpspec.grammar.workers import Run
+from dpspec.laws import DiscreteGaussianLaw
 
 RACES = ("a", "b", "c", "ab", "ac", "abc", "other")
 SPACE = UnorderedRecords(
@@ -168,12 +168,12 @@ def test_choices_and_counts_have_the_law():
     found = list(rows(released))
 
     def below(variance):
-        return float(DiscreteGaussian(3, variance).tail(4)[0])
+        return float(DiscreteGaussianLaw(3, variance).tail(4)[0])
 
     totals = [int(count) for *_, name, _, count in found if name == "total"]
 
     def binned(variance):
-        law = DiscreteGaussian(3, variance)
+        law = DiscreteGaussianLaw(3, variance)
         inner = [float(law.mass(k)) for k in range(1, 6)]
         return np.asarray([float(law.tail(0)[0]), *inner, float(law.tail(6)[1])])
 

@@ -1,24 +1,25 @@
 """The first-party plugin of divergences: relations, input and output divergences, and conversion routes."""
 
-from dpspec.conversion import Conversion
 from dpspec.extension import Register, hookimpl
-from dpspec_divergences.conversion_routes import CONVERSION_ROUTES
-from dpspec_divergences.counting import Hamming, HammingOrdered, SymmetricDifference
+from dpspec.grammar.rule import Conversion
+from dpspec_divergences.counting import (
+    AddRemove,
+    DifferInOnePosition,
+    Hamming,
+    HammingOrdered,
+    ReplaceOne,
+    SymmetricDifference,
+    UserRelation,
+)
 from dpspec_divergences.f_divergence import FDivergence
-from dpspec_divergences.from_entropy import FROM_ENTROPY
-from dpspec_divergences.from_losses import FROM_LOSSES
-from dpspec_divergences.from_renyi import FROM_RENYI
-from dpspec_divergences.from_zcdp import FROM_ZCDP
-from dpspec_divergences.gaussian_forms import GaussianToF
-from dpspec_divergences.groups import ApproximateGroups
-from dpspec_divergences.known import KNOWN
+from dpspec_divergences.from_entropy import FROM_ENTROPY, FROM_LOSSES
+from dpspec_divergences.from_renyi import FROM_RENYI, FROM_ZCDP
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour, Path, UserMetric
-from dpspec_divergences.relations import AddRemove, DifferInOnePosition, ReplaceOne, UserRelation
-from dpspec_divergences.routes import ROUTES
+from dpspec_divergences.routes import CONVERSION_ROUTES, ROUTES
 from dpspec_divergences.trade_off import GaussianTradeOff, HockeyStick, TradeOffSteps
-from dpspec_divergences.worst_pairs import WORST_PAIRS
+from dpspec_divergences.worst_pairs import KNOWN, WORST_PAIRS, ApproximateGroups, GaussianToF
 
 __all__ = [
     "AddRemove", "DNor", "DifferInOnePosition", "FDivergence", "GaussianTradeOff", "Hamming", "HammingOrdered", "HockeyStick",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dpspec.base.exact import NumberLike, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.exact import NumberLike, number
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec
 from dpspec_divergences.counting import HammingOrdered
 from dpspec_divergences.output import DNor, Mult
 

@@ -1,19 +1,22 @@
-"""Conversions from concentrated and Renyi privacy to f-divergences and total variation: classical inequalities."""
+"""Conversions from concentrated and Renyi privacy to f-divergences and total variation: classical inequalities.
+
+Conversions between tails of the privacy loss, approximate privacy and f-divergences, and from pure to concentrated privacy.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import ClassVar, cast
 
+from dpspec.base.exact import INFINITY, Bracket, Number, ball, ln, number
+from dpspec.base.params import define
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.conversion import Conversion
-from dpspec.exact import Bracket, Number
-from dpspec.params import define
+from dpspec.grammar.rule import Conversion
 from dpspec_divergences.f_divergence import FDivergence
-from dpspec_divergences.from_zcdp import BUN_STEINKE
-from dpspec_divergences.output import Renyi
-from dpspec_divergences.solving import WORKING, enclosed
+from dpspec_divergences.from_renyi import BUN_STEINKE, delta_of
+from dpspec_divergences.output import WORKING, Renyi, enclosed
 
 
 class ToF(Conversion):
@@ -39,7 +42,7 @@ class ToF(Conversion):
 class ZcdpToKl(ToF):
     """D_KL <= rho: the Renyi divergence alpha rho in the limit alpha = 1.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import DNor
     >>> str(ZcdpToKl().convert(DNor(), number("2.63"), FDivergence(generator="kl", direction="both")))
     '263/100'
@@ -61,7 +64,7 @@ class ZcdpToKl(ToF):
 class ZcdpToChiSquared(ToF):
     """chi-squared <= e^(2 rho) - 1, as D_2 = ln(1 + chi-squared) <= 2 rho.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import DNor
     >>> target = FDivergence(generator="chi-squared", direction="both")
     >>> ZcdpToChiSquared().convert(DNor(), number("1/2"), target).upper.decimal()
@@ -84,7 +87,7 @@ class ZcdpToChiSquared(ToF):
 class ZcdpToHellinger(ToF):
     """The squared Hellinger distance is at most 1 - e^(-rho/2), as D_(1/2) = -2 ln(1 - H^2) <= D_1 <= rho.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import DNor
     >>> target = FDivergence(generator="hellinger", direction="both")
     >>> ZcdpToHellinger().convert(DNor(), number(2), target).upper.decimal()
@@ -114,7 +117,7 @@ def distance_from_entropy(entropy: Number) -> Bracket:
 class ZcdpToTotalVariation(Conversion):
     """The total variation is at most sqrt(rho/2) (Pinsker) and sqrt(1 - e^-rho) (Bretagnolle and Huber), as D_KL <= rho.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import DNor, TotalVariation
     >>> ZcdpToTotalVariation().convert(DNor(), number("2.63"), TotalVariation()).upper.decimal()
     '0.963287'
@@ -135,7 +138,7 @@ class ZcdpToTotalVariation(Conversion):
 class RenyiToKl(ToF):
     """D_KL = D_1 <= D_alpha <= gamma.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import FDivergence
     >>> str(RenyiToKl().convert(Renyi(order=2), number(1), FDivergence(generator="kl", direction="both")))
     '1'
@@ -156,7 +159,7 @@ class RenyiToKl(ToF):
 class RenyiToChiSquared(ToF):
     """chi-squared = e^(D_2) - 1 <= e^gamma - 1, for orders of at least 2.
 
-    >>> from dpspec.exact import ln
+    >>> from dpspec.base.exact import ln
     >>> from dpspec_divergences import FDivergence
     >>> target = FDivergence(generator="chi-squared", direction="both")
     >>> RenyiToChiSquared().convert(Renyi(order=2), ln(3), target).upper.decimal()
@@ -184,7 +187,7 @@ class RenyiToChiSquared(ToF):
 class RenyiToHellinger(ToF):
     """The squared Hellinger distance is at most 1 - e^(-gamma/2), as D_(1/2) = -2 ln(1 - H^2) <= D_alpha <= gamma.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import FDivergence
     >>> target = FDivergence(generator="hellinger", direction="both")
     >>> RenyiToHellinger().convert(Renyi(order=2), number(2), target).upper.decimal()
@@ -206,7 +209,7 @@ class RenyiToHellinger(ToF):
 class RenyiToTotalVariation(Conversion):
     """The total variation is at most sqrt(gamma/2) (Pinsker) and sqrt(1 - e^-gamma) (Bretagnolle and Huber).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import TotalVariation
     >>> RenyiToTotalVariation().convert(Renyi(order=2), number("0.02"), TotalVariation()).upper.decimal()
     '0.1'
@@ -226,4 +229,200 @@ class RenyiToTotalVariation(Conversion):
 FROM_ENTROPY: tuple[type[Conversion], ...] = (
     ZcdpToKl, ZcdpToChiSquared, ZcdpToHellinger, ZcdpToTotalVariation, RenyiToKl, RenyiToChiSquared, RenyiToHellinger,
     RenyiToTotalVariation,
+)  # fmt: skip
+
+
+# --- from losses ----------------------------------------------------------------------------------
+
+
+@define
+class PureToZcdp(Conversion):
+    """rho = epsilon^2/2.
+
+    >>> from dpspec_divergences import DNor, Mult
+    >>> str(PureToZcdp().convert(Mult(), number("1/2"), DNor()))
+    '1/8'
+    """
+
+    name: ClassVar[str] = "pure-to-zcdp-simple"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.4; stated as external in K-section 6"
+    source: ClassVar[str] = "mult"
+    target: ClassVar[str] = "d-nor"
+    formula: ClassVar[str] = "epsilon^2/2"
+    sense: ClassVar[str] = "approached as epsilon goes to 0; the largest is epsilon tanh(epsilon/2), see pure-to-zcdp"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        if value.is_infinite:
+            return None
+        if value.is_rational or value.root == 2:
+            return Bracket.exactly(value.squared() * Fraction(1, 2))
+        return enclosed(lambda: value.enclose(WORKING) ** 2 / 2)
+
+
+class _SameNumbers(Conversion):
+    """Shared: the same epsilon at a delta that is no smaller."""
+
+    formula: ClassVar[str] = "the same epsilon and delta"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return Bracket.exactly(value) if delta_of(source) <= delta_of(target) else None
+
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        return self.tight and delta_of(source) == delta_of(target)
+
+
+@define
+class PbdpToApproximate(_SameNumbers):
+    """(epsilon, delta)-pbdp is (epsilon, delta)-approximately private (K-T32).
+
+    >>> from dpspec_divergences import MultDelta, Pbdp
+    >>> str(PbdpToApproximate().convert(Pbdp(delta="0.1"), number(1), MultDelta(delta="0.1")))
+    '1'
+    """
+
+    name: ClassVar[str] = "pbdp-to-approximate"
+    citation: ClassVar[str] = "K-T32, K-T13"
+    source: ClassVar[str] = "pbdp"
+    target: ClassVar[str] = "mult-delta"
+    sense: ClassVar[str] = "the approximate delta is below the tail of the loss, and that below the delta of pbdp"
+
+
+@define
+class PbdpToProbabilistic(_SameNumbers):
+    """(epsilon, delta)-pbdp bounds the tail of the loss of the output itself (K-D10).
+
+    >>> from dpspec_divergences import Pbdp
+    >>> str(PbdpToProbabilistic().convert(Pbdp(delta="0.1"), number(1), LossTail(delta="0.1")))
+    '1'
+    """
+
+    name: ClassVar[str] = "pbdp-to-probabilistic"
+    citation: ClassVar[str] = "K-D10, K-T32"
+    source: ClassVar[str] = "pbdp"
+    target: ClassVar[str] = "probabilistic"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "attained by randomised response"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return super().convert(source, value, target) if cast("PrivacyLoss", target).sides == "one" else None
+
+
+@define
+class ProbabilisticToApproximate(_SameNumbers):
+    """(epsilon, delta)-probabilistic privacy is approximate privacy; the converse is false for delta > 0 (Z-T23).
+
+    >>> from dpspec_divergences import MultDelta
+    >>> str(ProbabilisticToApproximate().convert(LossTail(delta="0.1"), number(1), MultDelta(delta="0.1")))
+    '1'
+    """
+
+    name: ClassVar[str] = "probabilistic-to-approximate"
+    citation: ClassVar[str] = "Z-T23, K-T32"
+    source: ClassVar[str] = "probabilistic"
+    target: ClassVar[str] = "mult-delta"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "attained by giving everything away with probability delta, and else randomised response"
+
+
+@define
+class ApproximateToProbabilistic(Conversion):
+    """At a larger delta', epsilon' = ln(delta' e^epsilon + delta) - ln(delta' - delta).
+
+    On one side alone, epsilon' = epsilon + ln(delta'/(delta' - delta)).
+
+    Equivalent to delta' = delta (1 + e^-epsilon')/(1 - e^(epsilon - epsilon')) of Zhao et al. 2019.
+
+    >>> from dpspec_divergences import MultDelta
+    >>> target = LossTail(delta="1/2", sides="both")
+    >>> ApproximateToProbabilistic().convert(MultDelta(delta="1/4"), ln(3), target).upper.decimal()
+    '1.94591'
+    """
+
+    name: ClassVar[str] = "approximate-to-probabilistic"
+    citation: ClassVar[str] = "Z-T35; Zhao et al. 2019"
+    source: ClassVar[str] = "mult-delta"
+    target: ClassVar[str] = "probabilistic"
+    formula: ClassVar[str] = "ln((delta' e^epsilon + delta)/(delta' - delta)), on one side epsilon + ln(delta'/(delta' - delta))"
+    sense: ClassVar[str] = "on one side attained by an event of probability delta' and delta' e^-epsilon', while that leaves room"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        old, new = delta_of(source), delta_of(target)
+        if value.is_infinite:
+            return None
+        if old == 0:
+            return Bracket.exactly(value)
+        if new <= old:
+            return Bracket.exactly(INFINITY)
+        least = old if cast("PrivacyLoss", target).sides == "both" else Fraction(0)
+        return enclosed(lambda: (ball(new) * value.enclose(WORKING).exp() + ball(least)).log() - ball(new - old).log())
+
+
+@define
+class ChiSquaredToRenyi(Conversion):
+    """D_2 = ln(1 + chi-squared); smaller orders are below.
+
+    >>> target = Renyi(order=2)
+    >>> ChiSquaredToRenyi().convert(FDivergence(generator="chi-squared", direction="both"), number(2), target).upper.decimal()
+    '1.09861'
+    """
+
+    name: ClassVar[str] = "chi-squared-to-renyi"
+    citation: ClassVar[str] = "van Erven and Harremoes 2014, equation 7"
+    source: ClassVar[str] = "f-divergence"
+    target: ClassVar[str] = "renyi"
+    formula: ClassVar[str] = "ln(1 + chi-squared), for alpha <= 2"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "at alpha = 2 the same statement: every mechanism attains it"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        given = cast("FDivergence", source)
+        fits = given.generator == "chi-squared" and given.direction == "both" and cast("Renyi", target).order <= 2
+        if not fits or value.is_infinite:
+            return None
+        return (
+            Bracket.exactly(ln(1 + value.as_fraction()))
+            if value.is_rational
+            else enclosed(lambda: value.enclose(WORKING).log1p())
+        )
+
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        return cast("Renyi", target).order == 2
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        yield goal if goal.name == self.target else Renyi(order=Fraction(2))
+
+
+@define
+class FToTotalVariation(Conversion):
+    """From D_KL: min(sqrt(x/2), sqrt(1 - e^-x)). From the squared Hellinger distance sqrt(x (2 - x)), from chi-squared sqrt(x)/2.
+
+    >>> from dpspec_divergences import TotalVariation
+    >>> given = FDivergence(generator="hellinger", direction="both")
+    >>> FToTotalVariation().convert(given, number("1/2"), TotalVariation()).upper.decimal()
+    '0.866025'
+    """
+
+    name: ClassVar[str] = "f-divergence-to-total-variation"
+    citation: ClassVar[str] = "Pinsker; Bretagnolle and Huber 1979; Le Cam 1986; Cauchy and Schwarz"
+    source: ClassVar[str] = "f-divergence"
+    target: ClassVar[str] = "total-variation"
+    formula: ClassVar[str] = "kl: min(sqrt(x/2), sqrt(1 - e^-x)); hellinger: sqrt(x (2 - x)); chi-squared: sqrt(x)/2"
+    sense: ClassVar[str] = "classical inequalities; equal in the limits of no and of complete information"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        generator = cast("FDivergence", source).generator
+        if generator == "kl":
+            return distance_from_entropy(value)
+        if value >= 1 and generator == "hellinger":
+            return Bracket.exactly(1)
+        if generator == "hellinger":
+            return enclosed(lambda: value.enclose(WORKING).sqrt() * (2 - value.enclose(WORKING)).sqrt())
+        if generator == "chi-squared" and not value.is_infinite:
+            return enclosed(lambda: value.enclose(WORKING).sqrt() / 2)
+        return Bracket.exactly(min(value, number(1))) if generator == "total-variation" else None
+
+
+FROM_LOSSES: tuple[type[Conversion], ...] = (
+    PureToZcdp, PbdpToApproximate, PbdpToProbabilistic, ProbabilisticToApproximate, ApproximateToProbabilistic, ChiSquaredToRenyi,
+    FToTotalVariation,
 )  # fmt: skip

@@ -1,4 +1,10 @@
-"""Conversions from Renyi privacy of one order: each is one step of the paths that start from concentrated privacy."""
+"""Conversions from concentrated privacy (zCDP) to other standards.
+
+Every rho-concentrated mechanism satisfies what these say. A Gaussian one satisfies more, but that it is Gaussian does not follow
+from rho: from concentrated privacy alone no Gaussian trade-off function follows (K-S21); see `known`.
+
+Conversions from Renyi privacy of one order: each is one step of the paths that start from concentrated privacy.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +12,217 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar, cast
 
-from flint import arb
+from flint import arb, ctx
 
+from dpspec.base.exact import Bracket, Number, ball, ln
+from dpspec.base.params import define
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.conversion import Conversion
-from dpspec.exact import Bracket, Number, ball, ln
+from dpspec.grammar.rule import Conversion, Step
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import exponential, rational_exponential
-from dpspec.params import define
-from dpspec_divergences.from_zcdp import CKS, delta_of
 from dpspec_divergences.losses import Pbdp
-from dpspec_divergences.output import Renyi
-from dpspec_divergences.solving import WORKING, enclosed
+from dpspec_divergences.output import WORKING, Renyi, between, crossing, enclosed
 from dpspec_divergences.trade_off import HockeyStick
+
+BUN_STEINKE = "Bun and Steinke 2016"
+CKS = "Canonne, Kamath and Steinke 2020"
+ORDERS = tuple(Fraction(n, 4) for n in (5, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256))
+"""The Renyi orders through which a path may go."""
+
+
+def delta_of(target: OutputDivergence) -> Fraction:
+    """The delta of a standard that has one; 0 for others."""
+    return cast("Fraction", getattr(target, "delta", Fraction(0)))
+
+
+def simple(rho: Number, delta: Fraction) -> Bracket | None:
+    """rho + 2 sqrt(rho ln(1/delta)); None at delta = 0."""
+    if delta == 0 or rho.is_infinite:
+        return None
+    return enclosed(lambda: rho.enclose(WORKING) + 2 * (rho.enclose(WORKING) * ln(1 / delta).enclose(WORKING)).sqrt())
+
+
+@define
+class ZcdpToApproximate(Conversion):
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)): the formula by which the Census Bureau's budgets are most often quoted (B-X5).
+
+    From the tail of the privacy loss, P(L > epsilon) <= e^(-(epsilon - rho)^2 / (4 rho)) (K-T13), which is above delta.
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor, MultDelta
+    >>> ZcdpToApproximate().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
+    '18.1938'
+    """
+
+    name: ClassVar[str] = "zcdp-to-approximate"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.3; K-T13, Z-section 2.5"
+    source: ClassVar[str] = "d-nor"
+    target: ClassVar[str] = "mult-delta"
+    formula: ClassVar[str] = "rho + 2 sqrt(rho ln(1/delta))"
+    sense: ClassVar[str] = (
+        "bounds a tail of the loss, which no concentrated mechanism exhausts; the two improved formulas are below it"
+    )
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return simple(value, delta_of(target))
+
+
+@define
+class ZcdpToPbdp(ZcdpToApproximate):
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)), for every post-processing of the output (K-T13).
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor
+    >>> ZcdpToPbdp().convert(DNor(), number("2.63"), Pbdp(delta="1e-6")).upper.decimal()
+    '14.6857'
+    """
+
+    name: ClassVar[str] = "zcdp-to-pbdp"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; K-T13"
+    target: ClassVar[str] = "pbdp"
+    sense: ClassVar[str] = "a Chernoff bound on the tail of the loss, kept by post-processing"
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        if 0 < delta_of(goal) <= 1:
+            yield Pbdp(delta=delta_of(goal))
+
+
+@define
+class ZcdpToProbabilistic(ZcdpToApproximate):
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)) for the raw tail of the privacy loss (K-T13).
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor
+    >>> from dpspec_divergences.losses import PrivacyLoss
+    >>> ZcdpToProbabilistic().convert(DNor(), number("2.63"), PrivacyLoss(delta="1e-6")).upper.decimal()
+    '14.6857'
+    """
+
+    name: ClassVar[str] = "zcdp-to-probabilistic"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; K-T13"
+    target: ClassVar[str] = "probabilistic"
+    sense: ClassVar[str] = "a Chernoff bound on the tail of the loss"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return simple(value, delta_of(target)) if getattr(target, "sides", None) == "one" else None
+
+
+@define
+class ZcdpToApproximateBunSteinke(ZcdpToApproximate):
+    """The epsilon = rho + t at which delta = e^(-t^2/(4 rho)) 2/(c + sqrt(c^2 + 4/(pi rho))), c = 1 + t/(2 rho), t >= 0.
+
+    delta is the integral of e^-x P(L > epsilon + x) over x > 0, and the tail under it is bounded as in `zcdp-to-approximate`; the
+    Gaussian integral that remains is bounded by Komatsu's inequality.
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor, MultDelta
+    >>> ZcdpToApproximateBunSteinke().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
+    '17.7267'
+    """
+
+    name: ClassVar[str] = "zcdp-to-approximate-bun-steinke"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.6"
+    formula: ClassVar[str] = "rho + t with delta = e^(-t^2/(4 rho)) 2/(c + sqrt(c^2 + 4/(pi rho))), c = 1 + t/(2 rho)"
+    sense: ClassVar[str] = "integrates the tail instead of taking it at one point; zcdp-to-approximate-cks is below it"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        delta = delta_of(target)
+        if delta == 0 or value.is_infinite:
+            return None
+        if value == 0:
+            return Bracket.exactly(0)
+        with ctx.workprec(WORKING):
+            rho, log = value.enclose(WORKING), ln(1 / delta).enclose(WORKING)
+
+        def excess(beyond: arb) -> arb:
+            """ln of the bound over delta, for epsilon = rho + beyond."""
+            slope = 1 + beyond / (2 * rho)
+            return (2 / (slope + (slope**2 + 4 / (arb.pi() * rho)).sqrt())).log() - beyond**2 / (4 * rho) + log
+
+        with ctx.workprec(WORKING):
+            if not excess(arb(0)) > 0:
+                return enclosed(lambda: rho)
+        low, high = crossing(excess, Fraction(0))
+        return enclosed(lambda: rho + between(low, high))
+
+
+@define
+class ZcdpToApproximateCks(ZcdpToApproximate):
+    """epsilon = inf over alpha > 1 of alpha rho + ln(1 - 1/alpha) + ln(1/(alpha delta))/(alpha - 1).
+
+    The least value is at the only alpha with rho (alpha - 1)^2 + ln alpha = ln(1/delta), found between two points.
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor, MultDelta
+    >>> ZcdpToApproximateCks().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
+    '17.4306'
+    """
+
+    name: ClassVar[str] = "zcdp-to-approximate-cks"
+    citation: ClassVar[str] = f"{CKS}, Corollary 13"
+    formula: ClassVar[str] = "inf over alpha > 1 of alpha rho + ln(1 - 1/alpha) + ln(1/(alpha delta))/(alpha - 1)"
+    sense: ClassVar[str] = "the best that each single Renyi order gives this way; no single mechanism attains all orders at once"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        delta = delta_of(target)
+        if delta == 0 or value.is_infinite:
+            return None
+        if value == 0:
+            return Bracket.exactly(0)
+        with ctx.workprec(WORKING):
+            rho, log = value.enclose(WORKING), ln(1 / delta).enclose(WORKING)
+        low, high = crossing(lambda beyond: log - rho * beyond**2 - (1 + beyond).log(), Fraction(0))
+        if low == 0:
+            return None
+
+        def least() -> arb:
+            beyond = between(low, high)
+            order = 1 + beyond
+            return order * rho + (beyond / order).log() + (log - order.log()) / beyond
+
+        return enclosed(least)
+
+
+@define
+class ZcdpToRenyi(Conversion):
+    """gamma = alpha rho, for every order alpha > 1: the definition (K-D17).
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor
+    >>> str(ZcdpToRenyi().convert(DNor(), number("2.63"), Renyi(order=2)))
+    '263/50'
+    """
+
+    name: ClassVar[str] = "zcdp-to-renyi"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Definition 1.1; K-D17, K-T14"
+    source: ClassVar[str] = "d-nor"
+    target: ClassVar[str] = "renyi"
+    formula: ClassVar[str] = "alpha rho"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "attained by Gaussian noise at every order; all orders together are the definition of rho"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return None if value.is_infinite else Bracket.exactly(value * cast("Renyi", target).order)
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        if goal.name == self.target:
+            yield goal
+        elif goal.name not in ("d-nor", "f-divergence"):
+            yield from (Renyi(order=order) for order in ORDERS)
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        """Towards a Renyi budget alone: to the others there are better ways, and a search should not try every order."""
+        if goal.output_divergence.name == self.target:
+            yield from super().propose(premise, goal)
+
+
+FROM_ZCDP: tuple[type[Conversion], ...] = (
+    ZcdpToApproximate, ZcdpToApproximateBunSteinke, ZcdpToApproximateCks, ZcdpToPbdp, ZcdpToProbabilistic, ZcdpToRenyi,
+)  # fmt: skip
+
+
+# --- conversions from Renyi privacy of one order --------------------------------------------------
+
 
 MIRONOV = "Mironov 2017"
 
@@ -30,7 +235,7 @@ def _order(source: OutputDivergence) -> Fraction:
 class RenyiToApproximate(Conversion):
     """epsilon = gamma + ln(1/delta)/(alpha - 1): Markov's inequality for e^((alpha - 1) L) (K-T13).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import MultDelta
     >>> RenyiToApproximate().convert(Renyi(order=2), number("5.26"), MultDelta(delta="8.73865e-3")).upper.decimal()
     '10'
@@ -54,7 +259,7 @@ class RenyiToApproximate(Conversion):
 class RenyiToPbdp(RenyiToApproximate):
     """epsilon = gamma + ln(1/delta)/(alpha - 1), for every post-processing of the output (K-T13).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> RenyiToPbdp().convert(Renyi(order=2), number("5.26"), Pbdp(delta="8.73865e-3")).upper.decimal()
     '10'
     """
@@ -73,7 +278,7 @@ class RenyiToPbdp(RenyiToApproximate):
 class RenyiToProbabilistic(RenyiToApproximate):
     """epsilon = gamma + ln(1/delta)/(alpha - 1) for the raw tail of the privacy loss (K-T13).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences.losses import PrivacyLoss
     >>> RenyiToProbabilistic().convert(Renyi(order=2), number("5.26"), PrivacyLoss(delta="8.73865e-3")).upper.decimal()
     '10'
@@ -93,7 +298,7 @@ class RenyiToProbabilistic(RenyiToApproximate):
 class RenyiToApproximateCks(RenyiToApproximate):
     """epsilon = gamma + ln(1 - 1/alpha) + ln(1/(alpha delta))/(alpha - 1).
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import MultDelta
     >>> RenyiToApproximateCks().convert(Renyi(order=2), number("5.26"), MultDelta(delta="8.73865e-3")).upper.decimal()
     '8.61371'
@@ -123,7 +328,7 @@ class RenyiToHockeyStick(Conversion):
     With r = e^(gamma - epsilon) and b = alpha/(alpha - 1) it is (r/b)^(alpha - 1)/alpha at p = (r/b)^(alpha - 1), and 1 - 1/r at
     p = 1 from r = b on.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import HockeyStick
     >>> [str(RenyiToHockeyStick().convert(Renyi(order=2), number(g), HockeyStick(epsilon="ln(3)"))) for g in ("ln(3)", "ln(9)")]
     ['1/4', '2/3']
@@ -154,7 +359,7 @@ class RenyiToHockeyStick(Conversion):
 class RenyiToRenyi(Conversion):
     """D_alpha never decreases in alpha: gamma at a larger order is gamma at a smaller one.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> str(RenyiToRenyi().convert(Renyi(order=4), number(1), Renyi(order=2)))
     '1'
     """

@@ -11,14 +11,13 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number
+from dpspec.base.params import Rational, Text, define
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.errors import NoRouteError
-from dpspec.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
 from dpspec.laws.trade_off import TradeOff
-from dpspec.params import Rational, Text, define
-from dpspec_divergences.binary import by_hockey_stick
-from dpspec_divergences.output import Bound, MultDelta, Named, both_ways, is_pure
+from dpspec_divergences.output import Bound, MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
 """Bits by which the working precision exceeds what is asked for."""
@@ -37,7 +36,7 @@ class Pbdp(Named):
     Args:
         delta: the probability, in (0, 1].
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")
     >>> [str(Pbdp(delta=delta).between(*laws)) for delta in ("1/10", "9/10")]
     ['ln(3)', 'ln(9/7)']
@@ -133,7 +132,7 @@ def _log_ratio(level: Fraction, power: Fraction) -> Number:
 
 
 @define
-class PrivacyLoss(Named):
+class LossTail(Named):
     """The tail of the privacy loss, "probabilistic differential privacy": the least epsilon with P(L > epsilon) <= delta.
 
     One side as in K-D9, or both, P(|L| > epsilon) <= delta, as in Z-D10; the larger of the two orders. It is not registered as a
@@ -144,9 +143,9 @@ class PrivacyLoss(Named):
         delta: the probability, in [0, 1).
         sides: one (losses above epsilon), or both (gains too).
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")
-    >>> str(PrivacyLoss(delta="1/10").between(*laws)), str(PrivacyLoss(delta="8/10").between(*laws))
+    >>> str(LossTail(delta="1/10").between(*laws)), str(LossTail(delta="8/10").between(*laws))
     ('ln(3)', '0')
     """
 

@@ -1,25 +1,188 @@
-"""Output divergences: multiplicative, approximate, normalised Renyi, Renyi of one order, total variation.
+"""What a divergence allows on one event: the largest p = P(S) at q = Q(S), in ball arithmetic.
+
+Every divergence here obeys data processing, so that the binary laws (p, 1 - p) and (q, 1 - q) decide.
+
+Answers that use up a bound to the last, for each standard of protection.
+
+Output divergences: multiplicative, approximate, normalised Renyi, Renyi of one order, total variation.
 
 Each is a function of the pair of laws seen through its likelihood ratio (`Dichotomy`), in both directions.
+
+Numbers that are defined by an equation or as a least value, in brackets whose ends are proved in ball arithmetic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
 
-from flint import arb
+from flint import arb, ctx
 
-from dpspec.blocks.composing import Composed, Spent, added, total
-from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
-from dpspec.exact import ZERO, Bracket, Number, ball, number, rounded_product, sqrt
-from dpspec.laws.answers import Answers
+from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number, rounded_product, sqrt
+from dpspec.base.params import Rational, define
+from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, added, total
 from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.params import Rational, define
-from dpspec_divergences import extremal
-from dpspec_divergences.binary import ORDERS, by_hockey_stick, by_power
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.laws.law import Answers, FiniteLaw
+from dpspec.laws.numeric import rational_exponential
+from dpspec.laws.trade_off import TradeOff
+
+ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 22, 32, 48, 72, 128, 256, 512))
+"""The Renyi orders through which a concentrated claim is looked at."""
+
+_HALVINGS = 50
+
+
+def by_hockey_stick(q: arb, epsilon: arb, delta: Fraction) -> arb:
+    """min(e^epsilon q + delta, 1 - e^-epsilon (1 - q - delta), 1): the event, and its complement the other way round.
+
+    >>> by_hockey_stick(arb("0.25"), arb(2).log(), Fraction(0)).overlaps(arb("0.5"))
+    True
+    """
+    slack = ball(delta)
+    straight = epsilon.exp() * q + slack
+    return straight.min(1 - (-epsilon).exp() * (1 - q - slack)).min(arb(1))
+
+
+def by_power(q: arb, budgets: Sequence[tuple[Fraction, arb]]) -> arb:
+    """The largest p with D_a(p || q) <= c and D_a(q || p) <= c for all given (a, c), a > 1.
+
+    With F(u, v) = u^a v^(1-a) + (1-u)^a (1-v)^(1-a) this says F(p, q) and F(q, p) <= e^((a-1) c), both increasing in p above q.
+    Solved in floats, then enclosed by checks in ball arithmetic.
+
+    >>> found = by_power(arb("0.5"), [(Fraction(2), (arb(4) / 3).log())])
+    >>> round(float(found.mid()), 9)
+    0.75
+    """
+    if q <= 0 or q >= 1:
+        return arb(0) if q <= 0 else arb(1)
+    at, limits = float(q.mid()), [(float(a), float((ball(a - 1) * c).mid())) for a, c in budgets]
+    low, high = at, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _fits(middle, at, limits) else (low, middle)
+    exact = [(ball(a), (ball(a - 1) * c).exp()) for a, c in budgets]
+    return _enclosed(low, q, exact)
+
+
+def _fits(p: float, q: float, limits: list[tuple[float, float]]) -> bool:
+    """Whether ln F <= limit both ways for every order; an order that fails moves to the front, to be asked first next time."""
+    hit, miss = math.log(p / q), math.log1p(-p) - math.log1p(-q) if p < 1 else -math.inf
+    for place, (order, limit) in enumerate(limits):
+        forth = _log_sum(math.log(q) + order * hit, math.log1p(-q) + order * miss)
+        back = _log_sum(math.log(p) - order * hit, math.log1p(-p) - order * miss) if p < 1 else math.inf
+        if max(forth, back) > limit:
+            limits.insert(0, limits.pop(place))
+            return False
+    return True
+
+
+def _log_sum(a: float, b: float) -> float:
+    """ln(e^a + e^b)."""
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+
+
+def _enclosed(found: float, q: arb, budgets: Sequence[tuple[arb, arb]]) -> arb:
+    """A ball around the solution, widened until both its ends are certain."""
+    width = 1e-14
+    low, high = q, arb(1)
+    while width < 1:
+        below, above = arb(found - width), arb(found + width)
+        if low is q and below > q and all(_power(u, v, a) <= top for a, top in budgets for u, v in ((below, q), (q, below))):
+            low = below
+        if above >= 1 or any(_power(u, v, a) > top for a, top in budgets for u, v in ((above, q), (q, above))):
+            high = above.min(arb(1))
+            break
+        width *= 8
+    return low.union(high)
+
+
+def _power(u: arb, v: arb, order: arb) -> arb:
+    return u**order * v ** (1 - order) + (1 - u) ** order * (1 - v) ** (1 - order)
+
+
+# --- answers that use up a bound to the last, for each standard of protection ---------------------
+
+
+_LARGEST = 40
+"""Odds are written down as ratios up to e^40."""
+
+
+def geometric(bound: Number) -> Answers:
+    """Two-sided geometric noise of decay epsilon: its log-ratio is epsilon for each step, everywhere (B-D15)."""
+    law = partial(TwoSidedGeometricLaw, decay=bound)
+    return Answers(law=law, words=f"plus two-sided geometric noise of decay {bound}")
+
+
+def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[Answers]:
+    """The worst pair of (epsilon, delta)-privacy: truth shown with probability delta, else a coin of odds e^epsilon."""
+    if bound > _LARGEST:
+        return
+    exact = rational_exponential(bound) if bound.root == 1 else None
+    odds = dyadic(bound.enclose(64).exp().lower()) if exact is None else exact
+    truth, lie = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
+    if not delta:
+        laws = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
+        yield Answers(law=laws.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
+        return
+    shown = (("surely no", lie), ("surely yes", truth))
+    both = [FiniteLaw.of({sign: delta, "yes": p, "no": 1 - delta - p}) for sign, p in shown]
+    words = f"with probability {delta} what surely holds, else yes with odds of {odds} to 1 if so, 1 to {odds} if not"
+    yield Answers(law=both.__getitem__, words=words, most=1)
+
+
+def discrete_gaussian(bound: Number) -> Answers:
+    """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others (B-D18)."""
+    exact = bound.squared() if bound.is_rational or bound.root == 2 else None
+    rate = exact.as_fraction() if exact is not None and exact.is_rational else dyadic((bound.enclose(64) ** 2).lower())
+    variance = 1 / (2 * rate)
+    law = partial(DiscreteGaussianLaw, variance=variance)
+    return Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
+
+
+def linear_coin(bound: Number) -> Answers:
+    """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1 (B-D19)."""
+    rate = bound.as_fraction() if bound.is_rational else dyadic(bound.enclose(64).lower())
+
+    def law(i: int) -> FiniteLaw:
+        return FiniteLaw.bernoulli(min(Fraction(1), rate * i))
+
+    return Answers(law=law, words=f"answered by yes with probability {rate} for each 1 in it, at most 1")
+
+
+def gaussian(bound: Number) -> Iterator[Answers]:
+    """Gaussian noise of variance 1/mu^2: mu for each step, exactly."""
+    if bound.is_rational:
+        variance = 1 / bound.as_fraction() ** 2
+        yield Answers(law=partial(_gaussian, variance), words=f"plus Gaussian noise of variance {variance}")
+
+
+def _gaussian(variance: Fraction, center: int) -> GaussianLaw:
+    return GaussianLaw(center, variance)
+
+
+def of_curve(bound: Number, curve: TradeOff) -> Iterator[Answers]:
+    """The pair of laws whose trade-off function is the curve of so many steps."""
+    steps = int(dyadic(ball(bound.as_fraction()).lower()).__floor__()) if bound.is_rational else 0
+    if steps < 1:
+        return
+    knots = curve.group(steps).knots
+    pieces = list(itertools.pairwise(knots))
+    no: dict[Hashable, Fraction] = {place: right[0] - left[0] for place, (left, right) in enumerate(pieces)}
+    yes: dict[Hashable, Fraction] = {place: left[1] - right[1] for place, (left, right) in enumerate(pieces)}
+    yes[-1] = 1 - knots[0][1]
+    laws = (FiniteLaw.of(no), FiniteLaw.of(yes))
+    yield Answers(law=laws.__getitem__, words=f"by the two laws of the trade-off function {curve.group(steps)}", most=1)
+
+
+# --- output divergences ---------------------------------------------------------------------------
+
 
 Bound = tuple[Number, str]
 
@@ -52,7 +215,7 @@ class Mult(Named):
 
     d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> str(Mult().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(2)'
     """
@@ -73,8 +236,8 @@ class Mult(Named):
         return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
-        yield extremal.geometric(bound)
-        yield from extremal.coin(bound)
+        yield geometric(bound)
+        yield from coin(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, Fraction(0))
@@ -87,7 +250,7 @@ class Mult(Named):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         return added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K-section 6")
 
 
@@ -101,7 +264,7 @@ class MultDelta(Named):
     Args:
         delta: the slack in probability, in [0, 1); part of the name of the divergence.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> str(MultDelta(delta="0.1").between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(8/5)'
     """
@@ -120,7 +283,7 @@ class MultDelta(Named):
         return ((bound, number(self.delta)),)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
-        yield from extremal.coin(bound, self.delta)
+        yield from coin(bound, self.delta)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
@@ -132,7 +295,7 @@ class MultDelta(Named):
             return number(1), "a larger delta only relaxes"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         """The naive sums of the epsilons and of the deltas, which have to stay below 1."""
         delta = Fraction(0)
         for measured, _ in parts:
@@ -164,7 +327,7 @@ class DNor(Named):
     whenever D_beta(P||R) <= a beta and D_beta(R||Q) <= b beta for all beta > 1, and the least value over t in (0, 1) is
     alpha (sqrt(a) + sqrt(b))^2.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> value = DNor().between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))
     >>> value.lower.decimal(), value.upper.decimal()
     ('0.741152', '0.741152')
@@ -189,7 +352,7 @@ class DNor(Named):
         return rounded_product(constant, constant)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
-        yield extremal.discrete_gaussian(bound)
+        yield discrete_gaussian(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """Through the orders 9/8 to 64 only, which is a concave function above the exact one."""
@@ -200,7 +363,7 @@ class DNor(Named):
             return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         return added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K-section 6")
 
 
@@ -214,7 +377,7 @@ class Renyi(Named):
     Args:
         order: alpha > 1.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> str(Renyi(order=2).between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(4/3)'
     """
@@ -233,7 +396,7 @@ class Renyi(Named):
     def extremal(self, bound: Number) -> Iterator[Answers]:
         rate = (bound / self.order).sqrt() if bound.root == 1 else None
         if rate is not None:
-            yield extremal.discrete_gaussian(rate)
+            yield discrete_gaussian(rate)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_power(q, [(self.order, bound)])
@@ -245,7 +408,7 @@ class Renyi(Named):
             return number(1), "D_alpha never decreases in alpha"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         return added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K-section 6")
 
     def __str__(self) -> str:
@@ -259,7 +422,7 @@ class TotalVariation(Named):
     d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
     distance and releasing the data themselves has a finite constant (B-S12). Its budget is the `distance`.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> str(TotalVariation().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     '1/4'
     """
@@ -279,7 +442,7 @@ class TotalVariation(Named):
         return ((ZERO, bound),)
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
-        yield extremal.linear_coin(bound)
+        yield linear_coin(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return (q + bound).min(arb(1))
@@ -291,10 +454,56 @@ class TotalVariation(Named):
             return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         return added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn (B-D19)")
 
 
 def is_pure(divergence: OutputDivergence) -> bool:
     """Whether the divergence is the multiplicative distance, under either name."""
     return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)
+
+
+# --- solving --------------------------------------------------------------------------------------
+
+
+WORKING = 160
+"""Bits of the balls."""
+
+CLOSE = Fraction(1, 1 << 64)
+"""Brackets are halved until they are this narrow, in relation to their size."""
+
+
+def crossing(excess: Callable[[arb], arb], low: Fraction, *, step: Fraction = Fraction(1)) -> tuple[Fraction, Fraction]:
+    """Two points around the only zero above `low` of a function that is positive before it and negative after it.
+
+    Each end moves only when the sign there is certain; when it is not, the bracket stays as wide as it is.
+
+    >>> low, high = crossing(lambda x: 2 - x * x, Fraction(0))
+    >>> low**2 < 2 < high**2, float(high - low) < 1e-18
+    (True, True)
+    """
+    with ctx.workprec(WORKING):
+        high = low + step
+        while not excess(ball(high)) < 0:
+            high, step = high + step, 2 * step
+        while high - low > CLOSE * max(high, CLOSE):
+            middle = dyadic((ball(low + high) / 2).mid())
+            value = excess(ball(middle))
+            if value > 0:
+                low = middle
+            elif value < 0:
+                high = middle
+            else:
+                break
+    return low, high
+
+
+def enclosed(formula: Callable[[], arb]) -> Bracket:
+    """The bracket, from 0 on, of a formula that is evaluated in ball arithmetic."""
+    with ctx.workprec(WORKING):
+        return Bracket.around(formula(), least=0)
+
+
+def between(low: Fraction, high: Fraction) -> arb:
+    """A ball around all numbers from low to high."""
+    return ball(low).union(ball(high))

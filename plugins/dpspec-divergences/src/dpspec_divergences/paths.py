@@ -8,16 +8,22 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.blocks.households import Households
+from dpspec.base.errors import NotEnumerableError, ParameterError
+from dpspec.base.exact import INFINITY, ZERO, Number, NumberLike, number
+from dpspec.base.params import Registered, define
 from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import NotEnumerableError, ParameterError
-from dpspec.exact import INFINITY, ZERO, Number, NumberLike, number
-from dpspec.params import Registered, define
-from dpspec_divergences.counting import Bound, HammingOrdered, Minorised
-from dpspec_divergences.relations import AddRemove, CountedRelation, DifferInOnePosition, ReplaceOne
+from dpspec_divergences.counting import (
+    AddRemove,
+    Bound,
+    CountedRelation,
+    DifferInOnePosition,
+    HammingOrdered,
+    Minorised,
+    ReplaceOne,
+)
 
 LISTED = 2000
 """Shortest paths are searched on spaces with at most this many datasets."""

@@ -1,4 +1,9 @@
-"""Output divergences of trade-off functions: hockey stick, Gaussian privacy, and steps of a given curve."""
+"""Output divergences of trade-off functions: hockey stick, Gaussian privacy, and steps of a given curve.
+
+Trade-off functions from lists of points: many (epsilon, delta) of one mechanism say more than any of them alone (K-S10).
+
+Both functions round to the safe side: the curve is nowhere above the largest one that the points imply.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +15,15 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.blocks.composing import Composed, Spent, total
-from dpspec.blocks.output_divergence import EventBounds, OutputDivergence
-from dpspec.errors import ParameterError
-from dpspec.exact import INFINITY, Bracket, Number, ball, dyadic, ln, number, rounded_product, sqrt
-from dpspec.laws.answers import Answers
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number, rational, rounded_product, sqrt
+from dpspec.base.params import Exact, Items, Rational, define
+from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, total
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
-from dpspec.laws.least_mu import least_mu
+from dpspec.laws.law import Answers
 from dpspec.laws.numeric import rational_exponential
-from dpspec.laws.trade_off import PERFECT, TradeOff
-from dpspec.params import Exact, Items, Rational, define
-from dpspec_divergences import extremal
+from dpspec.laws.trade_off import PERFECT, TradeOff, least_mu
+from dpspec_divergences import output as extremal
 from dpspec_divergences.f_divergence import by_total_variation
 from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
 
@@ -45,7 +48,7 @@ class HockeyStick(Named):
     Args:
         epsilon: the log-ratio that is free, at least 0.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> str(HockeyStick(epsilon="ln(2)").between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")))
     '1/4'
     """
@@ -88,7 +91,7 @@ class HockeyStick(Named):
             return number(1), "at epsilon = 0 it is the total variation"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         """The naive sums of the epsilons, which are part of the divergences, and of the deltas."""
         sticks = [measured for measured, _ in parts if isinstance(measured, HockeyStick)]
         if len(sticks) < len(parts):
@@ -169,7 +172,7 @@ class GaussianTradeOff(Named):
             return number(_DENSITY), "it is at most 2 Phi(mu/2) - 1, and the Gaussian density is below 2/5"
         return None
 
-    def composed(self, parts: Spent) -> Composed | None:
+    def composed(self, parts: SpentBudgets) -> Composed | None:
         if any(measured != self for measured, _ in parts):
             return None
         square = total(rounded_product(value, value) for _, value in parts)
@@ -194,7 +197,7 @@ class TradeOffSteps(Named):
         epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with
         delta: the slack in probability.
 
-    >>> from dpspec.laws.finite import FiniteLaw
+    >>> from dpspec.laws.law import FiniteLaw
     >>> steps = TradeOffSteps(epsilon="ln(2)")
     >>> str(steps.between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))), str(steps.f)
     ('2', '(0, 1), (1/3, 1/3), (1, 0)')
@@ -304,3 +307,95 @@ def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delt
         rule = "has an irrational e^epsilon, and the knots of a curve are rational"
         raise ParameterError("epsilon", rule, 'write "ln(3)", or a curve by its knots', value=str(epsilon))
     return TradeOff.approximate(ratio, delta)
+
+
+# --- trade-off functions from lists of points -----------------------------------------------------
+
+
+MOST_POINTS = 64
+BITS = 64
+
+ErrorPoint = tuple[NumberLike, NumberLike]
+"""epsilon and delta."""
+
+
+def curve_of_approximate(points: Iterable[ErrorPoint]) -> TradeOff:
+    """f = the pointwise largest max(0, 1 - delta - e^epsilon x, e^-epsilon (1 - delta - x)) over the points (K-section 6, K-T18).
+
+    Exact when the points are the whole curve of the mechanism; for finitely many of them the largest that they imply.
+
+    Args:
+        points: pairs (epsilon, delta), each of which the mechanism satisfies.
+
+    Raises:
+        ParameterError: no points, more than `MOST_POINTS`, or one outside epsilon >= 0, 0 <= delta <= 1.
+
+    >>> str(curve_of_approximate([("ln(2)", "1/4"), ("ln(8)", 0)]))
+    '(0, 1), (1/24, 2/3), (1/4, 1/4), (2/3, 1/24), (1, 0)'
+    """
+    lines = [(Fraction(0), Fraction(0))]
+    for epsilon, delta in _read(points):
+        ratio = _ratio(epsilon)
+        lines += [(1 - delta, -ratio), ((1 - delta) / ratio, -1 / ratio)]
+    levels = {Fraction(0), Fraction(1)}
+    for (a, s), (b, t) in itertools.combinations(set(lines), 2):
+        if s != t and 0 < (level := (b - a) / (s - t)) < 1:
+            levels.add(level)
+    return TradeOff([(level, max(a + s * level for a, s in lines)) for level in levels])
+
+
+def curve_of_pbdp(points: Iterable[ErrorPoint]) -> TradeOff:
+    """The largest convex curve below what the points say: at level delta e^-epsilon the error is at least 1 - delta (K-T11).
+
+    For the whole curve of a mechanism f(delta e^-epsilon(delta)) = 1 - delta; finitely many points leave steps between them.
+
+    Args:
+        points: pairs (epsilon, delta) of probabilistically bounded privacy.
+
+    Raises:
+        ParameterError: as for `curve_of_approximate`.
+
+    >>> str(curve_of_pbdp([("ln(3)", "3/4"), ("ln(3)", "3/8")]))
+    '(0, 5/8), (1/8, 1/4), (1/4, 0), (1, 0)'
+    """
+    steps = sorted((delta / _ratio(epsilon), 1 - delta) for epsilon, delta in _read(points))
+    errors = [max(error for _, error in steps[place:]) for place in range(len(steps))] + [Fraction(0)]
+    ends = [Fraction(0), *(level for level, _ in steps)]
+    return TradeOff(_convex([*zip(ends, errors, strict=True), (Fraction(1), Fraction(0))]))
+
+
+def _read(points: Iterable[ErrorPoint]) -> list[tuple[Number, Fraction]]:
+    read = [
+        (number(epsilon, "epsilon"), rational(delta, "delta")) for epsilon, delta in itertools.islice(points, MOST_POINTS + 1)
+    ]
+    if not 0 < len(read) <= MOST_POINTS:
+        raise ParameterError("points", f"must be 1 to {MOST_POINTS}", "choose some of them", value=len(read))
+    for epsilon, delta in read:
+        if epsilon < 0 or epsilon.is_infinite or not 0 <= delta <= 1:
+            raise ParameterError("point", "needs epsilon >= 0 and 0 <= delta <= 1", value=f"({epsilon}, {delta})")
+    return read
+
+
+def _ratio(epsilon: Number) -> Fraction:
+    """e^epsilon, rounded up where it is irrational."""
+    exact = rational_exponential(epsilon)
+    if exact is not None:
+        return exact
+    with ctx.workprec(BITS):
+        return dyadic(epsilon.enclose(BITS).exp().upper())
+
+
+def _convex(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """The corners of the largest convex function below some points, from left to right."""
+    hull: list[tuple[Fraction, Fraction]] = []
+    for level, error in points:
+        while len(hull) > 1:
+            (a, b), (c, d) = hull[-2:]
+            if (d - b) * (level - a) < (error - b) * (c - a):
+                break
+            hull.pop()
+        if hull and hull[-1][0] == level:
+            hull[-1] = level, min(error, hull[-1][1])
+        else:
+            hull.append((level, error))
+    return hull

@@ -8,31 +8,46 @@ pairs; a trade-off function the pair whose curve it is; Gaussian privacy two Gau
 
 so that these conversions are tight: the worst pair is a mechanism that attains the number. Where e^epsilon is irrational, the
 pair lies between two with rational atoms, and the number in a bracket.
+
+Group privacy where the output divergence is no metric: approximate privacy, whose delta grows with the group.
+
+Where it is a metric (pure, concentrated, Gaussian privacy, curves), neighbours extend to paths and the budget is multiplied by
+the length k, so that rho grows with k^2: no rule of its own is needed.
+
+Conversions for mechanisms of known noise: Gaussian, and discrete Gaussian.
+
+f-divergences of two Gaussians mu apart: in closed form for four generators, by quadrature for the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
-from flint import ctx
+from flint import arb, ctx
 
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import ZERO, Bracket, Number, dyadic
+from dpspec.base.params import define
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.conversion import Conversion
-from dpspec.errors import NoRouteError
-from dpspec.exact import ZERO, Bracket, Number, dyadic
+from dpspec.grammar.rule import Conversion, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.continuous import Gaussian
+from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.integers import DiscreteGaussianLaw
 from dpspec.laws.numeric import rational_exponential
 from dpspec.laws.trade_off import TradeOff
+from dpspec_divergences.f_divergence import FDivergence
+from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
-from dpspec_divergences.output import DNor, Mult, MultDelta, TotalVariation
+from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, TotalVariation, enclosed
 from dpspec_divergences.trade_off import MOST_STEPS, GaussianTradeOff, HockeyStick, TradeOffSteps
 
-Pairs = tuple[Dichotomy, Dichotomy]
+DichotomyPair = tuple[Dichotomy, Dichotomy]
 """Two pairs that the worst pair lies between; the same one twice when it is known exactly."""
 
 LARGEST = 64
@@ -46,7 +61,7 @@ def worst_curve(source: OutputDivergence, value: Number) -> tuple[TradeOff, Trad
     Raises:
         NoRouteError: when the standard has no such curve with finitely many corners.
 
-    >>> from dpspec.exact import ln
+    >>> from dpspec.base.exact import ln
     >>> str(worst_curve(MultDelta(delta="1/5"), ln(3))[1])
     '(0, 4/5), (1/5, 1/5), (4/5, 0), (1, 0)'
     """
@@ -55,7 +70,7 @@ def worst_curve(source: OutputDivergence, value: Number) -> tuple[TradeOff, Trad
 
 
 @singledispatch
-def worst_pairs(source: OutputDivergence, value: Number) -> Pairs:  # noqa: ARG001 - for standards without one
+def worst_pairs(source: OutputDivergence, value: Number) -> DichotomyPair:  # noqa: ARG001 - for standards without one
     """The worst pair that a budget of a standard allows on neighbours.
 
     Raises:
@@ -65,27 +80,27 @@ def worst_pairs(source: OutputDivergence, value: Number) -> Pairs:  # noqa: ARG0
 
 
 @worst_pairs.register
-def _(source: Mult, value: Number) -> Pairs:  # noqa: ARG001 - it has no parameter
+def _(source: Mult, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
     return _responses(value, (Fraction(0), Fraction(0)))
 
 
 @worst_pairs.register
-def _(source: MultDelta, value: Number) -> Pairs:
+def _(source: MultDelta, value: Number) -> DichotomyPair:
     return _responses(value, (source.delta, source.delta))
 
 
 @worst_pairs.register
-def _(source: HockeyStick, value: Number) -> Pairs:
+def _(source: HockeyStick, value: Number) -> DichotomyPair:
     return _responses(source.epsilon, _around(value))
 
 
 @worst_pairs.register
-def _(source: TotalVariation, value: Number) -> Pairs:  # noqa: ARG001 - it has no parameter
+def _(source: TotalVariation, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
     return _responses(ZERO, _around(value))
 
 
 @worst_pairs.register
-def _(source: TradeOffSteps, value: Number) -> Pairs:
+def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
     steps = MOST_STEPS + 1 if value.is_infinite else int(dyadic(value.enclose(BITS).lower()).__floor__())
     if steps > MOST_STEPS:
         raise NoRouteError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
@@ -97,7 +112,7 @@ def _(source: TradeOffSteps, value: Number) -> Pairs:
 
 
 @worst_pairs.register
-def _(source: GaussianTradeOff, value: Number) -> Pairs:
+def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
     if value.is_infinite or value > LARGEST:
         raise NoRouteError(source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value)
     if value.logs:
@@ -111,10 +126,10 @@ def _gaussians(square: Fraction) -> Dichotomy:
     """N(0, 1/mu^2) against N(1, 1/mu^2), by mu^2."""
     if square == 0:
         return FiniteDichotomy((1,), (1,), 1, 1)
-    return Gaussian(0, 1 / square).against(Gaussian(1, 1 / square))
+    return GaussianLaw(0, 1 / square).against(GaussianLaw(1, 1 / square))
 
 
-def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> Pairs:
+def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> DichotomyPair:
     if epsilon.is_infinite:
         return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
     if epsilon > LARGEST:
@@ -154,7 +169,7 @@ def _ends(value: Number) -> tuple[Fraction, Fraction]:
 class WorstPair(Conversion):
     """The number of the worst pair of the source.
 
-    >>> from dpspec.exact import number
+    >>> from dpspec.base.exact import number
     >>> approximate = WORST_PAIRS["gaussian-to-approximate"]()
     >>> approximate.convert(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
     '16.742'
@@ -269,3 +284,194 @@ def _made() -> Iterator[type[WorstPair]]:
 
 WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
 """The conversions by worst pairs, by name."""
+
+
+# --- group privacy where the output divergence is no metric ---------------------------------------
+
+
+MOST = 10_000
+"""Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
+
+GROUPS_LARGEST = 200
+"""Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
+
+
+@define
+class ApproximateGroups(Rule):
+    """(epsilon, delta) on neighbours gives (k epsilon, delta sum of e^(i epsilon) over i < k) on datasets k steps apart.
+
+    P_0(S) <= e^epsilon P_1(S) + delta <= ... <= e^(k epsilon) P_k(S) + delta sum of e^(i epsilon), i < k, along a path of k
+    neighbours inside the universe, here the whole space. The new distance is one of neighbours too, each k old steps apart.
+
+    >>> from dpspec.base.exact import ln
+    >>> str(group_delta(Fraction(1, 100), ln(2), 3))
+    '7/100'
+    """
+
+    name: ClassVar[str] = "approximate-groups"
+    citation: ClassVar[str] = "standard group privacy, K-section 6 (external); B-S2, B-S3"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "steps": "new neighbours are at most k old steps apart",
+        "paths inside": "the path runs inside the universe, here the whole space",
+        "epsilon grows": "the new epsilon is at least k times the old one",
+        "delta grows": "the new delta is at least the old one times the sum of e^(i epsilon) over i < k",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        source, target, value = premise.output_divergence, goal.output_divergence, premise.budget.uniform()
+        if not isinstance(source, MultDelta) or not isinstance(target, MultDelta) or value is None or value.is_infinite:
+            return
+        steps = self._steps(premise, goal)
+        if steps is None or group_delta(source.delta, value, steps) > target.delta:
+            return
+        budget = UniformBudget(parameter=premise.budget.parameter, value=value * steps)
+        yield Step(
+            rule=self.name,
+            block="input divergence",
+            before=premise,
+            after=premise.replace(input_divergence=goal.input_divergence, output_divergence=target, budget=budget),
+            reason=f"{steps} neighbours in a row: epsilon times {steps}, delta times the sum of e^(i epsilon) for i < {steps}",
+            citation=self.citation,
+            parameters={"steps": steps},
+        )
+
+    def _steps(self, premise: PrivacySpec, goal: PrivacySpec) -> int | None:
+        """How many old steps make one new one, along paths that stay in the one universe."""
+        new, path = goal.input_divergence, premise.input_divergence.path_form()
+        if path is None or not new.is_neighbour_form or new == premise.input_divergence or premise.space != goal.space:
+            return None
+        if premise.multiverse.invariants != ():
+            return None
+        known = path.bounded_by(new, goal.space) or new.bounds(path, goal.space)
+        if known is None or not known[0].is_rational or not 1 <= known[0] <= MOST:
+            return None
+        return int(known[0].as_fraction())
+
+
+def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
+    """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
+    if not delta or steps == 1:
+        return delta
+    if epsilon > GROUPS_LARGEST:
+        return Fraction(1)
+    ratio = rational_exponential(epsilon)
+    if ratio is None:
+        ratio = dyadic(epsilon.enclose(128).exp().upper())
+    total, next_one = Fraction(0), delta
+    for _ in range(steps):
+        total, next_one = total + next_one, next_one * ratio
+        if total >= 1:
+            return Fraction(1)
+    return total
+
+
+# --- conversions for mechanisms of known noise ----------------------------------------------------
+
+
+_SMALLEST = Fraction(1, 1000)
+_LARGEST = 600
+"""The profile is computed for rho from the first number on, while the epsilon of the simple formula is below the second."""
+
+
+@define
+class ZcdpToGaussian(Conversion):
+    """mu = sqrt(2 rho), for Gaussian noise of the variance that rho was computed from: rho = mu^2/2, mu = sensitivity/sigma.
+
+    From concentrated privacy alone no Gaussian trade-off function follows (K-section 6, K-S21).
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor
+    >>> str(ZcdpToGaussian().convert(DNor(), number("2.63"), GaussianTradeOff()))
+    'sqrt(263/50)'
+    """
+
+    name: ClassVar[str] = "zcdp-to-gaussian"
+    citation: ClassVar[str] = "K-T30, K-T12, K-D33"
+    source: ClassVar[str] = "d-nor"
+    target: ClassVar[str] = "gaussian-trade-off"
+    formula: ClassVar[str] = "sqrt(2 rho)"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "exact for this noise"
+    mechanism: ClassVar[str | None] = "gaussian"
+    needs: ClassVar[str] = "the mechanism adds Gaussian noise, and rho = sensitivity^2/(2 variance)"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        return None if value.is_infinite or value.root == 2 else Bracket.exactly((value * 2).sqrt())
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        yield GaussianTradeOff()
+
+
+@define
+class DiscreteGaussianProfile(Conversion):
+    """The number of one count with discrete Gaussian noise of scale sigma^2 = 1/(2 rho), against the count that is larger by 1.
+
+    One count alone: the sum of many is nearly Gaussian, and a count that moves by more than 1 is not covered (K-S21, K-S27).
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import DNor, MultDelta
+    >>> DiscreteGaussianProfile().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
+    '13.15'
+    """
+
+    name: ClassVar[str] = "zcdp-to-approximate-discrete-gaussian"
+    citation: ClassVar[str] = "Canonne, Kamath and Steinke 2020, Theorem 7; K-D36, K-O58"
+    source: ClassVar[str] = "d-nor"
+    target: ClassVar[str] = "mult-delta"
+    formula: ClassVar[str] = "epsilon with delta = P(L > epsilon) - e^epsilon P(-L' > epsilon), L = (1 - 2k) rho, k of the noise"
+    tight: ClassVar[bool] = True
+    sense: ClassVar[str] = "exact for this noise"
+    mechanism: ClassVar[str | None] = "discrete-gaussian"
+    needs: ClassVar[str] = "the mechanism adds discrete Gaussian noise of scale 1/(2 rho) to one count that changes by 1"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        most = simple(value, delta_of(target))
+        if most is None or most.upper > _LARGEST or not value.is_rational or value < _SMALLEST:
+            return None
+        variance = 1 / (2 * value.as_fraction())
+        try:
+            return target.between(DiscreteGaussianLaw(0, variance), DiscreteGaussianLaw(1, variance))
+        except NoRouteError:
+            return None
+
+
+KNOWN: tuple[type[Conversion], ...] = (ZcdpToGaussian, DiscreteGaussianProfile)
+
+
+# --- f-divergences of two Gaussians mu apart ------------------------------------------------------
+
+
+CLOSED: dict[str, Callable[[arb], arb]] = {
+    "kl": lambda mu: mu**2 / 2,
+    "chi-squared": lambda mu: (mu**2).expm1(),
+    "hellinger": lambda mu: -(-(mu**2) / 8).expm1(),
+    "total-variation": lambda mu: (mu / arb(8).sqrt()).erf(),
+}
+"""By generator; a Gaussian pair looks the same in both directions."""
+
+
+@define
+class GaussianToF(WorstPair):
+    """The f-divergence of two unit Gaussians mu apart, the worst pair of Gaussian privacy; attained by Gaussian noise.
+
+    kl: mu^2/2. chi-squared: e^(mu^2) - 1. hellinger: 1 - e^(-mu^2/8). total-variation: 2 Phi(mu/2) - 1. Others by quadrature.
+
+    >>> from dpspec.base.exact import number
+    >>> from dpspec_divergences import GaussianTradeOff
+    >>> target = FDivergence(generator="hellinger", direction="both")
+    >>> GaussianToF().convert(GaussianTradeOff(), number(2), target).upper.decimal()
+    '0.393469'
+    """
+
+    name: ClassVar[str] = "gaussian-to-f-divergence"
+    citation: ClassVar[str] = "Dong, Roth and Su 2022, Corollary 2.13"
+    source: ClassVar[str] = "gaussian-trade-off"
+    target: ClassVar[str] = "f-divergence"
+    formula: ClassVar[str] = "kl: mu^2/2; chi-squared: e^(mu^2) - 1; hellinger: 1 - e^(-mu^2/8); total-variation: 2 Phi(mu/2) - 1"
+    sense: ClassVar[str] = "attained by Gaussian noise"
+
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        closed = CLOSED.get(cast("FDivergence", target).generator)
+        if closed is None or value.is_infinite:
+            return super().convert(source, value, target)
+        return enclosed(lambda: closed(value.enclose(WORKING)))

@@ -6,7 +6,7 @@ Each is an extra of this plugin and is imported when a release asks for it.
 from __future__ import annotations
 
 from dpspec.extension import hookimpl
-from dpspec.extension.hookspecs import Register
+from dpspec.extension.hooks import Register
 from dpspec_engines.dask import Dask
 
 __all__ = ["Dask"]

@@ -1,7 +1,7 @@
 """The first-party plugin of flavours: the published definitions of differential privacy, and the blocks they need."""
 
 from dpspec.extension import Register, hookimpl
-from dpspec.flavour import Flavour
+from dpspec.grammar.mechanism import Flavour
 from dpspec_flavours import mechanisms, networks, secrets, standards, streams, trust, universes
 
 DPSPEC_API = 1

@@ -8,18 +8,16 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NumericalError, ParameterError
+from dpspec.base.exact import Number, dyadic
+from dpspec.base.params import Data, Exact, Items, Nested, Pairs, Rational, Registered, define
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError, NumericalError, ParameterError
-from dpspec.exact import Number, dyadic
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential
-from dpspec.laws.exponential_law import finite_law
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.params import Data, Exact, Items, Nested, Pairs, Rational, Registered, define
+from dpspec.laws.exponential import exponential, finite_law
+from dpspec.laws.law import FiniteLaw, Law
 
 LISTED = 5_000
 """The outcomes are listed, so that the space may have no more datasets than this."""

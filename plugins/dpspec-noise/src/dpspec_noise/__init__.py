@@ -1,8 +1,7 @@
 """The first-party plugin of noise mechanisms: randomised response, Laplace, geometric, Gaussian, discrete Gaussian."""
 
 from dpspec.extension import Register, hookimpl
-from dpspec_noise.gaussian import DiscreteGaussian, Gaussian
-from dpspec_noise.pure import Geometric, Laplace
+from dpspec_noise.gaussian import DiscreteGaussian, Gaussian, Geometric, Laplace
 from dpspec_noise.response import LectureRandomisedResponse, RandomisedResponse
 
 __all__ = ["DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "LectureRandomisedResponse", "RandomisedResponse"]

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 from dpspec_divergences import HammingOrdered, Mult
 
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import Number, ln
+from dpspec.base.params import Rational, define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError, ParameterError
-from dpspec.exact import Number, ln
+from dpspec.grammar.mechanism import Claim, Kept, Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.combine import product
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Kept, Mechanism
-from dpspec.params import Rational, define
-from dpspec.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+    from dpspec.base.randomness import Randomness
+    from dpspec.grammar.tables import Table
 
 
 class _Response(Mechanism):

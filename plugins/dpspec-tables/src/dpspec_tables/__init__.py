@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpspec.extension import hookimpl
-from dpspec.extension.hookspecs import Register
+from dpspec.extension.hooks import Register
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
 __all__ = ["Arrow", "Csv", "Parquet"]

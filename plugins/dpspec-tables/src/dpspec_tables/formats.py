@@ -3,8 +3,8 @@
 >>> import tempfile
 >>> from pathlib import Path
 >>> from dpspec.blocks.space import Attribute
->>> from dpspec.reading import read_table
->>> from dpspec.table import Table
+>>> from dpspec.grammar.tables import read_table
+>>> from dpspec.grammar.tables import Table
 >>> tenure = Attribute(name="tenure", categories=("owned", "rented"))
 >>> table = Table.from_records([("owned",), ("rented",)], (tenure,))
 >>> with tempfile.TemporaryDirectory() as folder:
@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
+from dpspec.base.errors import DpspecError, LibraryError, TableError
 from dpspec.blocks.space import Attribute
-from dpspec.errors import DpspecError, LibraryError, TableError
-from dpspec.table import Table, compact
-from dpspec.table_format import Coded, TableFormat
+from dpspec.grammar.tables import Coded, Table, TableFormat, compact
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,14 +8,14 @@ from typing import Annotated, ClassVar
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import IncompatibleBlocksError
-from dpspec.exact import INFINITY, Bracket
+from dpspec.base.errors import IncompatibleBlocksError
+from dpspec.base.exact import INFINITY, Bracket
 from dpspec.extension import Register, hookimpl
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.finite import FiniteLaw
+from dpspec.laws.law import FiniteLaw
 from dpspec.laws.law import Law
-from dpspec.mechanism import Mechanism
-from dpspec.params import Rational, define
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.base.params import Rational, define
 
 DPSPEC_API = 1
 

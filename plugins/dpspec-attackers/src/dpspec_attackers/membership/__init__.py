@@ -1,32 +1,49 @@
 """What a budget means to an attacker who knows all records but one (thesis, chapter 5)."""
 
-from dpspec_attackers.membership.attacker import StrongMembership
-from dpspec_attackers.membership.composition import Releases, advanced, basic, lattice, lattice_delta, optimal, optimal_delta
-from dpspec_attackers.membership.law import expected_posterior, posterior_cdf, posterior_law, two_sided_loss
-from dpspec_attackers.membership.losses import (
-    approximate_of_loss,
-    loss_bound,
-    loss_of_approximate,
-    loss_of_difference_criterion,
-    loss_of_zcdp,
-    loss_of_zcdp_tail,
+from dpspec_attackers.membership.composition import (
+    METHODS,
+    Releases,
+    advanced,
+    basic,
+    largest_epsilon,
+    lattice,
+    lattice_delta,
+    optimal,
+    optimal_delta,
+    total,
 )
-from dpspec_attackers.membership.methods import METHODS, largest_epsilon, total
 from dpspec_attackers.membership.posterior import (
+    approximate_of_loss,
     difference_bound,
+    expected_posterior,
     highest_posterior,
     highest_ratio,
     largest_change,
     largest_ratio,
+    loss_bound,
+    loss_of_approximate,
     loss_of_difference,
+    loss_of_difference_criterion,
     loss_of_posterior,
     loss_of_ratio,
+    loss_of_zcdp,
+    loss_of_zcdp_tail,
     lowest_posterior,
     lowest_ratio,
+    posterior_cdf,
+    posterior_law,
+    two_sided_loss,
     worst_priors,
 )
-from dpspec_attackers.membership.queries import max_queries, spent_loss
-from dpspec_attackers.membership.targets import TARGETS, MembershipDifference, MembershipPosterior, MembershipRatio
+from dpspec_attackers.membership.strong import StrongMembership
+from dpspec_attackers.membership.targets import (
+    TARGETS,
+    MembershipDifference,
+    MembershipPosterior,
+    MembershipRatio,
+    max_queries,
+    spent_loss,
+)
 
 __all__ = [
     "METHODS", "TARGETS", "MembershipDifference", "MembershipPosterior", "MembershipRatio", "Releases", "StrongMembership",

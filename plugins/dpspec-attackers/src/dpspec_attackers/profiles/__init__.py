@@ -1,14 +1,36 @@
 """From tolerated risk to budget, for attackers whose other records are independent of the target (thesis, chapter 3)."""
 
-from dpspec_attackers.profiles.bayes import absolute_bound, epsilon_at, naive_epsilon, risk_bound
-from dpspec_attackers.profiles.function import FromFunction
-from dpspec_attackers.profiles.named import Box, Constant, Difference, FixedP, FixedQ, TwoDimensional
-from dpspec_attackers.profiles.others import lee_clifton, sensitivities, wood_bound
-from dpspec_attackers.profiles.points import OneMissing, Point
-from dpspec_attackers.profiles.profile import Region, RiskProfile
-from dpspec_attackers.profiles.recommend import curve, recommend_epsilon, surface, utility_table
-from dpspec_attackers.profiles.search import least_epsilon
-from dpspec_attackers.profiles.utility import exact_probability, flip_probability, standard_deviation, variance
+from dpspec_attackers.profiles.named import (
+    Box,
+    Constant,
+    Difference,
+    FixedP,
+    FixedQ,
+    FromFunction,
+    OneMissing,
+    Point,
+    TwoDimensional,
+    curve,
+    lee_clifton,
+    recommend_epsilon,
+    sensitivities,
+    surface,
+    utility_table,
+    wood_bound,
+)
+from dpspec_attackers.profiles.profile import (
+    Region,
+    RiskProfile,
+    absolute_bound,
+    epsilon_at,
+    exact_probability,
+    flip_probability,
+    least_epsilon,
+    naive_epsilon,
+    risk_bound,
+    standard_deviation,
+    variance,
+)
 
 PROFILES: tuple[type[RiskProfile], ...] = (
     Constant, FixedQ, FixedP, TwoDimensional, Box, Difference, Point, OneMissing, FromFunction,

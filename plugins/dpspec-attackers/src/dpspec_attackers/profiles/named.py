@@ -1,25 +1,54 @@
 """The printed risk profiles (Z-D34) with their closed forms (Z-T10 to Z-T12, Z-T48 to Z-T52).
 
 Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels (Z-S15).
+
+Risk profiles about one attacker alone (Z-D34, Z-D35), with their closed forms.
+
+A risk profile given as a Python function.
+
+What others derive from a tolerated risk: Lee and Clifton 2011, and Wood et al. (Z-D35, Z-D36, Z-A24).
+
+`recommend_epsilon`, and what is drawn of profiles: curves, surfaces, tables of utility.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
-from dpspec.errors import ParameterError
-from dpspec.exact import Bracket, ln
-from dpspec.params import Rational, define
-from dpspec_attackers.profiles.bayes import Place, root
-from dpspec_attackers.profiles.multiple import MULTIPLE
-from dpspec_attackers.profiles.profile import Region, RiskProfile
+import attrs
 
-Closed = tuple[Bracket, Place, str]
+from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError
+from dpspec.base.exact import Bracket, NumberLike, ln, rational
+from dpspec.base.params import Domain, Integer, Rational, define
+from dpspec.grammar.attacker import Recommendation
+from dpspec_attackers.numeric import fmpq_of, in_decay
+from dpspec_attackers.profiles.profile import (
+    DISTANCES,
+    MULTIPLE,
+    CellPoint,
+    Region,
+    RiskProfile,
+    exact_probability,
+    flip_probability,
+    root,
+    standard_deviation,
+)
 
-Ratio = Annotated[Fraction, MULTIPLE]
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+
+Closed = tuple[Bracket, CellPoint, str]
+
+MultipleOfPrior = Annotated[Fraction, MULTIPLE]
 Posterior = Annotated[Fraction, Rational(0, 1, open_high=True)]
-Prior = Annotated[Fraction, Rational(0, 1, open_low=True)]
+PriorChance = Annotated[Fraction, Rational(0, 1, open_low=True)]
 ONE, ZERO = Fraction(1), Fraction(0)
 
 
@@ -35,7 +64,7 @@ class Constant(RiskProfile):
     title: ClassVar[str] = "the posterior is at most so many times the prior, for every attacker"
     source: ClassVar[str] = "Z-D34, Z-T10"
 
-    ratio: Ratio
+    ratio: MultipleOfPrior
 
     def tolerated(self, p: Fraction, q: Fraction) -> Fraction:
         return self.ratio
@@ -59,8 +88,8 @@ class FixedQ(RiskProfile):
     source: ClassVar[str] = "Z-D34, Z-T12"
 
     posterior: Posterior
-    ratio: Ratio
-    q: Prior = Fraction(1)
+    ratio: MultipleOfPrior
+    q: PriorChance = Fraction(1)
 
     def where(self) -> Region:
         return Region(q_low=self.q, q_high=self.q)
@@ -98,8 +127,8 @@ class FixedP(RiskProfile):
     source: ClassVar[str] = "Z-D34, Z-T11"
 
     posterior: Posterior
-    ratio: Ratio
-    p: Prior
+    ratio: MultipleOfPrior
+    p: PriorChance
 
     def where(self) -> Region:
         return Region(p_low=self.p, p_high=self.p)
@@ -128,7 +157,7 @@ class TwoDimensional(RiskProfile):
     source: ClassVar[str] = "Z-D34, Z-T51"
 
     posterior: Posterior
-    ratio: Ratio
+    ratio: MultipleOfPrior
 
     def tolerated(self, p: Fraction, q: Fraction) -> Fraction:
         return max(self.posterior / (p * q), self.ratio)
@@ -150,11 +179,11 @@ class Box(RiskProfile):
     title: ClassVar[str] = "the posterior is at most so many times the prior, for attackers whose priors lie in a box"
     source: ClassVar[str] = "Z-D34, Z-T48"
 
-    ratio: Ratio
+    ratio: MultipleOfPrior
     p_low: Annotated[Fraction, Rational(0, 1)] = Fraction(0)
-    p_high: Prior = Fraction(1)
+    p_high: PriorChance = Fraction(1)
     q_low: Annotated[Fraction, Rational(0, 1)] = Fraction(0)
-    q_high: Prior = Fraction(1)
+    q_high: PriorChance = Fraction(1)
 
     def __attrs_post_init__(self) -> None:
         for name, low, high in (("p", self.p_low, self.p_high), ("q", self.q_low, self.q_high)):
@@ -195,3 +224,289 @@ class Difference(RiskProfile):
     def closed_form(self) -> Closed:
         q = (1 - self.difference) / 2
         return root(ONE, q, self.tolerated(ONE, q)), (ONE, q), "Z-T49"
+
+
+# --- risk profiles about one attacker alone, with their closed forms ------------------------------
+
+
+@define
+class Point(RiskProfile):
+    """r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 - ratio)) (Z-T50).
+
+    >>> str(Point(ratio="3/2").recommend().value)
+    'ln(3)'
+    """
+
+    name: ClassVar[str] = "point"
+    title: ClassVar[str] = "the posterior is at most so many times the prior, for one attacker"
+    source: ClassVar[str] = "Z-D34, Z-T50"
+
+    ratio: MultipleOfPrior
+    p: PriorChance = Fraction(1, 2)
+    q: PriorChance = Fraction(1)
+
+    def __attrs_post_init__(self) -> None:
+        if self.p * self.q == 1:
+            raise CertainTargetError("p", "is 1 and so is q: this attacker knows everything before the release", value="1")
+
+    def where(self) -> Region:
+        return Region(p_low=self.p, p_high=self.p, q_low=self.q, q_high=self.q)
+
+    def tolerated(self, p: Fraction, q: Fraction) -> Fraction:
+        return self.ratio
+
+    def closed_form(self) -> Closed:
+        return root(self.p, self.q, self.ratio), (self.p, self.q), "Z-T5, Z-T50"
+
+
+@define
+class OneMissing(RiskProfile):
+    """One of n known individuals is missing from the data; who it is, is believed with probability at most `posterior` (Z-T52).
+
+    r*(1/n, 1) = n posterior: epsilon = ln((n - 1) posterior/(1 - posterior)).
+
+    >>> str(OneMissing(size=4, posterior="1/3").recommend().value)
+    'ln(3/2)'
+    """
+
+    name: ClassVar[str] = "one-missing"
+    title: ClassVar[str] = "one of n known individuals is missing: a bounded posterior for who it is"
+    source: ClassVar[str] = "Z-D35, Z-T52"
+
+    size: Annotated[int, Integer(2)]
+    posterior: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
+
+    def __attrs_post_init__(self) -> None:
+        if self.size * self.posterior < 1:
+            rule = f"is below the prior 1/{self.size}, which everybody has before anything is released"
+            raise ProfileBelowOneError("posterior", rule, f"tolerate at least 1/{self.size}", value=str(self.posterior))
+
+    def where(self) -> Region:
+        p = Fraction(1, self.size)
+        return Region(p_low=p, p_high=p, q_low=ONE, q_high=ONE)
+
+    def tolerated(self, p: Fraction, q: Fraction) -> Fraction:
+        return self.size * self.posterior
+
+    def closed_form(self) -> Closed:
+        p = Fraction(1, self.size)
+        return root(p, ONE, self.size * self.posterior), (p, ONE), "Z-T52"
+
+
+# --- a risk profile given as a Python function ----------------------------------------------------
+
+
+ProfileFunction = Callable[[Fraction, Fraction], object]
+
+
+@attrs.frozen
+class FunctionOfPriors(Domain):
+    """A function of two priors, given as it is or as the text module:name; the current directory is looked through first."""
+
+    def read(self, value: Any, subject: str) -> ProfileFunction:
+        if callable(value):
+            return value  # type: ignore[no-any-return]
+        module, colon, name = str(value).partition(":")
+        if not (module and colon and name):
+            raise ParameterError(
+                subject, f"must be a {self.describe()}", "such as profiles:cautious for profiles.py", value=value
+            )
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        try:
+            found = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as problem:
+            raise ParameterError(subject, f"cannot be imported: {problem}", "run dpspec in its folder", value=value) from problem
+        return self.read(found, subject) if callable(found) else _refuse(subject, value)
+
+    def describe(self) -> str:
+        return "function (p, q) -> tolerated ratio, or its place written module:name"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "description": self.describe()}
+
+    def strategy(self) -> SearchStrategy[Any]:
+        from hypothesis import strategies as st
+
+        return st.just(_twice)
+
+
+def _twice(*_: Fraction) -> object:
+    """A profile that tolerates twice the prior."""
+    return 2
+
+
+def _refuse(subject: str, value: object) -> ProfileFunction:
+    raise ParameterError(subject, "is no function", "name one that takes p and q", value=value)
+
+
+@define
+class FromFunction(RiskProfile):
+    """Any function (p, q) -> r*, of exact rationals, that never grows with p or q; None or infinity where nothing is asked.
+
+    Args:
+        function: called with two Fractions in (0, 1]; what it returns is read as an exact number.
+        region: the priors that it speaks about.
+
+    >>> profile = FromFunction(function=lambda p, q: max(Fraction(1, 4) / (p * q), 3))
+    >>> found = profile.recommend()
+    >>> found.value.lower.decimal(7), found.method
+    ('0.6496415', 'branch and bound')
+    """
+
+    name: ClassVar[str] = "function"
+    title: ClassVar[str] = "a tolerated ratio given by a function of the priors"
+    source: ClassVar[str] = "Z-D33, Z-T47"
+
+    function: Annotated[ProfileFunction, FunctionOfPriors()]
+    region: Region = attrs.field(factory=Region)
+
+    def where(self) -> Region:
+        return self.region
+
+    def tolerated(self, p: Fraction, q: Fraction) -> Fraction | None:
+        value: Any = self.function(p, q)
+        if value is None or value == float("inf"):
+            return None
+        try:
+            return rational(value, "ratio")
+        except ParameterError as fault:
+            raise ParameterError(
+                "ratio", "must be a number, infinity or None", f"the profile was asked at p = {p}, q = {q}", value=value
+            ) from fault
+
+
+# --- what others derive from a tolerated risk -----------------------------------------------------
+
+
+Record = TypeVar("Record")
+
+
+def lee_clifton(size: int, posterior: NumberLike, change: NumberLike = 1, spread: NumberLike = 1) -> Bracket:
+    """(change/spread) ln((n - 1) posterior/(1 - posterior)): one of n public individuals is missing, Laplace noise (Z-D35).
+
+    At change = spread it is what the profile `one-missing` gives from the budget alone, for any mechanism (Z-T52).
+
+    Args:
+        size: n, the number of individuals.
+        posterior: the largest tolerated belief in who is missing, at least 1/n.
+        change, spread: the two sensitivities, from the population; see `sensitivities`.
+
+    >>> str(lee_clifton(4, "1/3")), str(lee_clifton(4, "1/3", change=2, spread=4))
+    ('ln(3/2)', '1/2*ln(3/2)')
+    """
+    largest, widest = rational(change, "change"), rational(spread, "spread")
+    if largest <= 0 or widest <= 0:
+        raise ParameterError("change, spread", "must be above 0", "take them from `sensitivities`", value=f"{change}, {spread}")
+    found = OneMissing(size=size, posterior=rational(posterior, "posterior")).recommend().value
+    return found.scaled(largest / widest)
+
+
+def sensitivities(
+    population: Sequence[Record], statistic: Callable[[tuple[Record, ...]], NumberLike]
+) -> tuple[Fraction, Fraction]:
+    """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
+
+    change = max abs(T(Y1) - T(Y2)) over Y2 in Y1 in P of sizes n - 2 and n - 1; spread = the same over Y1, Y2 of size n - 1.
+
+    >>> sensitivities((1, 2, 4, 9), sum)
+    (Fraction(9, 1), Fraction(8, 1))
+    """
+    size = len(population)
+    if size < 3:
+        raise ParameterError("population", "must hold at least three individuals", value=size)
+
+    def value(kept: tuple[int, ...]) -> Fraction:
+        return rational(statistic(tuple(population[i] for i in kept)), "statistic")
+
+    without_one = {kept: value(kept) for kept in combinations(range(size), size - 1)}
+    change = max(
+        abs(whole - value(kept[:place] + kept[place + 1 :])) for kept, whole in without_one.items() for place in range(size - 1)
+    )
+    return change, max(without_one.values()) - min(without_one.values())
+
+
+def wood_bound(without: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+    """a0/(a0 + e^(-2 epsilon)(1 - a0)): the largest posterior with the target in, where it is a0 with the target out (Z-D36).
+
+    It has the shape of the bound for p = 1 here, with the prior q in the place of a0 (Z-T53).
+
+    >>> wood_bound("1/100", "1/2").upper.decimal(6)
+    '0.0267236'
+    """
+    base = rational(without, "without")
+    if not 0 <= base <= 1:
+        raise ParameterError("without", "must lie in [0, 1]", value=str(without))
+    a, rest = fmpq_of(base), fmpq_of(1 - base)
+    if base == 0:
+        return Bracket.exactly(0)
+    return in_decay(epsilon, lambda y: a / (a + y * y * rest))
+
+
+# --- `recommend_epsilon`, and what is drawn of profiles -------------------------------------------
+
+
+Profile = RiskProfile | Callable[[Fraction, Fraction], object]
+
+
+def recommend_epsilon(profile: Profile) -> Recommendation:
+    """The largest pure epsilon that keeps a risk profile, given by its type or as any function (p, q) -> r* (Z-A8).
+
+    It takes no data. Round its result down, never up (Z-S17).
+
+    Raises:
+        ProfileBelowOneError: where r* < 1.
+        ProfileNotMonotoneError: where r* was seen to grow with p or q.
+
+    >>> from dpspec_attackers.profiles import TwoDimensional
+    >>> found = recommend_epsilon(TwoDimensional(posterior="1/4", ratio=3))
+    >>> str(found.value), found.at
+    ('1/2*ln(11/3)', (('p', '1'), ('q', '1/12')))
+    """
+    return (profile if isinstance(profile, RiskProfile) else FromFunction(function=profile)).recommend()
+
+
+@attrs.frozen(kw_only=True)
+class UtilityRow:
+    """A profile, its epsilon, and what geometric noise of it does to a count (Z-A9)."""
+
+    label: str
+    epsilon: Bracket
+    standard_deviation: Bracket
+    exact: Bracket
+    flips: tuple[tuple[int, Bracket], ...]
+
+
+def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] = DISTANCES) -> tuple[UtilityRow, ...]:
+    """One row for each profile (Z-N3.1, Z-N3.5, Z-F3.2).
+
+    Args:
+        profiles: by their labels.
+        distances: hypothetical numbers of counts between the truth and a threshold, never the true one.
+    """
+    steps = tuple(distances)
+    found = {label: profile.recommend().value for label, profile in profiles.items()}
+    return tuple(
+        UtilityRow(
+            label=label,
+            epsilon=epsilon,
+            standard_deviation=standard_deviation(epsilon),
+            exact=exact_probability(epsilon),
+            flips=tuple((step, flip_probability(epsilon, step)) for step in steps),
+        )
+        for label, epsilon in found.items()
+    )
+
+
+def curve(
+    profile: RiskProfile, places: Iterable[tuple[NumberLike, NumberLike]]
+) -> tuple[tuple[Fraction, Fraction, Bracket], ...]:
+    """(p, q, epsilon(p, q)) along a line of priors, for a picture such as Z-F3.1; infinity where nothing is asked."""
+    points = ((rational(p, "p"), rational(q, "q")) for p, q in places)
+    return tuple((p, q, profile.epsilon_at(p, q)) for p, q in points)
+
+
+def surface(profile: RiskProfile, ps: Iterable[NumberLike], qs: Iterable[NumberLike]) -> tuple[tuple[Bracket, ...], ...]:
+    """epsilon(p, q) on a grid, a row for each q, for a picture such as Z-F3.5."""
+    columns = [rational(p, "p") for p in ps]
+    return tuple(tuple(profile.epsilon_at(p, rational(q, "q")) for p in columns) for q in qs)

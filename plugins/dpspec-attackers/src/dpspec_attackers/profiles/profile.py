@@ -1,4 +1,29 @@
-"""Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Z-D33).
+"""How many times the prior a posterior may be: the parameter `ratio` of risk profiles and of bounds on membership.
+
+What a pure budget says about an attacker with independent records (Z-T4 to Z-T7).
+
+The target is in the data with prior p; if so, its value lies in a set S with prior q. Between the prior and the posterior of
+both together, P(value in S and included), stands the relative disclosure risk
+
+    r <= 1 / (p q + p (1 - q) e^(-2 epsilon) + (1 - p) e^(-epsilon)),
+
+for epsilon-DP with records added or removed, when the belief about the other records depends neither on the target's inclusion
+nor on its value (Z-D30).
+
+What a release under a budget looks like: a count with geometric noise (Z-D4, Z-A9). No data are needed for it.
+
+With r = e^-epsilon the noise K has P(K = k) = (1 - r)/(1 + r) r^|k|.
+
+The least epsilon that a risk profile asks for, by branch and bound over the priors: certified, where no closed form is known.
+
+r <= r* says 1/r*(p, q) <= G(p, q, y) with y = e^-epsilon and G = p q + p (1 - q) y^2 + (1 - p) y, which never falls in q nor in y
+and is linear in p. So for a profile that never grows with p or q, in a box [p0, p1] x [q0, q1],
+
+    epsilon(p, q) >= min over p' in {p0, p1} of the epsilon at (p', q0) for the ratio r*(p1, q1):
+
+one evaluation of the closed form of Z-T5 at two points, in ball arithmetic. No box is dropped but by this bound.
+
+Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Z-D33).
 
 A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
 least epsilon(p, q) of `bayes.epsilon_at` over them (Z-T47).
@@ -6,19 +31,350 @@ least epsilon(p, q) of `bayes.epsilon_at` over them (Z-T47).
 
 from __future__ import annotations
 
+import heapq
+import math
 from abc import abstractmethod
+from collections.abc import Iterable
 from fractions import Fraction
+from itertools import count
+from typing import Any
 
 import attrs
+from flint import arb, ctx
 
-from dpspec.attacker import RiskStatement
-from dpspec.errors import ProfileBelowOneError
-from dpspec.exact import INFINITY, Bracket
-from dpspec.tolerance import Recommendation, Tolerance
-from dpspec_attackers.profiles import bayes
-from dpspec_attackers.profiles.bayes import Place
-from dpspec_attackers.profiles.search import least_epsilon
-from dpspec_attackers.profiles.utility import consequences
+from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
+from dpspec.base.params import Rational
+from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
+from dpspec_attackers.numeric import WORKING, fmpq_of, in_decay
+
+
+@attrs.frozen
+class Multiple(Rational):
+    """A rational number above 1; one below 1 has an error of its own, since no release keeps it."""
+
+    def read(self, value: Any, subject: str) -> Fraction:
+        if rational(value, subject) < 1:
+            rule = "is below 1: some outcome always raises the belief, so that no budget keeps it"
+            raise ProfileBelowOneError(subject, rule, "tolerate more than the prior itself", value=str(value))
+        return super().read(value, subject)
+
+
+MULTIPLE = Multiple(1, open_low=True)
+
+
+# --- what a pure budget says about an attacker with independent records ---------------------------
+
+
+CellPoint = tuple[Fraction, Fraction]
+"""Priors (p, q)."""
+
+INDEPENDENCE = (
+    "the attacker's belief about the other records depends neither on whether the target is included nor on its value (Z-D30); "
+    "without it the risk is unbounded"
+)
+
+
+def prior(value: NumberLike, subject: str) -> Fraction:
+    """A prior in (0, 1].
+
+    Raises:
+        CertainTargetError: for 0, which no release can change.
+        ParameterError: outside [0, 1].
+    """
+    read = value.as_fraction() if isinstance(value, Number) else rational(value, subject)
+    if read == 0:
+        raise CertainTargetError(subject, "must be above 0: what has no probability before has none after any release", value="0")
+    if not 0 < read <= 1:
+        raise ParameterError(subject, "must lie in (0, 1]", "write a probability such as 1/20", value=str(value))
+    return read
+
+
+def risk_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+    """The largest relative disclosure risk r of Z-T4.
+
+    Args:
+        p: prior that the target is included.
+        q: prior that its value lies in S, if it is.
+        epsilon: the pure budget for one record added or removed.
+
+    >>> str(risk_bound(1, "3/10", "ln(2)")), risk_bound("1/2", 1, 1).upper.decimal(8)
+    ('40/19', '1.4621172')
+    """
+    included, inside = prior(p, "p"), prior(q, "q")
+    both, other, out = (fmpq_of(w) for w in (included * inside, included * (1 - inside), 1 - included))
+    return in_decay(epsilon, lambda y: 1 / (both + other * y * y + out * y))
+
+
+def absolute_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+    """The largest posterior that the target is included with a value in S: p q r (Z-D6).
+
+    >>> str(absolute_bound("1/2", 1, "ln(3)"))
+    '3/4'
+    """
+    return risk_bound(p, q, epsilon).scaled(prior(p, "p") * prior(q, "q"))
+
+
+def epsilon_at(p: NumberLike, q: NumberLike, ratio: NumberLike) -> Bracket:
+    """The epsilon up to which r stays at most `ratio`, at one pair of priors (Z-T5 to Z-T7): the inverse of `risk_bound`.
+
+    epsilon = -ln( 2c / (b + sqrt(b^2 + 4 a c)) ), a = p (1 - q), b = 1 - p, c = 1/ratio - p q: the rationalised root, in which
+    nothing cancels (Z-S15). Infinite when the ratio is at least 1/(p q), which no posterior can exceed.
+
+    >>> str(epsilon_at(1, "1/12", 3)), str(epsilon_at("1/2", 1, "3/2"))
+    ('1/2*ln(11/3)', 'ln(3)')
+    """
+    least = rational(ratio, "ratio")
+    if least < 1:
+        raise ParameterError("ratio", "must be at least 1: some outcome always raises the belief", value=str(ratio))
+    return root(prior(p, "p"), prior(q, "q"), least)
+
+
+def root(p: Fraction, q: Fraction, ratio: Fraction) -> Bracket:
+    """`epsilon_at` for p and q in [0, 1], 0 included, where it is the limit."""
+    a, b, c = p * (1 - q), 1 - p, 1 / ratio - p * q
+    if c <= 0:
+        return Bracket.exactly(INFINITY)
+    square = b * b + 4 * a * c
+    if b == 0:
+        return Bracket.exactly(ln(a / c) * Fraction(1, 2))
+    exact = _root(square)
+    if exact is not None:
+        return Bracket.exactly(ln((b + exact) / (2 * c)))
+    with ctx.workprec(WORKING):
+        return Bracket.around(((ball(b) + ball(square).sqrt()) / ball(2 * c)).log(), least=0)
+
+
+def decay_root(p: Fraction, q: Fraction, inverse_ratio: Fraction, precision: int) -> arb:
+    """e^(-epsilon) of `root` as a ball, 0 where epsilon is infinite; at the working precision."""
+    c = inverse_ratio - p * q
+    if c <= 0:
+        return arb(0)
+    with ctx.workprec(precision):
+        rest = ball(1 - p)
+        return ball(2 * c) / (rest + (rest * rest + ball(4 * p * (1 - q) * c)).sqrt())
+
+
+def _root(value: Fraction) -> Fraction | None:
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    return Fraction(top, bottom) if top * top == value.numerator and bottom * bottom == value.denominator else None
+
+
+def naive_epsilon(ratio: NumberLike) -> Bracket:
+    """ln(ratio)/2, which keeps a relative risk for all priors at once: r <= e^(2 epsilon) (Z-T6).
+
+    >>> str(naive_epsilon(9))
+    'ln(3)'
+    """
+    value = number(ratio)
+    return Bracket.exactly(ln(value.as_fraction()) * Fraction(1, 2))
+
+
+# --- what a release under a budget looks like -----------------------------------------------------
+
+
+NOISE = "two-sided geometric noise of this epsilon on a count that one record changes by 1"
+DISTANCES = (1, 2, 4, 8)
+"""Counts between the truth and a threshold, for which the chance of crossing it is told."""
+
+
+def variance(epsilon: NumberLike | Bracket) -> Bracket:
+    """2 r / (1 - r)^2.
+
+    >>> str(variance("ln(3)"))
+    '3/2'
+    """
+    return in_decay(epsilon, lambda r: 2 * r / ((1 - r) * (1 - r)))
+
+
+def standard_deviation(epsilon: NumberLike | Bracket) -> Bracket:
+    """sqrt(2 r) / (1 - r), the root mean squared error too.
+
+    >>> str(standard_deviation("ln(3)"))
+    'sqrt(3/2)'
+    """
+    return variance(epsilon).sqrt()
+
+
+def exact_probability(epsilon: NumberLike | Bracket) -> Bracket:
+    """P(K = 0) = (1 - r) / (1 + r): the released count is the true one.
+
+    >>> str(exact_probability("ln(3)"))
+    '1/2'
+    """
+    return in_decay(epsilon, lambda r: (1 - r) / (1 + r))
+
+
+def flip_probability(epsilon: NumberLike | Bracket, distance: int) -> Bracket:
+    """P(K <= -k) = r^k / (1 + r) for k >= 1: the release falls on the other side of a threshold k counts away.
+
+    >>> str(flip_probability("ln(9)", 1))
+    '1/10'
+    """
+    if distance < 1:
+        raise ParameterError("distance", "must be a whole number of at least 1 count", value=distance)
+    # r^k / (1 + r) rises in r for k >= 1
+    return in_decay(epsilon, lambda r: r**distance / (1 + r))
+
+
+def rounded_distance(rate: NumberLike, size: int, per: int = 1000) -> int:
+    """The distance in counts of a rate from its threshold: round(rate size / per) (Z-S23).
+
+    >>> [rounded_distance(rate, 4012) for rate in ("1/4", "1/2", 1, 2)]
+    [1, 2, 4, 8]
+    """
+    return round(Fraction(str(rate)) * size / per)
+
+
+def consequences(epsilon: NumberLike | Bracket, distances: Iterable[int] = DISTANCES) -> tuple[RiskStatement, ...]:
+    """The row of a utility table as statements."""
+
+    def said(quantity: str, at: tuple[tuple[str, str], ...], value: Bracket) -> RiskStatement:
+        return RiskStatement(
+            quantity=quantity, at=at, relation=Sense.EQUALS, value=value, theorem="Z-D4, Z-A9", assumption=NOISE
+        )
+
+    return (
+        said("standard deviation of the noise", (), standard_deviation(epsilon)),
+        said("probability that the count is exact", (), exact_probability(epsilon)),
+        *(
+            said("probability of crossing a threshold", (("counts away", str(k)),), flip_probability(epsilon, k))
+            for k in distances
+        ),
+    )
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+PRECISION = 96
+CLOSE = 1e-9
+"""The width in epsilon at which the search ends."""
+MOST_BOXES = 6_000
+"""Where it ends before, with a wider bracket that is as certain."""
+NOTHING_ASKED = 2.0**-64
+"""Where y is certainly below it, nothing that matters is asked for."""
+
+
+@attrs.frozen
+class _Box:
+    p_low: Fraction
+    p_high: Fraction
+    q_low: Fraction
+    q_high: Fraction
+
+    def halves(self) -> tuple[_Box, _Box]:
+        """Cut across the longer side, at a point whose denominator stays small."""
+        if self.p_high - self.p_low >= self.q_high - self.q_low:
+            p = (self.p_low + self.p_high) / 2
+            return attrs.evolve(self, p_high=p), attrs.evolve(self, p_low=p)
+        q = (self.q_low + self.q_high) / 2
+        return attrs.evolve(self, q_high=q), attrs.evolve(self, q_low=q)
+
+    @property
+    def is_point(self) -> bool:
+        return self.p_low == self.p_high and self.q_low == self.q_high
+
+
+class _ProfileSearch:
+    """The state: boxes by their largest possible y, and the largest y that some attacker certainly asks for."""
+
+    def __init__(self, profile: RiskProfile) -> None:
+        self.profile = profile
+        self.asked: dict[CellPoint, Fraction | None] = {}
+        self.best, self.place = arb(0), (profile.where().p_high, profile.where().q_high)
+
+    def ratio(self, p: Fraction, q: Fraction) -> Fraction | None:
+        """r*(p, q), asked once for each place and checked there."""
+        if (p, q) not in self.asked:
+            found = self.profile.tolerated(p, q)
+            if found is not None and found < 1:
+                raise ProfileBelowOneError(
+                    self.profile.name, "must be at least 1: some outcome always raises the belief",
+                    "tolerate at least the prior itself", value=f"{found} at p = {p}, q = {q}",
+                )  # fmt: skip
+            self.asked[p, q] = found
+        return self.asked[p, q]
+
+    def attain(self, p: Fraction, q: Fraction) -> None:
+        """Take note of what one attacker asks for."""
+        ratio = self.ratio(p, q)
+        if ratio is not None:
+            found = decay_root(p, q, 1 / ratio, PRECISION)
+            if found.lower() > self.best.lower():
+                self.best, self.place = found, (p, q)
+
+    def bound(self, box: _Box) -> arb | None:
+        """No attacker of the box asks for a larger y; None where the box asks for nothing."""
+        corner = self.ratio(box.p_high, box.q_high)
+        for p, q in ((box.p_low, box.q_high), (box.p_high, box.q_low)):
+            if p and q:
+                self._check(self.ratio(p, q), corner, (p, q), (box.p_high, box.q_high))
+        if corner is None:
+            return None
+        return decay_root(box.p_low, box.q_low, 1 / corner, PRECISION).max(
+            decay_root(box.p_high, box.q_low, 1 / corner, PRECISION)
+        )
+
+    def _check(self, small: Fraction | None, large: Fraction | None, at: CellPoint, beyond: CellPoint) -> None:
+        if small is not None and (large is None or large > small):
+            shown = "nothing" if large is None else f"{float(large):.6g}"
+            raise ProfileNotMonotoneError(
+                self.profile.name, "must not tolerate more for a larger prior",
+                "make it fall with p and q, or ask for one region after the other and take the least epsilon",
+                value=f"{float(small):.6g} at ({at[0]}, {at[1]}), {shown} at ({beyond[0]}, {beyond[1]})",
+            )  # fmt: skip
+
+
+def least_epsilon(profile: RiskProfile) -> tuple[Bracket, CellPoint, str]:
+    """The infimum of epsilon over the region of a profile in a bracket, the priors that bind, and what it rests on.
+
+    Raises:
+        ProfileBelowOneError: when r* < 1 somewhere it was evaluated.
+        ProfileNotMonotoneError: when r* was seen to grow with p or q.
+    """
+    where = profile.where()
+    search, order = _ProfileSearch(profile), count()
+    root = _Box(where.p_low, where.p_high, where.q_low, where.q_high)
+    with ctx.workprec(PRECISION):
+        waiting: list[tuple[float, int, arb, _Box]] = []
+
+        def enter(box: _Box) -> None:
+            for p in {box.p_low, box.p_high}:
+                for q in {box.q_low, box.q_high}:
+                    if p and q:
+                        search.attain(p, q)
+            most = search.bound(box)
+            if most is not None and most.upper() > search.best.lower():
+                heapq.heappush(waiting, (-float(most.upper()), next(order), most.upper(), box))
+
+        enter(root)
+        most = search.best.upper()
+        while waiting:
+            _, _, most, box = heapq.heappop(waiting)
+            if box.is_point or most <= search.best.lower() * (1 + CLOSE) or most < NOTHING_ASKED or next(order) > MOST_BOXES:
+                break
+            for half in box.halves():
+                enter(half)
+        else:
+            most = search.best.upper()
+        return _bracket(search.best, most.max(search.best.upper())), search.place, _RESTS_ON
+
+
+_RESTS_ON = "Z-T5, Z-T47; r* never grows with p or q (checked where it was evaluated)"
+
+
+def _bracket(least: arb, most: arb) -> Bracket:
+    """epsilon = -ln y for the y between two ends."""
+    if most == 0:
+        return Bracket.exactly(INFINITY)
+    lower = number(dyadic((-most.log()).lower()))
+    upper = INFINITY if not least > 0 else number(dyadic((-least.log()).upper()))
+    return Bracket(lower=max(lower, number(0)), upper=max(upper, number(0)))
+
+
+# --- risk profiles --------------------------------------------------------------------------------
+
 
 ADJACENCY = "pure epsilon-DP for one record added or removed (for records replaced, write the distance of two changes)"
 
@@ -72,7 +428,7 @@ class RiskProfile(Tolerance):
     def tolerated(self, p: Fraction, q: Fraction) -> Fraction | None:
         """r*(p, q) in the region, p and q above 0; None where nothing is asked."""
 
-    def closed_form(self) -> tuple[Bracket, Place, str] | None:
+    def closed_form(self) -> tuple[Bracket, CellPoint, str] | None:
         """The budget, the binding priors (0 for a limit) and the theorem; None to search for them."""
         return None
 
@@ -98,10 +454,10 @@ class RiskProfile(Tolerance):
     def epsilon_at(self, p: Fraction, q: Fraction) -> Bracket:
         """The epsilon that the profile asks for at one pair of priors; infinity where it asks for nothing."""
         ratio = self.tolerated(p, q) if self.where().contains(p, q) else None
-        return Bracket.exactly(INFINITY) if ratio is None else bayes.epsilon_at(p, q, ratio)
+        return Bracket.exactly(INFINITY) if ratio is None else epsilon_at(p, q, ratio)
 
 
-def recommendation(profile: RiskProfile, value: Bracket, place: Place, theorem: str, method: str) -> Recommendation:
+def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theorem: str, method: str) -> Recommendation:
     """The result in words."""
     p, q = place
     region = profile.where()
@@ -122,7 +478,7 @@ def recommendation(profile: RiskProfile, value: Bracket, place: Place, theorem: 
         binding=binding,
         method=method,
         theorem=theorem,
-        assumption=f"{bayes.INDEPENDENCE}; {ADJACENCY}",
+        assumption=f"{INDEPENDENCE}; {ADJACENCY}",
         not_covered=left_out,
         consequences=_noise(value),
     )

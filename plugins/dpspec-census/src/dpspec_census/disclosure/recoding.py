@@ -3,6 +3,8 @@
     T(x) = the multiset of r(v) over the records v of x,  r(v) = (r_1(v_1), r_2(v_2), ...)
 
 with r_a constant on each group of categories (Hundepool and others, Statistical Disclosure Control, 2012).
+
+Top- and bottom-coding: recodings that put one end of the order of the categories together (Hundepool and others 2012).
 """
 
 from __future__ import annotations
@@ -13,15 +15,20 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
+from dpspec.base.errors import IncompatibleBlocksError
+from dpspec.base.params import Items, Nested, Pairs, Text, define, did_you_mean, evolve
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.errors import IncompatibleBlocksError
-from dpspec.params import Items, Nested, Pairs, Text, define, did_you_mean, evolve
-from dpspec_census.disclosure.errors import RecodingGapError, RecodingOverlapError, UnknownCategoryError
-from dpspec_census.disclosure.outputs import Deterministic, small_space
+from dpspec_census.disclosure.tables import (
+    Deterministic,
+    RecodingGapError,
+    RecodingOverlapError,
+    UnknownCategoryError,
+    small_space,
+)
 
 if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+    from dpspec.base.randomness import Randomness
+    from dpspec.grammar.tables import Table
 
 
 @attrs.frozen
@@ -164,3 +171,82 @@ class Coarsening(Recoded):
         ages = Recoding(attribute="age", groups=(("any", ("young", "old")),))
         yield cls(recodings=(ages,)), small_space(most=2)
         yield cls(dropped=("region",)), small_space(most=2)
+
+
+# --- top- and bottom-coding -----------------------------------------------------------------------
+
+
+class _EndCoding(Recoded):
+    """Shared by top- and bottom-coding: one end of the order of the categories becomes one category."""
+
+    column: str
+
+    @abstractmethod
+    def groups(self, known: tuple[str, ...]) -> Mapping[str, str]:
+        """The new category of each old one."""
+
+    def coarse(self, space: DatasetSpace) -> Mapping[str, Coarse]:
+        old = self.attribute(self.column, space)
+        return {self.column: Coarse.of(old, self.groups(tuple(old.values())))}
+
+    def _place(self, category: str, known: tuple[str, ...]) -> int:
+        if category not in known:
+            rule = f"is no category of {self.column}"
+            raise UnknownCategoryError(f"mechanism {self.name}", rule, did_you_mean(category, known), value=category)
+        return known.index(category)
+
+
+@define
+class TopCoding(_EndCoding):
+    """All categories of an attribute from one on become one: "90 or more".
+
+    Args:
+        column: the attribute; its categories stand in their order.
+        top: the first category that is put together with all after it.
+        unit: the unit that one record is.
+
+    >>> TopCoding(column="age", top="young").coarse(small_space())["age"].attribute.categories
+    ('old', 'young or more')
+    """
+
+    name: ClassVar[str] = "top-coding"
+
+    column: Annotated[str, Text()]
+    top: Annotated[str, Text()]
+
+    def groups(self, known: tuple[str, ...]) -> Mapping[str, str]:
+        first = self._place(self.top, known)
+        return {category: category if place < first else f"{self.top} or more" for place, category in enumerate(known)}
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[TopCoding, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(column="age", top="old"), small_space(most=2)
+
+
+@define
+class BottomCoding(_EndCoding):
+    """All categories of an attribute up to one become one: "20 or less".
+
+    Args:
+        column: the attribute; its categories stand in their order.
+        bottom: the last category that is put together with all before it.
+        unit: the unit that one record is.
+
+    >>> BottomCoding(column="age", bottom="young").coarse(small_space())["age"].attribute.categories
+    ('young or less',)
+    """
+
+    name: ClassVar[str] = "bottom-coding"
+
+    column: Annotated[str, Text()]
+    bottom: Annotated[str, Text()]
+
+    def groups(self, known: tuple[str, ...]) -> Mapping[str, str]:
+        last = self._place(self.bottom, known)
+        return {category: category if place > last else f"{self.bottom} or less" for place, category in enumerate(known)}
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[BottomCoding, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(column="age", bottom="young"), small_space(most=2)

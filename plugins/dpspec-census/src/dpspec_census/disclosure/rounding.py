@@ -5,27 +5,38 @@
 
 Cells are rounded one by one, margins too, so published tables need not add up (see `controlled` for the one that does).
 Definitions as in Willenborg and de Waal, Elements of Statistical Disclosure Control (2001).
+
+Controlled rounding: the table, both its margins and its total are rounded to a base at random, and still add up.
+
+Cox's procedure (J. Amer. Statist. Assoc. 82, 1987). The table of R rows and C columns gets a row and a column more, minus the
+totals, so that every line sums to 0. While an entry is no multiple of b, there is a cycle of such entries that turns from row to
+column, because no line has only one. Along the cycle entries change alternately by +d and -d, and lines keep their sums:
+
+    + with d = d_plus with probability d_minus / (d_plus + d_minus),  else - with d_minus
+
+where d_plus and d_minus are the largest changes in the two directions that take no entry past a multiple. One more entry is then
+a multiple. The result is unbiased, each entry is a multiple next to the true one, and multiples stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.base.exact import ln
+from dpspec.base.params import Integer, Text, define
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.errors import NotEnumerableError
-from dpspec.exact import ln
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Claim
-from dpspec.params import Integer, define
-from dpspec_census.disclosure.outputs import small_space
-from dpspec_census.disclosure.tables import Counts, CountTables, FixedTables
+from dpspec.grammar.mechanism import Claim
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec_census.disclosure.tables import CountTables, CountVector, FixedTables, TableRelease, small_space
 
 if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+    from dpspec.base.randomness import Randomness
+    from dpspec.grammar.tables import Table
+
 
 MOST_ROUNDED = 16
 """A law is listed for at most so many cells that are no multiple of the base: two outcomes for each."""
@@ -48,7 +59,7 @@ class ConventionalRounding(FixedTables):
 
     base: Annotated[int, Integer(1)]
 
-    def numbers(self, base: Counts, space: DatasetSpace) -> Counts:
+    def numbers(self, base: CountVector, space: DatasetSpace) -> CountVector:
         return tuple(nearest(count, self.base) for count in self.layout(space).published(base))
 
     @classmethod
@@ -129,3 +140,138 @@ class RandomRounding(CountTables):
     def examples(cls) -> Iterable[tuple[RandomRounding, DatasetSpace]]:
         """What the conformance kit checks it with."""
         yield cls(tables=(("region",), ()), base=3), small_space(most=3)
+
+
+# --- controlled rounding --------------------------------------------------------------------------
+
+
+Matrix = tuple[tuple[int, ...], ...]
+TablePosition = tuple[int, int]
+
+
+@define
+class ControlledRounding(TableRelease):
+    """A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+
+    Args:
+        rows, columns: the two attributes of the table.
+        base: b.
+        unit: the unit that is counted.
+
+    >>> mechanism = ControlledRounding(rows="region", columns="age", base=3)
+    >>> law = mechanism.law((("north", "old"), ("south", "young")), small_space())
+    >>> str(law.probability(((0, 0, 0, 3), (0, 3), (0, 3), (3,))))
+    '1/3'
+    """
+
+    name: ClassVar[str] = "controlled-rounding"
+
+    rows: Annotated[str, Text()]
+    columns: Annotated[str, Text()]
+    base: Annotated[int, Integer(1)]
+
+    def published_tables(self) -> tuple[tuple[str, ...], ...]:
+        return (self.rows, self.columns), (self.rows,), (self.columns,), ()
+
+    def check(self, space: DatasetSpace) -> None:
+        if self.rows == self.columns:
+            raise IncompatibleBlocksError(f"mechanism {self.name}", "needs two different attributes", value=self.rows)
+        super().check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """Both directions of every cycle, each with its probability."""
+        self.check(space)
+        matrix = self._bordered(self.base_counts(space.dataset(dataset), space), space)
+        listable(self.name, sum(n % self.base > 0 for row in matrix for n in row))
+        layout = self.layout(space)
+        return rounded_law(matrix, self.base).push_forward(lambda rounded: layout.grouped(flat(rounded)))
+
+    def _bordered(self, base: CountVector, space: DatasetSpace) -> Matrix:
+        width = self.attribute(self.columns, space).size
+        return bordered([base[start : start + width] for start in range(0, len(base), width)])
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """The rounded table with its margins: a row for each cell; every direction is an exact coin."""
+        self.check(space)
+        matrix = self._bordered(self.base_of_table(table, space), space)
+        while (cycle := find_cycle(matrix, self.base)) is not None:
+            plus, minus = reaches(matrix, cycle, self.base)
+            step = plus if source.below(plus + minus, 1)[0] < minus else -minus
+            matrix = moved(matrix, cycle, step)
+        return self.layout(space).rows(flat(matrix))
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[ControlledRounding, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(rows="region", columns="age", base=2), small_space(most=2)
+
+
+def bordered(table: Sequence[Sequence[int]]) -> Matrix:
+    """The table with minus its margins as one row and one column more.
+
+    >>> bordered([[1, 2], [3, 4]])
+    ((1, 2, -3), (3, 4, -7), (-4, -6, 10))
+    """
+    rows = [(*row, -sum(row)) for row in table]
+    return (*rows, tuple(-sum(column) for column in zip(*rows, strict=True)))
+
+
+def flat(matrix: Matrix) -> CountVector:
+    """The published numbers of a bordered table: its cells, row totals, column totals, and the total.
+
+    >>> flat(bordered([[1, 2], [3, 4]]))
+    (1, 2, 3, 4, 3, 7, 4, 6, 10)
+    """
+    *inner, last = matrix
+    return (*(n for row in inner for n in row[:-1]), *(-row[-1] for row in inner), *(-n for n in last[:-1]), last[-1])
+
+
+def find_cycle(matrix: Matrix, base: int) -> tuple[TablePosition, ...] | None:
+    """Cells that are no multiples of the base, turning from row to column and back to the first; None when all are multiples.
+
+    The walk begins at the first such cell and takes the first other one of each line, so the cycle is a function of the matrix.
+    """
+    start = next(((i, j) for i, row in enumerate(matrix) for j, n in enumerate(row) if n % base), None)
+    if start is None:
+        return None
+    path, along_row = [start], True
+    while True:
+        i, j = path[-1]
+        if along_row:
+            here = next((i, k) for k, n in enumerate(matrix[i]) if n % base and k != j)
+        else:
+            here = next((k, j) for k, row in enumerate(matrix) if row[j] % base and k != i)
+        path.append(here)
+        along_row = not along_row
+        # The walk closes where it would next move along a line that an earlier step has moved along from the same end.
+        for first in range(len(path) - 5, -1, -2):
+            line = 0 if along_row else 1
+            if path[first][line] == here[line]:
+                return tuple(path[first + 1 :])
+
+
+def reaches(matrix: Matrix, cycle: Sequence[TablePosition], base: int) -> tuple[int, int]:
+    """d_plus and d_minus: how far the entries of a cycle can move in the two directions without passing a multiple."""
+    rests = [matrix[i][j] % base for i, j in cycle]
+    up, down = rests[0::2], rests[1::2]
+    return min(*(base - r for r in up), *down), min(*up, *(base - r for r in down))
+
+
+def moved(matrix: Matrix, cycle: Sequence[TablePosition], step: int) -> Matrix:
+    """The matrix with the entries of the cycle changed by +step and -step in turn."""
+    rows = [list(row) for row in matrix]
+    for place, (i, j) in enumerate(cycle):
+        rows[i][j] += -step if place % 2 else step
+    return tuple(map(tuple, rows))
+
+
+@lru_cache(maxsize=1 << 14)
+def rounded_law(matrix: Matrix, base: int) -> FiniteLaw:
+    """The law of the rounded matrix."""
+    cycle = find_cycle(matrix, base)
+    if cycle is None:
+        return FiniteLaw.point(matrix)
+    plus, minus = reaches(matrix, cycle, base)
+    chance = Fraction(minus, plus + minus)
+    ways = [rounded_law(moved(matrix, cycle, plus), base), rounded_law(moved(matrix, cycle, -minus), base)]
+    return FiniteLaw.mixture([chance, 1 - chance], ways)

@@ -1,4 +1,14 @@
-"""Tables of counts with their margins, as statistics are published.
+"""What can be wrong with a rule of disclosure control.
+
+What a release can be, as an invariant, and what is true of mechanisms whose releases are few (B-T10).
+
+    c(x) = supp P_x,  the set of the outputs that the mechanism can give on x
+
+For a finite law the multiplicative divergence of P_x and P_x' is finite exactly when c(x) = c(x'). So the level sets of c are the
+coarsest universes of invariants in which the mechanism has a finite constant for each pair; for a deterministic mechanism they
+are the level sets of its output, and the constant is 0.
+
+Tables of counts with their margins, as statistics are published.
 
 A release of tables T_1, ..., T_t, each a list of attributes, has one number for every cell of every table. The *base* is the
 table of all attributes together; each published count is a sum of base counts:
@@ -14,18 +24,217 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import attrs
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError, ReleaseError, TableError
+from dpspec.base.exact import INFINITY, Number, number
+from dpspec.base.params import Items, Registered, Text, define, did_you_mean
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.blocks.records import MEMBERS, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.params import Items, Text, define
-from dpspec_census.disclosure.outputs import Deterministic, DisclosureControl
+from dpspec.grammar.mechanism import Claim, Mechanism, ReleaseInvariants
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+    from dpspec.base.randomness import Randomness
+    from dpspec.grammar.tables import Table
+
+
+class UnknownCategoryError(ParameterError):
+    """A recoding names a category that its attribute does not have."""
+
+    code = "recoding-unknown-category"
+
+
+class RecodingGapError(ParameterError):
+    """A recoding leaves a category out: nobody would know what becomes of its records."""
+
+    code = "recoding-gap"
+
+
+class RecodingOverlapError(ParameterError):
+    """A recoding puts one category into two groups."""
+
+    code = "recoding-overlap"
+
+
+class PerturbationSumError(ParameterError):
+    """The probabilities of a row of a perturbation table do not sum to 1."""
+
+    code = "perturbation-sum"
+
+
+class PerturbationMeanError(ParameterError):
+    """A row of a perturbation table changes counts on average."""
+
+    code = "perturbation-mean"
+
+
+class PerturbationRangeError(ParameterError):
+    """A row of a perturbation table would publish a negative count, or stands at the wrong count."""
+
+    code = "perturbation-range"
+
+
+class PerturbationKeysError(ParameterError):
+    """A probability of a perturbation table is no multiple of 1/keys, so that no set of cell keys has it."""
+
+    code = "perturbation-keys"
+
+
+class PerturbationDesignError(ParameterError):
+    """No perturbation table has the wanted variance and largest change."""
+
+    code = "perturbation-design"
+
+
+class EmptyTableError(TableError):
+    """A table without records: there is nothing to protect, and nothing to publish."""
+
+    code = "empty-table"
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+TRIED = 3
+"""A space is refused for the law of one of its first datasets; that of a later one is looked at when it is asked for."""
+
+
+@define
+class PossibleOutputs(Invariant):
+    """The outputs that a mechanism can give on a dataset: the support of its law.
+
+    Args:
+        mechanism: a mechanism with finite laws.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec_noise import RandomisedResponse
+    >>> possible = PossibleOutputs(mechanism=RandomisedResponse(keep_probability="3/4"))
+    >>> possible.value((0,), BitVectors(length=1)) == possible.value((1,), BitVectors(length=1))
+    True
+    """
+
+    name: ClassVar[str] = "possible-outputs"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+
+    def check(self, space: DatasetSpace) -> None:
+        self.mechanism.check(space)
+        for dataset in itertools.islice(space.datasets(), TRIED):
+            self.value(dataset, space)
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        """The support in the order of its text; raises IncompatibleBlocksError for a law that is not finite."""
+        law = self.mechanism.law(dataset, space)
+        if not isinstance(law, FiniteLaw):
+            raise IncompatibleBlocksError(f"invariant {self.name}", f"{self.mechanism.name} has no finite laws")
+        return tuple(sorted(law.support, key=repr))
+
+    def __str__(self) -> str:
+        return f"what {self.mechanism.name} can publish"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[PossibleOutputs, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        sex = Attribute(name="sex", categories=("f", "m"))
+        counted = ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),))
+        yield cls(mechanism=counted), UnorderedRecords(attributes=(sex,), most=3)
+
+
+@define
+class DisclosureControl(Mechanism):
+    """A mechanism of statistical disclosure control on the records of one unit.
+
+    Args:
+        unit: the unit that one record is.
+    """
+
+    unit: Annotated[str, Text()] = "person"
+
+    def attributes(self, space: DatasetSpace) -> tuple[Attribute, ...]:
+        """The attributes of a record of the unit, without the composition of a household: persons are a file of their own."""
+        return tuple(a for a in space.attributes_of(self.unit) if a.name != MEMBERS)
+
+    def attribute(self, name: str, space: DatasetSpace) -> Attribute:
+        """One attribute of the unit; raises IncompatibleBlocksError for what is none."""
+        known = {a.name: a for a in self.attributes(space)}
+        if name not in known:
+            rule = f"is unknown to the space {space.name}"
+            raise IncompatibleBlocksError(f"{self.unit} attribute", rule, did_you_mean(name, known), value=name)
+        return known[name]
+
+    def rows_of(self, table: Table, space: DatasetSpace) -> Table:
+        """The table as it was given, when it has a row for each record of the unit.
+
+        Raises:
+            EmptyTableError: a table without records.
+            ReleaseError: the rows are records of something else.
+        """
+        if {a.name for a in table.attributes} != {a.name for a in self.attributes(space)}:
+            rule = f"does not have the attributes of a {self.unit} as its columns"
+            raise ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
+        if not len(table):
+            raise EmptyTableError("table", "has no records", "give a table with at least one row")
+        return table
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T10: no finite budget in the one universe of all datasets, where some output gives two datasets away."""
+        return (self.claim("no finite budget in one universe", "B-T10 (2)", Trivial(), INFINITY, space),)
+
+    def claim(self, label: str, source: str, multiverse: Multiverse, epsilon: Number, space: DatasetSpace) -> Claim:
+        """A claim of pure differential privacy, per record replaced."""
+        from dpspec_divergences import Hamming, Mult
+
+        spec = PrivacySpec(
+            space=space,
+            multiverse=multiverse,
+            input_divergence=Hamming(unit=self.unit),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=epsilon),
+        )
+        return Claim(label=label, source=source, spec=spec)
+
+    def own_universes(self) -> LevelSets:
+        """The datasets with the same possible outputs, by the outputs."""
+        return LevelSets(invariants=(PossibleOutputs(mechanism=self),))
+
+
+class Deterministic(DisclosureControl):
+    """A mechanism without randomness: its output is an invariant, with budget 0 in the level sets of it (B-T10)."""
+
+    @abstractmethod
+    def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        """T(x), for a dataset in its canonical form."""
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """The law of a certain outcome."""
+        self.check(space)
+        return FiniteLaw.point(self.output(space.dataset(dataset), space))
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T10: budget 0 in the level sets of the output, and no finite one in the one universe of all datasets."""
+        zero = self.claim("its output is an invariant", "B-T10 (1)", self.own_universes(), number(0), space)
+        return zero, *super().claims(space)
+
+
+def small_space(most: int | None = None) -> UnorderedRecords:
+    """A space with two attributes of two categories, on which the mechanisms are shown.
+
+    >>> small_space(most=3).cardinality()
+    35
+    """
+    region, age = Attribute(name="region", categories=("north", "south")), Attribute(name="age", categories=("old", "young"))
+    return UnorderedRecords(attributes=(region, age), most=most)
+
+
+# --- tables of counts with their margins, as statistics are published -----------------------------
+
 
 MOST_CELLS = 1_000_000
 """A base with more cells than this is refused."""
@@ -34,7 +243,7 @@ ALL = "(all)"
 VALUE = "published"
 """The column of the published number."""
 
-Counts = tuple[int, ...]
+CountVector = tuple[int, ...]
 Value = TypeVar("Value")
 
 
@@ -77,7 +286,7 @@ class Layout:
             found += [tuple(places) for places in cells.values()]
         return tuple(found)
 
-    def published(self, base: Sequence[int]) -> Counts:
+    def published(self, base: Sequence[int]) -> CountVector:
         """y = A n.
 
         >>> sex = Attribute(name="sex", categories=("f", "m"))
@@ -99,7 +308,7 @@ class Layout:
 
     def rows(self, values: Iterable[Hashable]) -> Table:
         """The released table: a row for each published cell, its categories and its number."""
-        from dpspec.table import Table as Columns
+        from dpspec.grammar.tables import Table as Columns
 
         shown = [str(value) for value in values]
         columns = tuple(Attribute(name=a.name, categories=(*a.values(), ALL)) for a in self.attributes)
@@ -143,7 +352,7 @@ class TableRelease(DisclosureControl):
         names = dict.fromkeys(name for table in self.published_tables() for name in table)
         return _layout(tuple(self.attribute(name, space) for name in names), self.published_tables())
 
-    def base_counts(self, dataset: Dataset, space: DatasetSpace) -> Counts:
+    def base_counts(self, dataset: Dataset, space: DatasetSpace) -> CountVector:
         """n: the counts of the base of a dataset in its canonical form."""
         layout = self.layout(space)
         names = [a.name for a in self.attributes(space)]
@@ -151,7 +360,7 @@ class TableRelease(DisclosureControl):
         counts = Counter(tuple(record[place] for place in places) for record in space.records(dataset, self.unit))
         return tuple(counts[cell] for cell in layout.base)
 
-    def base_of_table(self, table: Table, space: DatasetSpace) -> Counts:
+    def base_of_table(self, table: Table, space: DatasetSpace) -> CountVector:
         """n: the counts of the base of a real table."""
         import numpy as np
 
@@ -179,7 +388,7 @@ class FixedTables(CountTables, Deterministic):
     """Shared by the mechanisms whose published tables are a function of the true ones."""
 
     @abstractmethod
-    def numbers(self, base: Counts, space: DatasetSpace) -> tuple[Hashable, ...]:
+    def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[Hashable, ...]:
         """What is published, for each cell of the layout."""
 
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:

@@ -10,6 +10,12 @@ in levels, coarse to fine, and level after level:
 
 A risky record without donors stays, and may find one a level below. Unlike swapping with one rate for all
 (`PermutationSwapping`), who moves depends on how rare they are.
+
+Targeted record swapping on real tables: the same choices as in its law, each drawn exactly.
+
+The risky records of a level are taken in the order of a uniform permutation, those that a former one has swapped left out: the
+next one is then uniform among those that remain. A donor is drawn from all records of the same profile until one fits, which is
+uniform among those that do; after a number of refusals the fitting ones are listed, and one of them is drawn.
 """
 
 from __future__ import annotations
@@ -17,23 +23,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import attrs
+import numpy as np
+import numpy.typing as npt
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
+from dpspec.base.exact import INFINITY
+from dpspec.base.params import Integer, Items, Text, define
+from dpspec.base.randomness import Randomness
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.exact import INFINITY
-from dpspec.laws.finite import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.mechanism import Claim, Kept
-from dpspec.params import Integer, Items, Text, define
-from dpspec_census.disclosure.outputs import DisclosureControl, small_space
-from dpspec_census.swap_scheme import SwapScheme
-
-if TYPE_CHECKING:
-    from dpspec.randomness import Randomness
-    from dpspec.table import Table
+from dpspec.grammar.mechanism import Claim, Kept
+from dpspec.grammar.tables import Codes, Table
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec_census.disclosure.tables import DisclosureControl, small_space
+from dpspec_census.swap_budget import SwapScheme
 
 MOST_RECORDS = 8
 """A law is listed for datasets of at most so many records: every order of the risky ones, and every donor."""
@@ -56,7 +61,7 @@ class Mark:
     tried: bool = False
 
 
-Places = Mapping[str, int]
+PlaceNumbers = Mapping[str, int]
 States = Mapping[tuple[Mark, ...], Fraction]
 
 
@@ -119,12 +124,12 @@ class TargetedSwapping(DisclosureControl):
             chances[scheme.dataset((mark.record for mark in marks), space)] += chance
         return FiniteLaw.of(chances)
 
-    def _risky(self, record: Record, records: tuple[Record, ...], places: Places) -> tuple[bool, ...]:
+    def _risky(self, record: Record, records: tuple[Record, ...], places: PlaceNumbers) -> tuple[bool, ...]:
         """Whether fewer than k records agree with the record in area and risk variables, level by level."""
         keys = [[places[name] for name in (*self.levels[: level + 1], *self.risk)] for level in range(len(self.levels))]
         return tuple(sum(_part(other, key) == _part(record, key) for other in records) < self.k for key in keys)
 
-    def _after(self, states: States, level: int, places: Places) -> States:
+    def _after(self, states: States, level: int, places: PlaceNumbers) -> States:
         """What the states have become when no risky record of a level has still to look for a donor."""
         done: dict[tuple[Mark, ...], Fraction] = defaultdict(Fraction)
         while states:
@@ -140,7 +145,7 @@ class TargetedSwapping(DisclosureControl):
             states = following
         return done
 
-    def _ways(self, state: tuple[Mark, ...], place: int, level: int, places: Places) -> list[list[Mark]]:
+    def _ways(self, state: tuple[Mark, ...], place: int, level: int, places: PlaceNumbers) -> list[list[Mark]]:
         """The states after one risky record has exchanged its area with each of its nearest donors, or has found none."""
         moving = [places[name] for name in self.levels[level:]]
         ways = []
@@ -153,7 +158,7 @@ class TargetedSwapping(DisclosureControl):
         stays = [attrs.evolve(mark, tried=mark.tried or at == place) for at, mark in enumerate(state)]
         return ways or [stays]
 
-    def _donors(self, state: tuple[Mark, ...], place: int, level: int, places: Places) -> list[int]:
+    def _donors(self, state: tuple[Mark, ...], place: int, level: int, places: PlaceNumbers) -> list[int]:
         """The donors of the first profile that has any."""
         mine, here = state[place].record, places[self.levels[level]]
         for profile in self.similar:
@@ -169,7 +174,6 @@ class TargetedSwapping(DisclosureControl):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One swapped table; only the columns `levels` change."""
-        from dpspec_census.disclosure.targeted_release import swapped
 
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
@@ -192,3 +196,81 @@ def _part(record: Record, places: Sequence[int]) -> Record:
 def _with(record: Record, other: Record, places: Sequence[int]) -> Record:
     """The record with the values of the other one at some places."""
     return tuple(other[place] if place in places else value for place, value in enumerate(record))
+
+
+# --- targeted record swapping on real tables ------------------------------------------------------
+
+
+TRIES = 32
+"""So many records are drawn before the fitting ones are listed."""
+
+
+def swapped(table: Table, mechanism: TargetedSwapping, source: Randomness) -> Table:
+    """One draw of the swap on a table with one row for each record of the unit."""
+    codes = {name: table.codes[name].copy() for name in mechanism.levels}
+    moved = np.zeros(len(table), dtype=np.bool_)
+    for level, name in enumerate(mechanism.levels):
+        _, cell, sizes = np.unique(
+            table.key((*mechanism.levels[: level + 1], *mechanism.risk)), return_inverse=True, return_counts=True
+        )
+        risky = np.flatnonzero((sizes[cell] < mechanism.k) & ~moved)
+        # Records that have not moved are where they were, so pools may be made from the table as it came.
+        pools = [
+            Pools.of(table.key((*mechanism.levels[:level], *profile)), table.codes[name], moved) for profile in mechanism.similar
+        ]
+        for record in risky[source.permutation(len(risky))].tolist():
+            donor = None if moved[record] else _donor(record, pools, source)
+            if donor is not None:
+                for moving in mechanism.levels[level:]:
+                    column = codes[moving]
+                    column[record], column[donor] = column[donor], column[record]
+                moved[[record, donor]] = True
+    return table.replace(codes)
+
+
+def _donor(record: int, pools: list[Pools], source: Randomness) -> int | None:
+    """A uniform donor from the first profile that has any."""
+    for pool in pools:
+        donor = pool.draw(record, source)
+        if donor is not None:
+            return donor
+    return None
+
+
+@attrs.define
+class Pools:
+    """The records by profile, inside the area of the level above.
+
+    Args:
+        profile: the number of the profile of every record.
+        area: the area of every record at the level.
+        moved: which records have been swapped; it changes while the level is worked through.
+        members: the records of each profile.
+    """
+
+    profile: Codes
+    area: Codes
+    moved: npt.NDArray[np.bool_]
+    members: list[Codes]
+
+    @classmethod
+    def of(cls, key: Codes, area: Codes, moved: npt.NDArray[np.bool_]) -> Pools:
+        """From the key of the profile of every record. A profile that lives in one area only has no donors."""
+        _, profile, sizes = np.unique(key, return_inverse=True, return_counts=True)
+        order = np.argsort(profile, kind="stable")
+        members = np.split(order, np.cumsum(sizes)[:-1])
+        return cls(profile, area, moved, [held if np.ptp(area[held]) else held[:0] for held in members])
+
+    def draw(self, record: int, source: Randomness) -> int | None:
+        """A uniform record of the same profile that has not moved and lives in another area; None when there is none."""
+        place = int(self.profile[record])
+        held = self.members[place]
+        if not len(held):
+            return None
+        for tried in source.below(len(held), TRIES).tolist():
+            donor = int(held[tried])
+            if not self.moved[donor] and self.area[donor] != self.area[record]:
+                return donor
+        self.members[place] = held = held[~self.moved[held]]
+        fitting = held[self.area[held] != self.area[record]]
+        return int(fitting[source.below(len(fitting), 1)[0]]) if len(fitting) else None

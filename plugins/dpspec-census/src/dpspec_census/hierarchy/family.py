@@ -5,11 +5,19 @@
 
 A holds the marginal queries (0 or 1 for each answer and cell), t their noisy answers, w = 1/variance. Only the cells
 where the parent has somebody are variables. Arrays have the shape (cells, children) or (answers, children).
+
+The geographic hierarchy: levels from large to small, each node inside one node of the level above.
+
+Nodes are numbered from 0 on in the order of the categories of their attribute, so a level is an array of parents.
+
+The cells of a unit: all combinations of its attributes other than geography, numbered; marginals as maps of cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +25,11 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.errors import IncompatibleBlocksError
+from dpspec.base.errors import IncompatibleBlocksError, TableError
+from dpspec.base.params import did_you_mean
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Attribute, DatasetSpace
+from dpspec.grammar.tables import Table
 
 Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -28,7 +40,7 @@ UNBOUNDED = 1 << 39
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Bound:
+class CellBound:
     """low <= the number of units in a group of cells <= high, for every child.
 
     Args:
@@ -59,7 +71,7 @@ class Family:
     incidence: Any
     weights: Reals
     targets: Reals
-    bounds: tuple[Bound, ...] = ()
+    bounds: tuple[CellBound, ...] = ()
     parent: Counts | None = None
     names: tuple[str, ...] = ()
 
@@ -134,7 +146,7 @@ def check_laminar(groups: Sequence[Mask]) -> None:
 
     >>> check_laminar([np.array([True, True, False]), np.array([False, True, True])])
     Traceback (most recent call last):
-    dpspec.errors.IncompatibleBlocksError: constraints: any two groups must be nested or disjoint: state them on one attribute
+    dpspec.base.errors.IncompatibleBlocksError: constraints: any two groups must be nested or disjoint: state them on one attribute
     """
     for place, one in enumerate(groups):
         for other in groups[:place]:
@@ -143,3 +155,216 @@ def check_laminar(groups: Sequence[Mask]) -> None:
                 raise IncompatibleBlocksError(
                     "constraints", "any two groups must be nested or disjoint", "state them on one attribute"
                 )
+
+
+# --- the geographic hierarchy ---------------------------------------------------------------------
+
+
+Nodes = npt.NDArray[np.int64]
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Geography:
+    """A hierarchy of nodes.
+
+    Args:
+        levels: the attributes, from large to small.
+        parents: for every level the node of the level above in which each node lies; -1 on the first level.
+    """
+
+    levels: tuple[Attribute, ...]
+    parents: tuple[Nodes, ...]
+
+    def size(self, level: int) -> int:
+        """The number of nodes of a level."""
+        return len(self.parents[level])
+
+    def names(self, level: int, nodes: Nodes) -> tuple[str, ...]:
+        """The names of nodes."""
+        attribute = self.levels[level]
+        return tuple(f"{attribute.name} {attribute.categories[n] if attribute.categories else n}" for n in nodes.tolist())
+
+    def ancestors(self, level: int, above: int) -> Nodes:
+        """For each node of a level the node of a level above it (or of itself) in which it lies."""
+        found = np.arange(self.size(level))
+        for place in range(level, above, -1):
+            found = self.parents[place][found]
+        return found
+
+    def summed(self, counts: npt.NDArray[Any], level: int, above: int) -> npt.NDArray[Any]:
+        """Counts by node (first axis) added up to a level above.
+
+        >>> state, county = Attribute(name="state", count=1), Attribute(name="county", count=3, within="state")
+        >>> geography_of((state, county)).summed(np.array([5, 0, 2]), 1, 0)
+        array([7])
+        """
+        total = np.zeros((self.size(above), *counts.shape[1:]), dtype=counts.dtype)
+        np.add.at(total, self.ancestors(level, above), counts)
+        return total
+
+
+NODES = 1 << 24
+"""A level is a list of its nodes; the census of the United States has 8 million blocks."""
+
+
+def geography_of(levels: Sequence[Attribute]) -> Geography:
+    """The hierarchy of nested attributes.
+
+    Raises:
+        IncompatibleBlocksError: a level does not lie within the one before it, or has more nodes than are listed.
+    """
+    largest = max(levels, key=lambda level: level.size)
+    if largest.size > NODES:
+        raise IncompatibleBlocksError(f"level {largest.name}", f"has more than {NODES} nodes", "take fewer", value=largest.size)
+    parents = [np.full(levels[0].size, -1)]
+    for coarser, attribute in itertools.pairwise(levels):
+        if attribute.within != coarser.name:
+            raise IncompatibleBlocksError(
+                "levels", f"{attribute.name} does not lie within {coarser.name}", f'give it within = "{coarser.name}"'
+            )
+        parents.append(parents_of(attribute, coarser))
+    return Geography(levels=tuple(levels), parents=tuple(parents))
+
+
+def parents_of(attribute: Attribute, coarser: Attribute) -> Nodes:
+    """For every category of an attribute its category of the coarser one."""
+    if attribute.parents:
+        places = {category: place for place, category in enumerate(coarser.values())}
+        return np.array([places[parent] for parent in attribute.parents], dtype=np.int64)
+    return np.arange(attribute.size) * coarser.size // attribute.size
+
+
+def check_nested(table: Table) -> None:
+    """Raise TableError when a record lies in a category and not in the coarser one that contains it."""
+    known = {attribute.name: attribute for attribute in table.attributes}
+    for attribute in table.attributes:
+        if attribute.within is None or attribute.within not in known:
+            continue
+        right = parents_of(attribute, known[attribute.within])[table.codes[attribute.name]]
+        wrong = np.flatnonzero(right != table.codes[attribute.within])
+        if wrong.size:
+            row = int(wrong[0])
+            category = list(attribute.values())[int(table.codes[attribute.name][row])]
+            raise TableError(
+                f"row {row + 1}, column {attribute.name}",
+                f"does not lie in the {attribute.within} of its record, as {len(wrong)} records do not",
+                "correct the geography: every node lies in one node of the level above",
+                value=category,
+            )
+
+
+# --- the cells of a unit --------------------------------------------------------------------------
+
+
+CellCodes = npt.NDArray[np.int64]
+
+CELLS = 1 << 22
+"""The cells below one node are listed, with a category of each attribute."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class UnitCells:
+    """The cells of one unit in every geographic node.
+
+    Args:
+        unit: what is counted.
+        geography: where.
+        attributes: the attributes that tell cells apart, coarser ones before finer ones.
+        codes: for every attribute the category of each cell.
+    """
+
+    unit: str
+    geography: Geography
+    attributes: tuple[Attribute, ...]
+    codes: Mapping[str, CellCodes]
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(next(iter(self.codes.values()))) if self.codes else 1
+
+    def marginal(self, names: Sequence[str]) -> CellCodes:
+        """For every cell the number of its answer in the marginal of some attributes; every answer has a cell."""
+        key = np.zeros(self.count, dtype=np.int64)
+        for name in names:
+            key = key * self._attribute(name).size + self.codes[name]
+        return np.asarray(np.unique(key, return_inverse=True)[1]).ravel()
+
+    def labels(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What every answer of the marginal counts."""
+        _, first = np.unique(self.marginal(names), return_index=True)
+        categories = [list(self._attribute(name).values()) for name in names]
+        rows = zip(*(self.codes[name][first] for name in names), strict=True) if names else [()]
+        return tuple(" x ".join(c[int(code)] for c, code in zip(categories, row, strict=True)) or "total" for row in rows)
+
+    def where(self, conditions: Sequence[tuple[str, Sequence[str]]]) -> Mask:
+        """The cells that meet conditions on some attributes."""
+        kept = np.ones(self.count, dtype=np.bool_)
+        for name, categories in conditions:
+            attribute = self._attribute(name)
+            kept &= np.isin(self.codes[name], [attribute.index(category) for category in categories])
+        return kept
+
+    def counted(self, table: Table) -> Any:
+        """The table as a sparse matrix of counts, shape (nodes of the smallest level, cells)."""
+        from scipy.sparse import csr_array
+
+        finest = self._finest()
+        cell = table.key([a.name for a in finest])
+        node = table.codes[self.geography.levels[-1].name].astype(np.int64)
+        keys, counts = np.unique(node * self.count + cell, return_counts=True)
+        shape = (self.geography.size(len(self.geography.levels) - 1), self.count)
+        return csr_array((counts.astype(np.int64), (keys // self.count, keys % self.count)), shape=shape)
+
+    def microdata(self, counts: Any) -> Table:
+        """One record for each count of such a matrix."""
+        from dpspec.grammar.tables import compact
+
+        listed = counts.tocoo()
+        node, cell = np.repeat(listed.coords[0], listed.data), np.repeat(listed.coords[1], listed.data)
+        last = len(self.geography.levels) - 1
+        columns = {
+            level.name: compact(self.geography.ancestors(last, place)[node], level.size)
+            for place, level in enumerate(self.geography.levels)
+        }
+        columns |= {a.name: compact(self.codes[a.name][cell], a.size) for a in self.attributes}
+        return Table(attributes=(*self.geography.levels, *self.attributes), codes=columns)
+
+    def _finest(self) -> tuple[Attribute, ...]:
+        coarser = {a.within for a in self.attributes}
+        return tuple(a for a in self.attributes if a.name not in coarser)
+
+    def _attribute(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        known = [a.name for a in self.attributes]
+        raise IncompatibleBlocksError(f"unit {self.unit}", "has no such attribute", did_you_mean(name, known), value=name)
+
+
+def cells_of(space: DatasetSpace, unit: str, levels: Sequence[str]) -> UnitCells:
+    """The cells of a unit of a space, below the given levels of geography.
+
+    Raises:
+        IncompatibleBlocksError: a level is no attribute of the unit, levels are not nested, two attributes lie
+            within the same coarser one, or there are more cells than are listed.
+    """
+    known = {a.name: a for a in space.attributes_of(unit) if a.name != MEMBERS}
+    for name in levels:
+        if name not in known:
+            raise IncompatibleBlocksError("levels", f"name no attribute of the {unit}", did_you_mean(name, known), value=name)
+    own = tuple(a for a in known.values() if a.name not in levels)
+    nested = [a.within for a in own if a.within is not None]
+    if len(set(nested)) < len(nested) or not set(nested) <= {a.name for a in own}:
+        raise IncompatibleBlocksError(f"unit {unit}", "needs attributes that are apart or nested in a chain", value=nested)
+    finest = [a for a in own if a.name not in nested]
+    shape = tuple(a.size for a in finest)
+    if (size := math.prod(shape)) > CELLS:
+        raise IncompatibleBlocksError(f"unit {unit}", f"has more than {CELLS} cells below a node", "take fewer", value=size)
+    grid = np.unravel_index(np.arange(size), shape) if finest else ()
+    codes = {a.name: np.asarray(code, dtype=np.int64) for a, code in zip(finest, grid, strict=True)}
+    for attribute in reversed(own):
+        if attribute.within is not None:
+            codes[attribute.within] = parents_of(attribute, known[attribute.within])[codes[attribute.name]]
+    geography = geography_of([known[name] for name in levels])
+    return UnitCells(unit=unit, geography=geography, attributes=own, codes=codes)

@@ -4,6 +4,8 @@
 
 A query partitions the cells and a level the country, so replacing one record moves two answers by 1 in each (level,
 query) or none: |dq|^2 / (2 sigma^2) = rho* (K-D41).
+
+Noisy answers of a family of nodes: their marginals plus independent discrete Gaussian noise, drawn exactly (B-A6, step 1).
 """
 
 from __future__ import annotations
@@ -12,9 +14,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated
 
-from dpspec.errors import ParameterError
-from dpspec.params import Items, Nested, Rational, Text, define
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.base.errors import ParameterError
+from dpspec.base.params import Items, Nested, Rational, Text, define
+from dpspec.base.randomness import Randomness
+from dpspec.laws.integers import DiscreteGaussianLaw
 from dpspec_census import configuration_2020
+from dpspec_census.hierarchy.family import Counts
 
 PRESETS = ("2020-pl-persons", "2020-pl-housing-units")
 """The allocations of the 2020 redistricting file (K-N7 to K-N9)."""
@@ -111,3 +120,45 @@ def preset(name: str, levels: Sequence[str]) -> Tabulation:
             if query.unit == unit
         ),
     )
+
+
+# --- noisy answers of a family of nodes -----------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class MeasuredQuery:
+    """A query as it is asked of every node of a level.
+
+    Args:
+        name: in words.
+        answer: for every cell the answer that it is counted in.
+        size: the number of answers.
+        noise: the law of the noise on each answer.
+    """
+
+    name: str
+    answer: npt.NDArray[np.int64]
+    size: int
+    noise: DiscreteGaussianLaw
+
+    def true(self, children: int, child: Counts, cell: Counts, count: Counts) -> Counts:
+        """The answers of nodes that have these counts in these cells, shape (children, answers)."""
+        total = np.zeros((children, self.size), dtype=np.int64)
+        np.add.at(total, (child, self.answer[cell]), count)
+        return total
+
+
+def measured(asked: tuple[MeasuredQuery, ...], true: tuple[Counts, ...], source: Randomness) -> Counts:
+    """The true answers to all queries with noise on each, shape (children, answers), one query after the other."""
+    noisy = [
+        answers + _noise(query.noise, answers.size, source).reshape(answers.shape)
+        for query, answers in zip(asked, true, strict=True)
+    ]
+    return np.concatenate(noisy, axis=1)
+
+
+def _noise(law: DiscreteGaussianLaw, count: int, source: Randomness) -> Counts:
+    """Exact draws: by the table of the law, or by rejection where that would be too large."""
+    from dpspec_noise.samplers import discrete_gaussian, fits, inverted
+
+    return inverted(law, count, source) if fits(law) else discrete_gaussian(source, count, variance=law.variance)

@@ -1,12 +1,43 @@
-"""The design of an adaptive release: population groups, and what is asked of them at each iteration level (B-A7)."""
+"""The design of an adaptive release: population groups, and what is asked of them at each iteration level (B-A7).
+
+The two kinds of noise of an adaptive release, each with the budget that it spends, and the choice that it makes.
+
+A replaced person leaves at most m groups of an iteration level and enters at most m: at most 2m counts of one stage move,
+each by 1. So discrete Gaussian noise of variance m/rho spends rho (B-T15), and geometric noise whose ratio is
+e^(-epsilon/(2m)) spends epsilon (B-O51).
+
+The budget of an adaptive release, stage by stage: what each spends, on which noise, for how many counts that move.
+
+Counting the members of population groups in geographic units, whole columns at a time.
+
+A person counts in at most `most` groups of a level: what is counted is one entry for each person and each of these groups.
+
+All counts of an iteration level on a small table: what the law of a release is made of.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from dpspec.errors import ParameterError
-from dpspec.params import Integer, Items, Nested, Pairs, Rational, Text, define
+import attrs
+import numpy as np
+import numpy.typing as npt
+from dpspec_noise import DiscreteGaussian, Geometric
+from dpspec_noise.additive import AdditiveNoise
+
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import ZERO, Number, number
+from dpspec.base.params import Integer, Items, Nested, Pairs, Rational, Text, define
+from dpspec.blocks.invariant import Marginal
+from dpspec.laws import FiniteLaw, Law, PushForward, TwoSidedGeometricLaw
+
+if TYPE_CHECKING:
+    from dpspec.grammar.tables import Table
 
 
 @define
@@ -98,3 +129,244 @@ class IterationLevel:
 
     def __str__(self) -> str:
         return f"{self.population} x {self.place}"
+
+
+# --- noise ----------------------------------------------------------------------------------------
+
+
+_ONE_COUNT = (Marginal(attributes=()),)
+
+
+def gaussian_noise(rho: Number, most: int) -> DiscreteGaussian:
+    """Discrete Gaussian noise that spends rho where 2m counts move by 1.
+
+    >>> from dpspec.base.exact import number
+    >>> gaussian_noise(number("1/5"), 3).variance
+    Fraction(15, 1)
+    """
+    return DiscreteGaussian(queries=_ONE_COUNT, sensitivities=(number(2 * most).sqrt(),), variance=most / rho.as_fraction())
+
+
+def geometric_noise(epsilon: Number, most: int) -> Geometric:
+    """Two-sided geometric noise that spends epsilon where 2m counts move by 1.
+
+    >>> from dpspec.base.exact import number
+    >>> str(geometric_noise(number("4*ln(3)"), 2).decay())
+    'ln(3)'
+    """
+    return Geometric(queries=_ONE_COUNT, sensitivity=Fraction(2 * most), epsilon=epsilon)
+
+
+@attrs.frozen
+class Reached:
+    """How many of the thresholds a noisy total reaches: the number of the table that is chosen.
+
+    >>> [Reached((5, 20))(total) for total in (-3, 4, 5, 19, 20)]
+    [0, 0, 1, 1, 2]
+    """
+
+    thresholds: tuple[int, ...]
+
+    def __call__(self, total: int) -> int:
+        return bisect_right(self.thresholds, total)
+
+
+def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
+    """The law of the table that a noisy total chooses; with rational chances for geometric noise of a rational ratio.
+
+    >>> choice_law(TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
+    FiniteLaw({0: 2/3, 1: 1/3})
+    """
+    if not isinstance(total, TwoSidedGeometricLaw) or total.ratio is None:
+        return PushForward(total, Reached(thresholds))
+    reached = [Fraction(1), *(total.at_least(threshold) for threshold in thresholds), Fraction(0)]
+    return FiniteLaw.of({k: more - less for k, (more, less) in enumerate(itertools.pairwise(reached))})
+
+
+@attrs.frozen(kw_only=True)
+class Planned:
+    """An iteration level with the noise of its stages.
+
+    Args:
+        level: the iteration level.
+        population: its population level.
+        choosing: the noise on the totals that choose a table; None where there is one table only.
+        filling: the noise on the tables.
+    """
+
+    level: IterationLevel
+    population: PopulationLevel
+    choosing: AdditiveNoise | None
+    filling: AdditiveNoise
+
+
+# --- the budget of an adaptive release, stage by stage --------------------------------------------
+
+
+SpendingWords = Callable[[Number, int], str]
+"""The noise of a stage in words, from what it spends and the most groups in which one person counts."""
+
+
+@attrs.frozen(kw_only=True)
+class Spent:
+    """What one stage of one iteration level spends.
+
+    Args:
+        level: the iteration level.
+        stage: choice or table.
+        share: its part of the whole budget.
+        budget: that part as a number.
+        moved: how many counts move by 1 at most when one person is replaced.
+        noise: the noise on every count, in words.
+    """
+
+    level: str
+    stage: str
+    share: Fraction
+    budget: Number
+    moved: int
+    noise: str
+
+    def data(self) -> dict[str, Any]:
+        """The entry of a report."""
+        return {**attrs.asdict(self), "share": str(self.share), "budget": str(self.budget)}
+
+
+def spending(plan: Sequence[Planned], budget: Number, words: SpendingWords) -> tuple[Spent, ...]:
+    """All stages in order; their shares add up to exactly 1, and so their budgets to the whole."""
+    return tuple(spent for planned in plan for spent in _stages(planned, budget, words))
+
+
+def _stages(planned: Planned, budget: Number, words: SpendingWords) -> Iterator[Spent]:
+    level, most = planned.level, planned.population.most
+    for stage, share in (("choice", level.choice_share), ("table", level.table_share)):
+        if share:
+            part = budget * share
+            yield Spent(level=str(level), stage=stage, share=share, budget=part, moved=2 * most, noise=words(part, most))
+
+
+def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
+    """The stages and their sum, as data for the report of a release.
+
+    Args:
+        parameter: the name of the budget's number.
+    """
+    whole = sum((spent.budget for spent in stages), ZERO)
+    return {"budget": parameter, "stages": [spent.data() for spent in stages], "sum": str(whole)}
+
+
+# --- counting the members of population groups in geographic units, whole columns at a time -------
+
+
+Integers = npt.NDArray[np.int64]
+
+NOBODY = -1
+"""Stands where a person is in fewer groups than the most that count."""
+
+
+def memberships(population: PopulationLevel, table: Table) -> Integers:
+    """The groups in which each record counts: one row for each record, `most` columns, `NOBODY` where there are fewer.
+
+    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.grammar.tables import Table
+    >>> race = Attribute(name="race", categories=("a", "b", "ab"))
+    >>> groups = [{"name": "A", "where": {"race": ["a", "ab"]}}, {"name": "B", "where": {"race": ["b", "ab"]}}]
+    >>> table = Table.from_records([["b"], ["ab"]], (race,))
+    >>> memberships(PopulationLevel(name="detailed", most=2, groups=groups), table).tolist()
+    [[1, -1], [0, 1]]
+    >>> memberships(PopulationLevel(name="detailed", most=1, groups=groups), table).tolist()
+    [[1], [0]]
+    """
+    names = sorted({name for group in population.groups for name, _ in group.where})
+    _, first, kind = np.unique(table.key(names), return_index=True, return_inverse=True)
+    codes = {name: table.codes[name][first] for name in names}
+    belongs = np.ones((len(population.groups), len(first)), dtype=np.bool_)
+    for place, group in enumerate(population.groups):
+        for name, categories in group.where:
+            attribute = table.attribute(name)
+            belongs[place] &= np.isin(codes[name], [attribute.index(category) for category in categories])
+    rank = np.cumsum(belongs, axis=0, dtype=np.int32)
+    members, kinds = np.nonzero(belongs & (rank <= population.most))
+    groups = np.full((len(first), population.most), NOBODY, dtype=np.int64)
+    groups[kinds, rank[members, kinds] - 1] = members
+    return np.asarray(groups[kind.reshape(-1)])
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Tally:
+    """The members of the groups of one level in the units of one level of geography.
+
+    Args:
+        groups: as from `memberships`.
+        units: the geographic unit of each record.
+        shape: how many groups and how many units there are.
+    """
+
+    groups: Integers
+    units: Integers
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, population: PopulationLevel, groups: Integers, geography: str | None, table: Table) -> Tally:
+        """The tally of a table."""
+        one = np.zeros(len(table), dtype=np.int64)
+        units = one if geography is None else np.asarray(table.codes[geography], dtype=np.int64)
+        size = 1 if geography is None else table.attribute(geography).size
+        return cls(groups=groups, units=units, shape=(len(population.groups), size))
+
+    def totals(self) -> Integers:
+        """The members of every group in every unit, group by group."""
+        everyone = np.arange(self.shape[0] * self.shape[1], dtype=np.int64)
+        return self.counts(everyone, np.zeros(len(self.units), dtype=np.int64), 1)[:, 0]
+
+    def counts(self, chosen: Integers, cells: Integers, size: int) -> Integers:
+        """A table for each of the chosen population groups.
+
+        Args:
+            chosen: their numbers, group x units + unit, in increasing order.
+            cells: the cell of each record in the table.
+            size: the number of cells.
+
+        Returns:
+            One row of `size` counts for each of them.
+        """
+        row_of = np.full(self.shape[0] * self.shape[1], NOBODY, dtype=np.int64)
+        row_of[chosen] = np.arange(len(chosen))
+        counts: Any = np.zeros(len(chosen) * size, dtype=np.int64)
+        for group in self.groups.T:
+            member = np.flatnonzero(group != NOBODY)
+            row = row_of[group[member] * self.shape[1] + self.units[member]]
+            member, row = member[row != NOBODY], row[row != NOBODY]
+            counts += np.bincount(row * size + cells[member], minlength=counts.size)
+        return np.asarray(counts.reshape(len(chosen), size))
+
+
+# --- all counts of an iteration level on a small table --------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Counted:
+    """One group in one unit.
+
+    Args:
+        total: its members.
+        tables: their counts, for each table that may be chosen.
+    """
+
+    total: int
+    tables: tuple[tuple[int, ...], ...]
+
+
+def size_of(names: tuple[str, ...], table: Table) -> int:
+    """The number of cells of a table by some attributes: 1 for the total alone."""
+    return math.prod(table.attribute(name).size for name in names)
+
+
+def counted(population: PopulationLevel, level: IterationLevel, table: Table) -> Iterator[Counted]:
+    """Every group in every unit of a level, group by group."""
+    tally = Tally.of(population, memberships(population, table), level.geography, table)
+    totals = tally.totals()
+    everyone = np.arange(len(totals), dtype=np.int64)
+    tables = [tally.counts(everyone, table.key(names), size_of(names, table)) for names in level.tables]
+    for place, total in enumerate(totals):
+        yield Counted(total=int(total), tables=tuple(tuple(map(int, counts[place])) for counts in tables))

@@ -1,24 +1,281 @@
-"""Blowfish privacy: a policy says which values are secrets, and which facts are public."""
+"""Blowfish policies: which values of a record must not be told apart, as a graph on the values.
+
+The neighbours of a Blowfish policy whose constraints force several records to change together.
+
+Blowfish privacy: a policy says which values are secrets, and which facts are public.
+
+Neighbour relations given as they are: a list of pairs of datasets.
+
+Generic privacy: any neighbour relation, and one number for it.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
-from typing import ClassVar
+from functools import lru_cache
+from typing import Annotated, ClassVar
 
-from dpspec_divergences import Mult, Neighbour
+from dpspec_divergences import HammingOrdered, Mult, Neighbour
+from dpspec_divergences.counting import Minorised, check_ordered
 from dpspec_noise import Geometric, RandomisedResponse
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.base.exact import INFINITY, Number, ln, number
+from dpspec.base.params import Data, Items, Registered, Text, define
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multisets import all_records
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import OrderedRecords
-from dpspec.blocks.space import Attribute
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.vectors import BitVectors
-from dpspec.exact import ln
-from dpspec.flavour import Example, Flavour
-from dpspec.spec import PrivacySpec
-from dpspec_flavours.networks.constrained import PolicyNeighbours
-from dpspec_flavours.networks.policy import Policy
+from dpspec.grammar.mechanism import Example, Flavour
+from dpspec.grammar.spec import PrivacySpec
+
+Bound = tuple[Number, str]
+
+
+@define
+class Policy(Minorised):
+    """The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding, SIGMOD 2014).
+
+    d(x, x') = sum over the records i of the length of a shortest path from x_i to x'_i in G; infinity when there is none, or
+    when the numbers of records differ. An edge says that an attacker must not be able to tell its two values apart; the complete
+    graph gives the ordered Hamming distance, a line protects close values better than distant ones.
+
+    A constraint of Blowfish (a fact that is public) is an invariant of the multiverse. The distance stays that of the whole
+    space (B-S1), so that datasets which only meet the constraint together pay for every changed record; for the neighbours of
+    the paper, which pay once, see `policy-neighbours`.
+
+    Args:
+        edges: pairs of values, each as a category, or as a list of categories for records of several attributes.
+        unit: what one record is.
+
+    >>> from dpspec.blocks.records import OrderedRecords
+    >>> pay = OrderedRecords(attributes=(Attribute(name="pay", categories=("low", "mid", "high")),), most=2)
+    >>> line = Policy(edges=[["low", "mid"], ["mid", "high"]])
+    >>> str(line.distance((("low",), ("mid",)), (("high",), ("high",)), pay))
+    '3'
+    """
+
+    name: ClassVar[str] = "policy"
+
+    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(Data()), least=1)]
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        check_edges(self.edges)
+
+    def check(self, space: DatasetSpace) -> None:
+        check_ordered(self.name, space, self.unit, "a policy on an ordered space")
+        check_values(self.edges, space.attributes_of(self.unit))
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
+        if len(ours) != len(theirs):
+            return INFINITY
+        steps = [self.steps(one, other) for one, other in zip(ours, theirs, strict=True)]
+        return INFINITY if None in steps else number(sum(step or 0 for step in steps))
+
+    def steps(self, one: Record, other: Record) -> int | None:
+        """The length of a shortest path between two values; None when there is none."""
+        return 0 if one == other else _reached(self.edges, one).get(other)
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return HammingOrdered(unit=self.unit).least_distance(space)
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def minorant(self) -> InputDivergence:
+        return HammingOrdered(unit=self.unit)
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if isinstance(other, Policy) and other.unit == self.unit:
+            steps = [self.steps(as_record(one), as_record(two)) for one, two in other.edges]
+            if None not in steps:
+                most = max(step or 0 for step in steps)
+                return number(most), f"an edge of the other policy is a path of at most {most} edges"
+        diameter = self.diameter(space)
+        known = HammingOrdered(unit=self.unit).bounded_by(other, space)
+        if diameter is None or known is None:
+            return None
+        return known[0] * diameter, f"any two values are joined by at most {diameter} edges; {known[1]}"
+
+    def diameter(self, space: DatasetSpace) -> int | None:
+        """The largest distance of two values of a record; None when it is infinite or the values cannot be listed."""
+        attributes = space.attributes_of(self.unit)
+        values = list(all_records(attributes)) if attributes else []
+        steps = [self.steps(one, other) for one, other in itertools.combinations(values, 2)]
+        return None if None in steps or not steps else max(step or 0 for step in steps)
+
+    @classmethod
+    def examples(cls) -> Iterator[Policy | tuple[Policy, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        from dpspec.blocks.records import OrderedRecords
+
+        line = (("low", "mid"), ("mid", "high"), ("none", "some"))
+        salary = Attribute(name="salary", categories=("low", "mid", "high", "none", "some"))
+        yield cls(edges=line), OrderedRecords(attributes=(salary,), least=1, most=2)
+        yield cls(edges=(("0", "1"),))
+        yield cls(edges=(("f", "m"),))
+
+    def __str__(self) -> str:
+        return f"{self.name} of {len(self.edges)} edges ({self.unit})"
+
+
+def as_record(value: Record | str) -> Record:
+    """A value as it is written in a file, as the record that it stands for."""
+    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+
+
+def check_edges(edges: tuple[tuple[Record | str, ...], ...]) -> None:
+    """Refuse what is no pair of different values."""
+    for place, pair in enumerate(edges):
+        if len(pair) != 2 or as_record(pair[0]) == as_record(pair[1]):
+            raise ParameterError(f"edges[{place}]", "must be two different values", 'write ["low", "mid"]', value=pair)
+
+
+def check_values(edges: tuple[tuple[Record | str, ...], ...], attributes: tuple[Attribute, ...]) -> None:
+    """Refuse values that are no records; a space that describes no attributes takes any."""
+    for value in itertools.chain.from_iterable(edges) if attributes else ():
+        record = as_record(value)
+        if len(record) != len(attributes):
+            rule = f"must name {len(attributes)} categories: {', '.join(a.name for a in attributes)}"
+            raise IncompatibleBlocksError("policy", rule, value=record)
+        for attribute, category in zip(attributes, record, strict=True):
+            attribute.index(category)
+
+
+@lru_cache(maxsize=4096)
+def _reached(edges: tuple[tuple[Record | str, ...], ...], start: Record) -> dict[Record, int]:
+    """The values that a path from the start reaches, with its length, breadth first."""
+    around = _around(edges)
+    steps, frontier = {start: 0}, [start]
+    while frontier:
+        following = []
+        for value in frontier:
+            for neighbour in around.get(value, ()):
+                if neighbour not in steps:
+                    steps[neighbour] = steps[value] + 1
+                    following.append(neighbour)
+        frontier = following
+    return steps
+
+
+@lru_cache(maxsize=64)
+def _around(edges: tuple[tuple[Record | str, ...], ...]) -> dict[Record, set[Record]]:
+    around: dict[Record, set[Record]] = {}
+    for one, other in edges:
+        around.setdefault(as_record(one), set()).add(as_record(other))
+        around.setdefault(as_record(other), set()).add(as_record(one))
+    return around
+
+
+# --- constrained ----------------------------------------------------------------------------------
+
+
+LISTED = 2000
+"""The datasets are listed, so that the space may have no more than this."""
+
+SecretChange = tuple[int, Record, Record]
+
+
+@define
+class PolicyNeighbours(Relation):
+    """Two datasets that meet the same constraints and differ in as few secrets as these allow (He et al., SIGMOD 2014).
+
+    A secret in which x and x' differ is (i, x_i, x'_i) with an edge between the two values; T(x, x') is the set of these, and
+    D(x, x') the set of all (i, x_i, x'_i) with x_i != x'_i. Then x and x' are neighbours when the invariants agree on
+    them, T(x, x') is not empty, and no x'' on which the invariants agree, too, has (a) a non-empty T(x, x'') that is a proper
+    part of T(x, x'), or (b) the same T and a D(x, x'') that is a proper part of D(x, x'). It may hold in one order only.
+
+    Without constraints these are the datasets at `policy` distance 1. With constraints a neighbour pays once for all the records
+    that have to change together, which no sum over records expresses.
+
+    Args:
+        edges: the policy graph, as in `policy`.
+        constraints: the invariants that are public.
+        unit: what one record is.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> same_total = PolicyNeighbours(edges=[["0", "1"]], constraints=[Marginal(attributes=("bit",))])
+    >>> space = BitVectors(length=2)
+    >>> same_total.related((0, 1), (1, 0), space), same_total.related((0, 1), (1, 1), space)
+    (True, False)
+    """
+
+    name: ClassVar[str] = "policy-neighbours"
+    is_symmetric: ClassVar[bool] = False
+
+    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(Data()), least=1)]
+    constraints: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))] = ()
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        check_edges(self.edges)
+
+    def check(self, space: DatasetSpace) -> None:
+        check_ordered(self.name, space, self.unit, "neighbours of another relation")
+        check_values(self.edges, space.attributes_of(self.unit))
+        LevelSets(invariants=self.constraints).check(space)
+        size = space.cardinality()
+        if size is None or size > LISTED:
+            rule = f"looks for smaller changes among all datasets, and the space has more than {LISTED}"
+            raise NotEnumerableError(self.name, rule, "choose a smaller space", value=size)
+
+    def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        return right in _neighbours(self, left, space)
+
+    @classmethod
+    def examples(cls) -> Iterator[PolicyNeighbours]:
+        """What the conformance kit checks divergences with."""
+        yield cls(edges=(("0", "1"),), constraints=(Marginal(attributes=("bit",)),))
+
+    def __str__(self) -> str:
+        held = "; ".join(map(str, self.constraints))
+        return f"{self.name} of {len(self.edges)} edges ({self.unit})" + (f" under {held}" if held else "")
+
+
+@lru_cache(maxsize=LISTED)
+def _neighbours(relation: PolicyNeighbours, left: Dataset, space: DatasetSpace) -> frozenset[Dataset]:
+    """Every x' that is a neighbour of one x."""
+    edges = frozenset(frozenset((as_record(one), as_record(other))) for one, other in relation.edges)
+    ours = space.records(left, relation.unit)
+    changes: list[tuple[frozenset[SecretChange], frozenset[SecretChange], Dataset]] = []
+    for other in _universes(relation, space)[_label(relation, left, space)]:
+        theirs = space.records(other, relation.unit)
+        if len(ours) == len(theirs):
+            changed = frozenset((i, a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+            secrets = frozenset(entry for entry in changed if frozenset(entry[1:]) in edges)
+            changes.append((secrets, changed, other))
+    telling = [entry for entry in changes if entry[0]]
+    return frozenset(
+        other
+        for secrets, changed, other in telling
+        if not any(fewer < secrets or (fewer == secrets and less < changed) for fewer, less, _ in telling)
+    )
+
+
+@lru_cache(maxsize=16)
+def _universes(relation: PolicyNeighbours, space: DatasetSpace) -> dict[Hashable, list[Dataset]]:
+    held: dict[Hashable, list[Dataset]] = {}
+    for dataset in space.datasets():
+        held.setdefault(_label(relation, dataset, space), []).append(dataset)
+    return held
+
+
+def _label(relation: PolicyNeighbours, dataset: Dataset, space: DatasetSpace) -> Hashable:
+    return LevelSets(invariants=relation.constraints).labels(dataset, space)[0]
+
+
+# --- blowfish privacy -----------------------------------------------------------------------------
+
 
 _PAY = Attribute(name="pay", categories=("low", "mid", "high"))
 
@@ -109,4 +366,105 @@ class BlowfishConstraints(Flavour):
             title="randomised response, truth with probability 4/5, as without the constraint",
             mechanism=RandomisedResponse(keep_probability=Fraction(4, 5)),
             because="the public total makes a second answer change with the first, at likelihood ratio 4 each",
+        )
+
+
+# --- neighbour relations given as they are --------------------------------------------------------
+
+
+@define
+class ListedPairs(Relation):
+    """An arbitrary relation R on the datasets, as a list of its pairs: the R of generic privacy (Kifer and Machanavajjhala 2011).
+
+    Two datasets are neighbours when the pair is listed in one order or the other.
+
+    Args:
+        pairs: the pairs, each as two datasets in the way in which the space reads them.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> swap = ListedPairs(pairs=[[[0, 1], [1, 0]]])
+    >>> swap.related((1, 0), (0, 1), BitVectors(length=2)), swap.related((0, 0), (0, 1), BitVectors(length=2))
+    (True, False)
+    """
+
+    name: ClassVar[str] = "listed-pairs"
+
+    pairs: Annotated[tuple[tuple[Dataset, ...], ...], Items(Items(Data()), least=1)]
+
+    def __attrs_post_init__(self) -> None:
+        for place, pair in enumerate(self.pairs):
+            if len(pair) != 2:
+                raise ParameterError(f"pairs[{place}]", "must be two datasets", "write [[...], [...]]", value=pair)
+
+    def check(self, space: DatasetSpace) -> None:
+        for place, (left, right) in enumerate(self.pairs):
+            if space.dataset(left) == space.dataset(right):
+                raise ParameterError(f"pairs[{place}]", "must be two different datasets", "leave the pair out", value=left)
+
+    def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        return frozenset((left, right)) in _related(self, space)
+
+    @classmethod
+    def examples(cls) -> Iterator[ListedPairs]:
+        """What the conformance kit checks divergences with."""
+        yield cls(pairs=(((0, 0), (0, 1)), ((1, 0), (0, 1))))
+
+    def __str__(self) -> str:
+        return f"a list of {len(self.pairs)} pairs"
+
+
+@lru_cache(maxsize=64)
+def _related(relation: ListedPairs, space: DatasetSpace) -> frozenset[frozenset[Dataset]]:
+    """The pairs in canonical form."""
+    return frozenset(frozenset(space.dataset(side) for side in pair) for pair in relation.pairs)
+
+
+# --- generic privacy ------------------------------------------------------------------------------
+
+
+_SWAPS = (
+    ((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1)), ((0, 1, 0), (0, 0, 1)),
+    ((1, 1, 0), (1, 0, 1)), ((1, 1, 0), (0, 1, 1)), ((1, 0, 1), (0, 1, 1)),
+)  # fmt: skip
+
+
+class GenericDP(Flavour):
+    """Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given relation R (B-D9, B-D30).
+
+    Here R holds between answers of three people with the same number of "yes", two of them exchanged: the neighbours of Kifer
+    and Machanavajjhala after the exact total has been published.
+
+    >>> from dpspec import verify_claim
+    >>> flavour = GenericDP()
+    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    ['verified', 'refuted']
+    """
+
+    name: ClassVar[str] = "generic-dp"
+    title: ClassVar[str] = "(R, epsilon)-generic differential privacy: neighbours by a list of pairs"
+    citation: ClassVar[str] = "Kifer and Machanavajjhala, SIGMOD 2011"
+    reference: ClassVar[str] = "B-D30, B-D9"
+    changes: ClassVar[tuple[str, ...]] = ("input_divergence",)
+
+    def spec(self) -> PrivacySpec:
+        return PrivacySpec(
+            space=BitVectors(length=3),
+            multiverse=Trivial(),
+            input_divergence=Neighbour(relation=ListedPairs(pairs=_SWAPS)),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=ln(4)),
+        )
+
+    def satisfied_by(self) -> Example:
+        return Example(
+            title="randomised response, truth with probability 2/3",
+            mechanism=RandomisedResponse(keep_probability=Fraction(2, 3)),
+            because="an exchange changes two answers, each with likelihood ratio 2",
+        )
+
+    def broken_by(self) -> Example:
+        return Example(
+            title="randomised response, truth with probability 4/5",
+            mechanism=RandomisedResponse(keep_probability=Fraction(4, 5)),
+            because="it spends ln(4) on one changed answer, and neighbours under R differ in two",
         )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dpspec_flavours.secrets.attackers import BayesianDP, CloseAdversaries, NoiselessPrivacy, PartialKnowledge, Pufferfish
+from dpspec_flavours.secrets.averages import Averaged, Subsampled
 from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs
-from dpspec_flavours.secrets.mechanisms import Averaged, Subsampled
-from dpspec_flavours.secrets.populations import (
+from dpspec_flavours.secrets.pufferfish import (
     AmplificationBySampling,
+    BayesianDP,
+    CloseAdversaries,
     CoupledWorlds,
     DistributionalPrivacy,
+    NoiselessPrivacy,
+    PartialKnowledge,
+    Pufferfish,
     RestrictedSensitivity,
 )
 from dpspec_flavours.secrets.spaces import DataLaws, Secrets

@@ -1,28 +1,182 @@
-"""Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
+"""Distributions of data, as they are written in a file: by list, or record by record.
+
+Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
 
 An element x is a tuple of labels. The first says what is told apart, the others (a prior, what the attacker knows) say for
 whom. It stands for the law Pi_x of the data; a mechanism M with laws M(z) on ordinary datasets z then has the law
 
     P_x = sum over z of Pi_x(z) M(z)
 
-on it (`dpspec_flavours.secrets.mechanisms.Averaged`), and d_Pr(P_x, P_x') <= eps d_X(x, x') is what Pufferfish, noiseless
+on it (`dpspec_flavours.secrets.averages.Averaged`), and d_Pr(P_x, P_x') <= eps d_X(x, x') is what Pufferfish, noiseless
 privacy, distributional privacy and partial knowledge ask.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
+from dpspec.base.params import Data, Integer, Items, Nested, Rational, Registered, Text, collect, define, did_you_mean
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.vectors import BitVectors
-from dpspec.errors import NotInSpaceError, ParameterError
-from dpspec.laws.finite import FiniteLaw
-from dpspec.params import Items, Nested, Registered, collect, define, did_you_mean
-from dpspec_flavours.secrets.laws import Chance, DataLaw, Event, IndependentRecords, conditioned
+from dpspec.laws.law import FiniteLaw
+
+LISTED = 1 << 14
+"""A product of independent records may have at most this many datasets."""
+
+
+@define
+class DataChance:
+    """A value (a dataset, or one record of it) with its probability.
+
+    Args:
+        value: the value, as it is written in a file.
+        probability: its probability.
+    """
+
+    value: Annotated[Any, Data()]
+    probability: Annotated[Fraction, Rational(0, 1)]
+
+
+@define
+class IndependentRecords:
+    """Records that are drawn independently from one law.
+
+    Args:
+        record: the law of one record.
+        times: how many records are drawn from it.
+    """
+
+    record: Annotated[tuple[DataChance, ...], Items(Nested(DataChance), least=1)]
+    times: Annotated[int, Integer(1)] = 1
+
+    def __attrs_post_init__(self) -> None:
+        _table(self.record, "record")
+
+
+@define
+class DataLaw:
+    """A distribution over the datasets of a space: a prior, or what generates the data.
+
+    Args:
+        label: what it is called.
+        listed: every dataset of positive probability with its probability, or
+        independent: the records in order, each independent of the others: nothing of the size of the space is listed.
+
+    Raises:
+        ParameterError: unless exactly one of the two is given, or when a value stands twice.
+        NotALaw: when the probabilities do not sum to exactly 1.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> coin = {"record": [{"value": 0, "probability": "3/4"}, {"value": 1, "probability": "1/4"}], "times": 2}
+    >>> DataLaw(label="two coins", independent=[coin]).law(BitVectors(length=2))
+    FiniteLaw({(0, 0): 9/16, (0, 1): 3/16, (1, 0): 3/16, (1, 1): 1/16})
+    """
+
+    label: Annotated[str, Text()]
+    listed: Annotated[tuple[DataChance, ...], Items(Nested(DataChance))] = ()
+    independent: Annotated[tuple[IndependentRecords, ...], Items(Nested(IndependentRecords))] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if bool(self.listed) == bool(self.independent):
+            raise ParameterError(f"data law {self.label}", "needs either a list of datasets or independent records", "give one")
+        if self.listed:
+            _table(self.listed, self.label)
+
+    def law(self, base: DatasetSpace) -> FiniteLaw:
+        """The distribution over the datasets of a space.
+
+        Raises:
+            NotInSpaceError: when a dataset is none of the space.
+            NotEnumerableError: when a product has more than 16,384 datasets.
+        """
+        return _law(self, base)
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@lru_cache(maxsize=256)
+def _law(data: DataLaw, base: DatasetSpace) -> FiniteLaw:
+    if data.listed:
+        return _table(data.listed, data.label).push_forward(base.dataset)
+    records = sum(part.times for part in data.independent)
+    if records > LISTED:
+        raise NotEnumerableError(f"data law {data.label}", f"draws more than {LISTED} records", "take fewer", value=records)
+    size = math.prod(len(part.record) ** part.times for part in data.independent)
+    if size > LISTED:
+        raise NotEnumerableError(f"data law {data.label}", f"has more than {LISTED} datasets", "take fewer records")
+    rows = [part.record for part in data.independent for _ in range(part.times)]
+    return FiniteLaw.product([_table(row, data.label) for row in rows]).push_forward(base.dataset)
+
+
+def _table(rows: Iterable[DataChance], subject: str) -> FiniteLaw:
+    probabilities: dict[Dataset, Fraction] = {}
+    for row in rows:
+        if row.value in probabilities:
+            raise ParameterError(subject, "gives a probability twice", "list each value once", value=row.value)
+        probabilities[row.value] = row.probability
+    return FiniteLaw.of(dict(probabilities))
+
+
+@define
+class DataEvent:
+    """Something that is true of some datasets: a secret, or what an attacker knows.
+
+    Args:
+        label: what it is called.
+        position: a place in the dataset (the first is 0), whose record is one of
+        values: these values; or
+        datasets: all datasets of which it is true. Without any of these it is always true.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> DataEvent(label="the second is ill", position=1, values=[1]).holds((0, 1), BitVectors(length=2))
+    True
+    """
+
+    label: Annotated[str, Text()]
+    position: Annotated[int, Integer(0)] | None = None
+    values: Annotated[tuple[Any, ...], Items(Data())] = ()
+    datasets: Annotated[tuple[Dataset, ...], Items(Data())] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if (self.position is None) != (not self.values) or (self.values and self.datasets):
+            rule = "is told by a position with values, or by a list of datasets"
+            raise ParameterError(f"event {self.label}", rule, "give one of the two")
+
+    def check(self, base: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError or NotInSpaceError when the event means nothing on the space."""
+        if self.position is not None and not base.is_ordered:
+            rule = f"names a position, and the datasets of {base.name} have none"
+            raise IncompatibleBlocksError(f"event {self.label}", rule, "list the datasets", value=self.position)
+        for dataset in self.datasets:
+            base.dataset(dataset)
+
+    def holds(self, dataset: Dataset, base: DatasetSpace) -> bool:
+        """Whether it is true of a dataset; a dataset without the position has none of the values."""
+        if self.position is not None:
+            records = cast("tuple[Any, ...]", dataset)
+            return self.position < len(records) and records[self.position] in self.values
+        return not self.datasets or dataset in map(base.dataset, self.datasets)
+
+    def __str__(self) -> str:
+        return self.label
+
+
+def conditioned(law: FiniteLaw, events: Iterable[DataEvent], base: DatasetSpace) -> FiniteLaw | None:
+    """The law given that all events are true; None when that has probability 0."""
+    known = tuple(events)
+    weights = {x: weight for x, weight in law.weights.items() if all(event.holds(x, base) for event in known)}
+    return FiniteLaw.from_weights(weights) if weights else None
+
+
+# --- dataset spaces whose elements stand for distributions of data --------------------------------
+
 
 Element = tuple[str, ...]
 
@@ -176,9 +330,9 @@ class Secrets(DataLawSpace):
     name: ClassVar[str] = "secrets"
 
     base: Annotated[DatasetSpace, Registered("spaces")]
-    secrets: Annotated[tuple[Event, ...], Items(Nested(Event), least=1)]
+    secrets: Annotated[tuple[DataEvent, ...], Items(Nested(DataEvent), least=1)]
     priors: Annotated[tuple[DataLaw, ...], Items(Nested(DataLaw), least=1)]
-    backgrounds: Annotated[tuple[Event, ...], Items(Nested(Event))] = ()
+    backgrounds: Annotated[tuple[DataEvent, ...], Items(Nested(DataEvent))] = ()
 
     def __attrs_post_init__(self) -> None:
         for field in ("secrets", "priors", "backgrounds"):
@@ -198,10 +352,10 @@ class Secrets(DataLawSpace):
     def examples(cls) -> Iterable[Secrets]:
         """What the conformance kit checks it with."""
         half = Fraction(1, 2)
-        copy = tuple(Chance(value=(bit, bit), probability=half) for bit in (0, 1))
+        copy = tuple(DataChance(value=(bit, bit), probability=half) for bit in (0, 1))
         priors = DataLaw(label="coins", independent=(bits(half, 2),)), DataLaw(label="copy", listed=copy)
         yield cls(base=BitVectors(length=2), secrets=values_at(0, "first"), priors=priors)
-        known = Event(label="nothing"), Event(label="second is 1", position=1, values=(1,))
+        known = DataEvent(label="nothing"), DataEvent(label="second is 1", position=1, values=(1,))
         yield cls(base=BitVectors(length=2), secrets=values_at(0, "first"), priors=priors, backgrounds=known)
 
 
@@ -218,7 +372,7 @@ def _conditional_laws(space: Secrets) -> dict[Element, FiniteLaw]:
     return found
 
 
-def check_labels(field: str, labelled: Sequence[DataLaw | Event]) -> None:
+def check_labels(field: str, labelled: Sequence[DataLaw | DataEvent]) -> None:
     """Refuse two things of one label."""
     labels = [thing.label for thing in labelled]
     if len(set(labels)) != len(labels):
@@ -227,11 +381,11 @@ def check_labels(field: str, labelled: Sequence[DataLaw | Event]) -> None:
 
 def bits(chance: Fraction, times: int = 1) -> IndependentRecords:
     """Independent bits, each 1 with the given probability."""
-    record = Chance(value=0, probability=1 - chance), Chance(value=1, probability=chance)
+    record = DataChance(value=0, probability=1 - chance), DataChance(value=1, probability=chance)
     return IndependentRecords(record=record, times=times)
 
 
-def values_at(position: int, who: str) -> tuple[Event, Event]:
+def values_at(position: int, who: str) -> tuple[DataEvent, DataEvent]:
     """The two secrets about one bit."""
-    no, yes = (Event(label=f"{who} is {bit}", position=position, values=(bit,)) for bit in (0, 1))
+    no, yes = (DataEvent(label=f"{who} is {bit}", position=position, values=(bit,)) for bit in (0, 1))
     return no, yes

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dpspec_flavours.streams.element_records import ElementRecords
-from dpspec_flavours.streams.event_streams import EventStreams
-from dpspec_flavours.streams.one_sided import MultOneWay, OneSided, OpenSample
-from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights, RecordWeights
+from dpspec_flavours.streams.elements import ElementRecords, WeightDistance, WeightedRecords
+from dpspec_flavours.streams.events import EventLevelDP, EventStreams, UserLevelDP, UserWindowDP, WEventDP, WindowEvents
+from dpspec_flavours.streams.personal import (
+    MultOneWay,
+    OneSided,
+    OpenSample,
+    PersonalisedResponse,
+    PersonalWeights,
+    RecordWeights,
+)
 from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, PersonalisedDP, WeightedDP
-from dpspec_flavours.streams.time_flavours import EventLevelDP, UserLevelDP, UserWindowDP, WEventDP
-from dpspec_flavours.streams.weighted_records import WeightDistance, WeightedRecords
-from dpspec_flavours.streams.window_events import WindowEvents
 
 BLOCKS: dict[str, tuple[type, ...]] = {
     "spaces": (EventStreams, ElementRecords, WeightedRecords),

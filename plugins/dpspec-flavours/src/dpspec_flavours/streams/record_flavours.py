@@ -8,6 +8,7 @@ from typing import ClassVar
 from dpspec_divergences import Hamming, Mult
 from dpspec_noise import Geometric, RandomisedResponse
 
+from dpspec.base.exact import Number, ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
@@ -16,13 +17,10 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.exact import Number, ln, number
-from dpspec.flavour import Example, Flavour
-from dpspec.spec import PrivacySpec
-from dpspec_flavours.streams.element_records import ELEMENT, USER, ElementRecords
-from dpspec_flavours.streams.one_sided import MultOneWay, OneSided, OpenSample
-from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights
-from dpspec_flavours.streams.weighted_records import WeightDistance, WeightedRecords
+from dpspec.grammar.mechanism import Example, Flavour
+from dpspec.grammar.spec import PrivacySpec
+from dpspec_flavours.streams.elements import ELEMENT, USER, ElementRecords, WeightDistance, WeightedRecords
+from dpspec_flavours.streams.personal import MultOneWay, OneSided, OpenSample, PersonalisedResponse, PersonalWeights
 
 
 def _spec(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dpspec_flavours.universes.budgets import ByPart, ByValue
-from dpspec_flavours.universes.centred import Around, Resamples, Star
-from dpspec_flavours.universes.invariant import InducedSubspaceDP, IntegerSubspaceDP, InvariantsDP, SubspaceDP
-from dpspec_flavours.universes.local import LocalNoise
+from dpspec_flavours.universes.centred import Around, LocalNoise, OnePosition, OneRecord, Resamples, Star, Strata, WithAndWithout
+from dpspec_flavours.universes.level_sets import (
+    InducedSubspaceDP,
+    IntegerSubspaceDP,
+    InvariantsDP,
+    LatticeGaussian,
+    ProjectedGaussian,
+    SubspaceDP,
+)
 from dpspec_flavours.universes.observed import BootstrapDP, ConditionedDP, EmpiricalDP, IndividualDP
-from dpspec_flavours.universes.parted import PerInstanceDP, PerRecordDP, PersonalisedBudgets, StratifiedDP
-from dpspec_flavours.universes.parts import OnePosition, OneRecord, Strata, WithAndWithout
-from dpspec_flavours.universes.subspace import LatticeGaussian, ProjectedGaussian
+from dpspec_flavours.universes.parted import ByPart, ByValue, PerInstanceDP, PerRecordDP, PersonalisedBudgets, StratifiedDP
 
 BLOCKS: dict[str, tuple[type, ...]] = {
     "multiverses": (Around, Star, Resamples, Strata, OnePosition, OneRecord, WithAndWithout),

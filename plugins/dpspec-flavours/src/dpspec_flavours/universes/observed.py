@@ -8,17 +8,15 @@ from typing import ClassVar
 from dpspec_divergences import AddRemove, Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
+from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.exact import ln, number
-from dpspec.flavour import Example, Flavour
-from dpspec.mechanism import Mechanism
-from dpspec.spec import PrivacySpec
+from dpspec.grammar.mechanism import Example, Flavour, Mechanism
+from dpspec.grammar.spec import PrivacySpec
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
-from dpspec_flavours.universes.centred import Around, Resamples, Star
-from dpspec_flavours.universes.local import LocalNoise
+from dpspec_flavours.universes.centred import Around, LocalNoise, Resamples, Star
 
 HALF = Fraction(1, 2)
 

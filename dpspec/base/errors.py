@@ -1,0 +1,542 @@
+"""Characters that a terminal would obey, or that would hide or turn round what stands beside them, made visible.
+
+A file may hold anything: commands of a terminal (ESC, C1), overrides of the direction of writing, characters without width, line
+ends that begin a line of their own. What is shown of a file goes through here.
+
+Small texts: a number with its noun in the singular or the plural, and plain values.
+
+The exceptions of dpspec: one class per cause, each with a stable code and the exit code that it means.
+
+A message reads *subject=value: rule: what to do*. The parts stay available as attributes, so that a
+caller (the command line, the spec-file reader, a test) never parses text.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+_COLOUR = r"\x1b\[(?:0|[1-4]|3[0-7]|9[0-7])(?:;(?:[1-4]|3[0-7]|9[0-7]))*m"
+"""Bold, faint, a colour and their end, which reports are drawn with: none hides, moves or replaces anything."""
+_SHOWN = ("Zs", "Co", "Cn")
+"""Categories that Python does not call printable and that do no harm: blanks, private and unassigned characters."""
+
+
+def harmless(text: str, keep: str = "\n\t") -> str:
+    r"""The text with every control, direction, invisible and separating character written as an escape.
+
+    Args:
+        keep: those that are meant.
+
+    >>> harmless("a\x1b]0;b\u202ec")
+    'a\\x1b]0;b\\u202ec'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if _fine(letter, keep) else _escaped(letter) for letter in text)
+
+
+def harmless_json(text: str) -> str:
+    r"""The same for a JSON text, which stays JSON and keeps its meaning.
+
+    >>> harmless_json('{"a": "\u202e"}')
+    '{"a": "\\u202e"}'
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if _fine(letter, "\n") else json.dumps(letter)[1:-1] for letter in text)
+
+
+def harmless_page(text: str) -> str:
+    r"""The same for a page that may be coloured.
+
+    >>> harmless_page("\x1b[1;31mrefuted\x1b[0m \x1b[8mhidden")
+    '\x1b[1;31mrefuted\x1b[0m \\x1b[8mhidden'
+    """
+    if text.isprintable():
+        return text
+    return "".join(part if place % 2 else harmless(part) for place, part in enumerate(re.split(f"({_COLOUR})", text)))
+
+
+def in_markup(text: str) -> str:
+    """The same as text of an XML or HTML document, which may not even hold an escaped control character.
+
+    >>> in_markup("a<b")
+    'a&lt;b'
+    """
+    return html.escape(harmless(text))
+
+
+def _fine(letter: str, keep: str) -> bool:
+    return letter.isprintable() or letter in keep or unicodedata.category(letter) in _SHOWN
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+# --- small texts ----------------------------------------------------------------------------------
+
+
+def count(amount: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> count(1, "pair"), count(2500, "universe")
+    ('1 pair', '2,500 universes')
+    """
+    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
+
+
+def value_text(value: Hashable, limit: int = 120) -> str:
+    """A plain value, nested tuples without the quotes and commas of Python.
+
+    >>> value_text((("county", 3), ("tract", 1)))
+    '((county, 3), (tract, 1))'
+    """
+    text = _plain(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_plain, value))})"
+    if isinstance(value, float) and math.isinf(value):
+        return "infinity"
+    return str(value)
+
+
+# --- the exceptions of dpspec ---------------------------------------------------------------------
+
+
+_ABSENT: Any = object()
+
+
+class DpspecError(Exception):
+    """Base of every error that dpspec raises on purpose.
+
+    Args:
+        subject: what the fault is about, as the user wrote it (``budget.rho``, ``hamming``).
+        rule: the rule that was broken.
+        advice: what to do about it.
+        value: the offending value, shown as ``subject=value``; leave it out when there is none.
+
+    A fault found in a file carries the file's name and its line (1-based) in ``file`` and ``line``.
+
+    >>> str(DpspecError("swap_rate", "must lie in [0, 1]", "write a rate such as 1/20", value=7))
+    'swap_rate=7: must lie in [0, 1]: write a rate such as 1/20'
+    """
+
+    code: ClassVar[str] = "dpspec-error"
+    exit_code: ClassVar[int] = 2
+    file: str | None = None
+    line: int | None = None
+
+    def __init__(self, subject: str, rule: str, advice: str = "", *, value: object = _ABSENT) -> None:
+        self.subject = subject
+        self.rule = rule
+        self.advice = advice
+        self.value = None if value is _ABSENT else value
+        named = harmless(subject, keep="")
+        shown = named if value is _ABSENT else f"{named}={_short(value)}"
+        super().__init__(": ".join(part for part in (shown, rule, advice) if part))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error is copied to another process as it stands: its class cannot be called with the finished message."""
+        return _bare, (type(self), self.args), self.__dict__
+
+    def __str__(self) -> str:
+        """The message, behind ``file:line:`` where those are known."""
+        places = [str(place) for place in (self.file, self.line) if place is not None]
+        message = harmless(super().__str__())
+        return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
+
+
+def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
+    return cls.__new__(cls, *args)
+
+
+def _short(value: object, limit: int = 80) -> str:
+    """``repr`` cut to a length that a terminal line can hold."""
+    text = harmless(value if isinstance(value, str) else repr(value), keep="")
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class ParameterError(DpspecError, ValueError):
+    """A value lies outside the domain of its parameter."""
+
+    code = "parameter"
+
+
+class IncompatibleBlocksError(DpspecError, ValueError):
+    """Two blocks of one specification do not fit together."""
+
+    code = "incompatible-blocks"
+
+
+class AttackerMisfitError(IncompatibleBlocksError):
+    """An attacker model does not fit the space, the distance, the output divergence or the budget of a specification."""
+
+    code = "attacker-misfit"
+
+
+class NotInSpaceError(DpspecError, ValueError):
+    """A dataset is not an element of the dataset space."""
+
+    code = "not-in-space"
+
+
+class NotInUniverseError(DpspecError, ValueError):
+    """Two datasets were compared that share no universe, or a dataset lies in none."""
+
+    code = "not-in-universe"
+
+
+class NotEnumerableError(DpspecError):
+    """The elements of a space cannot be listed (infinitely many, or too many)."""
+
+    code = "not-enumerable"
+
+
+class NotReachedError(DpspecError):
+    """A search met no two datasets of one universe, so that it shows nothing about the claim."""
+
+    code = "not-reached"
+    exit_code = 3
+
+
+class NoRouteError(DpspecError, LookupError):
+    """No exact or bracketed way is known to evaluate a divergence on two laws."""
+
+    code = "no-route"
+    exit_code = 3
+
+
+class NumericalError(DpspecError, ArithmeticError):
+    """An enclosure stayed too wide to decide, at the largest precision that is tried."""
+
+    code = "numerical"
+    exit_code = 3
+
+
+class NoCompositionError(DpspecError, ValueError):
+    """Specifications of one data collection have no common blocks in which their budgets add up; says what is missing."""
+
+    code = "no-composition"
+
+
+class NoYardstickError(DpspecError, ValueError):
+    """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
+
+    code = "no-yardstick"
+
+
+class MixedLedgerError(DpspecError, ValueError):
+    """Bounded and unbounded neighbours in one ledger: for some parts datasets of different size are compared, for others not."""
+
+    code = "mixed-ledger"
+
+
+class PriorError(DpspecError, ValueError):
+    """A prior is no probability distribution over the datasets: it does not sum to one, is negative, or leaves the space."""
+
+    code = "prior"
+
+
+class CertainTargetError(DpspecError, ValueError):
+    """The prior is 0 or 1 on what the attacker wants to know: there is nothing to learn, and no odds to compare."""
+
+    code = "certain-target"
+
+
+class CounterfactualError(DpspecError, ValueError):
+    """The world without the target's record is not defined: leaving a record out changes a size that must stay."""
+
+    code = "counterfactual"
+
+
+class TableError(DpspecError, ValueError):
+    """A table of data does not fit the dataset space of the specification."""
+
+    code = "table"
+
+
+class ReleaseError(DpspecError):
+    """A release was refused or could not be written."""
+
+    code = "release"
+
+
+class NotAFileError(DpspecError):
+    """A pipe, a socket or a device stands where a file is needed: it may never end, and it cannot be read twice."""
+
+    code = "not-a-file"
+
+
+class UnreadableFileError(DpspecError):
+    """A file is missing, may not be read, or has a name that no file can have."""
+
+    code = "unreadable-file"
+
+
+class CheckpointError(DpspecError):
+    """What an unfinished run left is damaged: it cannot be gone on with."""
+
+    code = "checkpoint"
+
+
+class RefutedReleaseError(DpspecError):
+    """The claim of the specification is refuted, so nothing is released under it."""
+
+    code = "refuted-release"
+    exit_code = 1
+
+
+class LibraryError(DpspecError):
+    """A library failed in a way that it does not foresee: it panicked, or ended a process."""
+
+    code = "library"
+    exit_code = 4
+
+
+class OwnFaultError(DpspecError):
+    """A fault of dpspec itself, not of the input."""
+
+    code = "own-fault"
+    exit_code = 4
+
+
+class EngineError(DpspecError):
+    """The engine that was asked for is not installed, is not reached, or lost what it needs to go on."""
+
+    code = "engine"
+    exit_code = 4
+
+
+class PictureError(DpspecError):
+    """A picture cannot be drawn as it was asked for."""
+
+    code = "picture"
+
+
+# --- risk ----------------------------------------------------------------------------------------
+
+
+class InfeasibleConstraintsError(DpspecError, ValueError):
+    """No table keeps all stated constraints; the message names a smallest set of them that contradict each other."""
+
+    code = "infeasible-constraints"
+
+
+class ProfileBelowOneError(DpspecError, ValueError):
+    """A risk profile tolerates less than what the attacker knows without any release: no budget keeps it."""
+
+    code = "profile-below-one"
+
+
+class ProfileNotMonotoneError(DpspecError, ValueError):
+    """A risk profile tolerates a larger relative risk for a larger prior, so that it cannot be bounded between two priors."""
+
+    code = "profile-not-monotone"
+
+
+class FailureProbabilityError(DpspecError, ValueError):
+    """A statement is to fail less often than the delta of the guarantee that it rests on."""
+
+    code = "failure-probability"
+
+
+# --- specification files -------------------------------------------------------------------------
+
+
+class SpecError(DpspecError):
+    """A fault in a specification file."""
+
+    code = "spec"
+
+
+class SpecFileError(SpecError):
+    """The file cannot be opened: missing, a directory, not readable."""
+
+    code = "spec-file"
+
+
+class SpecSyntaxError(SpecError):
+    """The file is not TOML, or not text."""
+
+    code = "syntax"
+
+
+class SpecTooLargeError(SpecError):
+    """The file is larger, or nested deeper, than any specification needs to be."""
+
+    code = "too-large"
+
+
+class SchemaVersionError(SpecError):
+    """The file is written in a schema version that this reader does not know."""
+
+    code = "schema-version"
+
+
+class UnknownKeyError(SpecError, LookupError):
+    """A key has no meaning where it stands."""
+
+    code = "unknown-key"
+
+
+class MissingKeyError(SpecError, LookupError):
+    """A required key is absent."""
+
+    code = "missing-key"
+
+
+class WrongShapeError(SpecError, ValueError):
+    """A text stands where a table belongs, a table where a list belongs, and the like."""
+
+    code = "wrong-shape"
+
+
+class DuplicateIdError(SpecError, ValueError):
+    """Two things that are told apart by their id have the same one."""
+
+    code = "duplicate-id"
+
+
+class LedgerError(SpecError, ValueError):
+    """The parts of a ledger do not add up to the budget."""
+
+    code = "ledger"
+
+
+class EmptyLedgerError(LedgerError):
+    """A ledger without parts: there is nothing to add up."""
+
+    code = "empty-ledger"
+
+
+class RefutedPartError(LedgerError):
+    """The claim of a part is refuted: its release spends more than it says, and the total would be false."""
+
+    code = "refuted-part"
+    exit_code = 1
+
+
+class NegativePartError(LedgerError):
+    """A part of a ledger is below 0: no release gives protection back."""
+
+    code = "negative-part"
+
+
+class NotWritableError(SpecError):
+    """An object has no form in a specification file (a function given in Python, an unregistered class)."""
+
+    code = "not-writable"
+
+
+class BudgetParameterError(SpecError, ValueError):
+    """The budget is given in a number that the output divergence does not take (epsilon for rho, ...)."""
+
+    code = "budget-parameter"
+
+
+# --- derivations ---------------------------------------------------------------------------------
+
+
+class DerivationFileError(DpspecError, ValueError):
+    """A derivation file is missing, no JSON, or not of the shape of a derivation."""
+
+    code = "derivation-file"
+
+
+class DerivationVersionError(DpspecError, ValueError):
+    """A derivation file is written in a version that this checker does not know."""
+
+    code = "derivation-version"
+
+
+class DerivationTooLongError(DpspecError, ValueError):
+    """A derivation has more steps, or a larger file, than the checker reads."""
+
+    code = "derivation-too-long"
+
+
+class DerivationChainError(DpspecError, ValueError):
+    """A step of a derivation does not start where the one before it ends."""
+
+    code = "derivation-chain"
+
+
+# --- plugins --------------------------------------------------------------------------------------
+
+
+class PluginError(DpspecError):
+    """A plugin is at fault."""
+
+    code = "plugin"
+    exit_code = 4
+
+
+class PluginLoadError(PluginError):
+    """A plugin raised while it was imported or while it registered."""
+
+    code = "plugin-load"
+
+
+class DuplicatePluginError(PluginError):
+    """Two distributions claim one plugin name."""
+
+    code = "duplicate-plugin"
+
+
+class DuplicateNameError(PluginError):
+    """Two plugins, or one plugin twice, register one name of one kind."""
+
+    code = "duplicate-name"
+
+
+class UnknownHookError(PluginError):
+    """A plugin implements a hook that does not exist, most often a misspelt one."""
+
+    code = "unknown-hook"
+
+
+class ApiVersionError(PluginError):
+    """A plugin was written for another version of the plugin interface."""
+
+    code = "api-version"
+
+
+class PluginContractError(PluginError):
+    """A plugin broke its contract while it ran: raised, or returned something it must not."""
+
+    code = "plugin-contract"
+
+
+class UnknownNameError(DpspecError, LookupError):
+    """A name is not registered; when a failed plugin may be the reason, ``exit_code`` is 4."""
+
+    code = "unknown-name"
+
+
+class Faults(DpspecError):
+    """Several independent faults, reported together.
+
+    >>> str(Faults([ParameterError("p", "must be positive"), ParameterError("q", "must be positive")]))
+    'p: must be positive\\nq: must be positive'
+    """
+
+    code = "faults"
+
+    def __init__(self, faults: Sequence[DpspecError]) -> None:
+        self.faults = tuple(faults)
+        DpspecError.__init__(self, "\n".join(str(fault) for fault in self.faults), "")
+        self.exit_code = max((fault.exit_code for fault in self.faults), default=2)  # type: ignore[misc]
+
+    def __str__(self) -> str:
+        """A line for each fault."""
+        return "\n".join(str(fault) for fault in self.faults)

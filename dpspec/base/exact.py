@@ -1,0 +1,672 @@
+"""Log-linear forms a + sum_i c_i ln(r_i) over the rationals: their canonical writing, enclosures, and exact sign.
+
+The sign is decided because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann): a form is 0
+only when a = 0 and prod_i r_i^c_i = 1, a question about integers, and every other form is separated from
+0 by ball arithmetic at some precision.
+
+Exact numbers for privacy: rationals, logarithms of rationals, and their square roots.
+
+Every budget, distance and Lipschitz constant is a `Number`
+
+    x = a + sum_i c_i ln(r_i)      or      x = sqrt(a + sum_i c_i ln(r_i))      or      infinity,
+
+with rational a, c_i and positive rational r_i. Two such numbers of one shape can always be compared exactly
+(B-S19): unequal ones are separated by ball arithmetic at some precision, and equal ones are recognised
+because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann), so that equality means
+equal rational parts and prod_i r_i^c_i = 1, which is a question about integers.
+
+Brackets: what has no exact form is known to lie between two numbers.
+
+Exact arithmetic for privacy: `Number`s that are compared exactly, `Bracket`s for what has no exact form.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
+from fractions import Fraction
+from functools import total_ordering
+from typing import Any
+
+import attrs
+from flint import arb, ctx, fmpq, fmpz
+
+from dpspec.base.errors import NumericalError, ParameterError
+
+START_PRECISION = 64
+"""The precision, in bits, at which a comparison starts."""
+MOST_DECIMALS = 10
+"""Fractions whose decimals go on for longer are no decimals to a reader."""
+_SMALL = Fraction(1, 10**4)
+
+MOST_BITS = 13_000
+"""Numerators and denominators of exact numbers have at most so many bits, 3,900 digits, which Python reads and writes as
+text; what is larger is known by brackets. Logarithms and powers make such numbers out of short input, e^-(10^9) for one."""
+
+LARGEST = Fraction(1 << MOST_BITS)
+_LONGEST = 2 * MOST_BITS
+
+Logs = tuple[tuple[Fraction, Fraction], ...]
+"""Pairs (r_i, c_i)."""
+
+
+def ball(value: int | Fraction) -> arb:
+    """The rational as an `arb` ball at the working precision."""
+    if isinstance(value, int):
+        return arb(value)
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def dyadic(value: arb) -> Fraction:
+    """The exact value of a finite ball without radius.
+
+    Raises:
+        NumericalError: it is beyond 2^13000, or no multiple of 2^-26000; see `floor_of` and `ceiling_of`.
+
+    >>> dyadic(arb("0.75"))
+    Fraction(3, 4)
+    """
+    if not value.is_finite():
+        raise NumericalError("number", "is not finite", "choose less extreme parameters")
+    mantissa, exponent = value.man_exp()
+    if not -_LONGEST <= exponent <= MOST_BITS:
+        raise NumericalError("number", f"has more than {MOST_BITS} bits", "choose less extreme parameters")
+    places = int(exponent)
+    return Fraction(int(mantissa) << places) if places >= 0 else Fraction(int(mantissa), 1 << -places)
+
+
+def floor_of(value: arb) -> Fraction | None:
+    """A rational of bounded size at most every number of the ball, next to its lower end; None where that is -infinity.
+
+    >>> floor_of(arb(-(10**9)).exp()), floor_of(arb(10**9).exp()) == 2**MOST_BITS
+    (Fraction(0, 1), True)
+    """
+    above = ceiling_of(-value)
+    return None if above is None else -above
+
+
+def ceiling_of(value: arb) -> Fraction | None:
+    """A rational of bounded size at least every number of the ball, next to its upper end; None where that is infinity.
+
+    >>> ceiling_of(arb(-(10**9)).exp()) == Fraction(1, 2**MOST_BITS), ceiling_of(arb(10**9).exp())
+    (True, None)
+    """
+    end = value.upper()
+    if not end.is_finite():
+        return -LARGEST if end == arb.neg_inf() else None
+    mantissa, exponent = end.man_exp()
+    size = exponent + fmpz(abs(mantissa)).bit_length()
+    if size > MOST_BITS:
+        return None if mantissa > 0 else -LARGEST
+    if mantissa and size < -MOST_BITS:
+        return 1 / LARGEST if mantissa > 0 else Fraction(0)
+    return dyadic(end)
+
+
+def bits(value: Fraction) -> int:
+    """The size of a rational: the bits of the longer of numerator and denominator."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def digits(value: Fraction) -> str:
+    """The rational as text, of whatever length (Python writes integers of up to 4,300 digits only).
+
+    >>> digits(Fraction(-3, 4)), len(digits(Fraction(10**5000)))
+    ('-3/4', 5001)
+    """
+    top = str(fmpz(value.numerator))
+    return top if value.denominator == 1 else f"{top}/{fmpz(value.denominator)}"
+
+
+def canonical(logs: Iterable[tuple[Fraction, Fraction]]) -> Logs:
+    """Arguments above 1, equal arguments merged, zero coefficients dropped, 1/2 ln(81) written as ln(9); sorted."""
+    merged: dict[Fraction, Fraction] = {}
+    for argument, coefficient in logs:
+        above, signed = (argument, coefficient) if argument >= 1 else (1 / argument, -coefficient)
+        merged[above] = merged.get(above, Fraction(0)) + signed
+    return tuple(sorted(_without_root(r, c) for r, c in merged.items() if c and r != 1))
+
+
+def _without_root(argument: Fraction, coefficient: Fraction) -> tuple[Fraction, Fraction]:
+    """c ln(r) with the denominator of c taken out of r where r is such a power."""
+    degree = coefficient.denominator
+    if 1 < degree <= argument.numerator.bit_length():
+        top, bottom = (int(fmpz(part).root(degree)) for part in (argument.numerator, argument.denominator))
+        if top**degree == argument.numerator and bottom**degree == argument.denominator:
+            return Fraction(top, bottom), coefficient * degree
+    return argument, coefficient
+
+
+def enclose(constant: Fraction, logs: Logs, precision: int) -> arb:
+    """A ball that contains the form."""
+    with ctx.workprec(precision):
+        form = ball(constant)
+        for argument, coefficient in logs:
+            form += ball(coefficient) * ball(argument).log()
+        return form
+
+
+def sign(constant: Fraction, logs: Logs) -> int:
+    """The sign of the form, decided exactly."""
+    if not logs:
+        return (constant > 0) - (constant < 0)
+    precision = START_PRECISION
+    while True:
+        enclosure = enclose(constant, logs, precision)
+        if enclosure > 0:
+            return 1
+        if enclosure < 0:
+            return -1
+        if precision == START_PRECISION and constant == 0 and _product_is_one(logs):
+            return 0
+        precision *= 2
+
+
+def _product_is_one(logs: Logs) -> bool:
+    """Whether prod r_i^c_i = 1, from the exponents over a coprime base of all numerators and denominators."""
+    base = _coprime_base([n for r, _ in logs for n in (r.numerator, r.denominator)])
+    return all(sum(c * (_multiplicity(r.numerator, b) - _multiplicity(r.denominator, b)) for r, c in logs) == 0 for b in base)
+
+
+def _coprime_base(values: Iterable[int]) -> list[int]:
+    """Pairwise coprime integers above 1 of whose powers every value is a product (gcds only, no factoring)."""
+    base: list[int] = []
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value == 1:
+            continue
+        for index, element in enumerate(base):
+            common = math.gcd(value, element)
+            if common > 1:
+                del base[index]
+                pending += [common, value // common, element // common]
+                break
+        else:
+            base.append(value)
+    return base
+
+
+def _multiplicity(value: int, factor: int) -> int:
+    count = 0
+    while value % factor == 0:
+        value //= factor
+        count += 1
+    return count
+
+
+def ending_decimal(value: Fraction) -> str | None:
+    """The decimal form of a fraction when it ends soon, thousands apart; below 1/10000 as a power of ten.
+
+    >>> ending_decimal(Fraction(13685, 5)), ending_decimal(Fraction(263, 100)), ending_decimal(Fraction(1, 3))
+    ('2,737', '2.63', None)
+    >>> ending_decimal(Fraction(1, 10**10)), ending_decimal(Fraction(-3, 2 * 10**6))
+    ('1e-10', '-1.5e-6')
+    """
+    rest, places = value.denominator, 0
+    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
+        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
+        places += 1
+    if rest != 1:
+        return None
+    scaled = int(abs(value) * 10**places)
+    if places > MOST_DECIMALS and scaled >= 10**MOST_DECIMALS:
+        return None
+    if 0 < abs(value) < _SMALL:
+        written = str(scaled).rstrip("0")
+        digits = f"{written[0]}{'.' if written[1:] else ''}{written[1:]}e-{places + 1 - len(str(scaled))}"
+    else:
+        whole, part = divmod(scaled, 10**places)
+        digits = f"{whole:,}" + (f".{part:0{places}d}".rstrip("0") if part else "")
+    return f"-{digits}" if value < 0 else digits
+
+
+# --- exact numbers for privacy --------------------------------------------------------------------
+
+
+_LAST_PRECISION = 1 << 14
+LONGEST_EXACT = 32
+"""An exact form longer than this is shown as a decimal only; JSON output always has the exact form."""
+
+MOST_DIGITS = MOST_BITS * 3 // 10
+"""Decimals that are read have at most so many digits, before and behind the point."""
+
+Scalar = int | Fraction
+
+
+def rational(value: Any, subject: str = "number") -> Fraction:
+    """Read an exact rational; a float is read as the decimal that it prints (0.1 is 1/10).
+
+    Raises:
+        ParameterError: for a bool, a NaN, an infinity, or text that is no number.
+
+    >>> rational(0.1), rational("3/4"), rational("1e-10")
+    (Fraction(1, 10), Fraction(3, 4), Fraction(1, 10000000000))
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
+        raise ParameterError(subject, "must be a number", 'write an integer or text such as "1/20"', value=value)
+    try:
+        if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
+            return _of_decimal(Decimal(value.strip() if isinstance(value, str) else value), subject)
+        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except ParameterError:
+        raise
+    except (ValueError, InvalidOperation, OverflowError, ZeroDivisionError):
+        raise ParameterError(
+            subject, "must be a finite exact number", 'write a decimal or a ratio such as "1/20"', value=value
+        ) from None
+
+
+def _of_decimal(value: Decimal, subject: str) -> Fraction:
+    """A decimal as a fraction, unless its exponent makes that too long to be worked with."""
+    if value and value.is_finite() and max(abs(value.adjusted()), len(value.as_tuple().digits)) > MOST_DIGITS:
+        rule = f"must lie between 1e-{MOST_DIGITS} and 1e{MOST_DIGITS} in size"
+        raise ParameterError(subject, rule, "numbers are kept exactly, digit by digit", value=str(value))
+    return Fraction(value)
+
+
+@total_ordering
+@attrs.frozen(eq=False, repr=False)
+class Number:
+    """An exact extended real: a log-linear form, the square root of one, or infinity.
+
+    Args:
+        rational_part: a.
+        logs: pairs (r_i, c_i) of the form above, each r_i > 1, each c_i nonzero.
+        root: 1 for the form itself, 2 for its square root.
+        infinite: True for plus infinity (the other fields are then 0, (), 1).
+
+    Use `number`, `ln`, `sqrt` and `INFINITY` to make one.
+
+    >>> ln(Fraction(49)) / 2 == ln(7), ln(12) > ln(16) / 2, str(sqrt("2.63"))
+    (True, True, 'sqrt(263/100)')
+    """
+
+    rational_part: Fraction = Fraction(0)
+    logs: tuple[tuple[Fraction, Fraction], ...] = ()
+    root: int = 1
+    infinite: bool = False
+
+    # -- value ------------------------------------------------------------------------------------
+
+    @property
+    def is_rational(self) -> bool:
+        return not self.infinite and not self.logs and self.root == 1
+
+    @property
+    def is_infinite(self) -> bool:
+        return self.infinite
+
+    @property
+    def bits(self) -> int:
+        """The size of the longest rational in its form."""
+        return max(bits(self.rational_part), *(max(bits(r), bits(c)) for r, c in self.logs), 0)
+
+    def as_fraction(self) -> Fraction:
+        """The value as a rational; raises ValueError when it is not written as one."""
+        if not self.is_rational:
+            raise ValueError(f"{self} is not rational")
+        return self.rational_part
+
+    def enclose(self, precision: int = START_PRECISION) -> arb:
+        """A ball that contains the value, computed with `precision` bits."""
+        if self.infinite:
+            return arb.pos_inf()
+        form = enclose(self.rational_part, self.logs, precision)
+        if self.root == 1:
+            return form
+        with ctx.workprec(precision):
+            return form.nonnegative_part().sqrt()
+
+    def __float__(self) -> float:
+        return float(self.enclose())
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def __add__(self, other: Number | Scalar) -> Number:
+        other = number(other)
+        if self.infinite or other.infinite:
+            return INFINITY
+        if self.root == other.root == 1:
+            return Number(rational_part=self.rational_part + other.rational_part, logs=canonical(self.logs + other.logs))
+        if _sign(other) == 0:
+            return self
+        if _sign(self) == 0:
+            return other
+        raise NumericalError(f"{self} + {other}", "has no exact form", "use brackets")
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Number:
+        return self * -1
+
+    def __sub__(self, other: Number | Scalar) -> Number:
+        other = number(other)
+        if other.infinite:
+            raise NumericalError(f"{self} - {other}", "is not defined")
+        return self + -other if _sign(other) else self
+
+    def __mul__(self, other: Number | Scalar) -> Number:
+        other = number(other)
+        if self.infinite or other.infinite:
+            return _infinite_product(self, other)
+        if self.root == 2 and other.root == 2:
+            return self.squared() if self == other else (self.squared() * other.squared()).sqrt()
+        if other.is_rational:
+            return self._scaled(other.rational_part)
+        if self.is_rational:
+            return other._scaled(self.rational_part)
+        raise NumericalError(f"{self} * {other}", "has no exact form", "use brackets")
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number | Scalar) -> Number:
+        other = number(other)
+        if other.infinite or not (other.is_rational or (other.root == 2 and not other.logs)):
+            raise NumericalError(f"{self} / {other}", "has no exact form", "use brackets")
+        if other.root == 2:
+            return self * sqrt(1 / other.rational_part)
+        return self * (1 / other.rational_part)
+
+    def squared(self) -> Number:
+        """x^2 of a rational or a square root."""
+        if self.infinite:
+            return self
+        if self.root == 2:
+            return attrs.evolve(self, root=1)
+        return number(self.as_fraction() ** 2)
+
+    def sqrt(self) -> Number:
+        """The square root of a nonnegative number of root 1."""
+        if self.infinite:
+            return self
+        if self.root != 1 or _sign(self) < 0:
+            raise NumericalError(f"sqrt({self})", "has no exact form")
+        if self.is_rational:
+            exact = _rational_sqrt(self.rational_part)
+            if exact is not None:
+                return number(exact)
+        return attrs.evolve(self, root=2)
+
+    def _scaled(self, factor: Fraction) -> Number:
+        if self.root == 1:
+            return Number(rational_part=self.rational_part * factor, logs=canonical((r, c * factor) for r, c in self.logs))
+        if factor < 0:
+            raise NumericalError(f"{factor} * {self}", "has no exact form")
+        return (attrs.evolve(self, root=1) * factor**2).sqrt()
+
+    # -- order ------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, (Number, int, Fraction)):
+            return NotImplemented
+        return _compare(self, number(other)) == 0
+
+    def __lt__(self, other: Number | Scalar) -> bool:
+        return _compare(self, number(other)) < 0
+
+    def __hash__(self) -> int:
+        # The rational part of a form is unique (Lindemann), its logarithms are not: ln 4 = 2 ln 2.
+        return hash((self.rational_part, self.infinite)) if self.root == 1 else hash((self.rational_part, 2))
+
+    # -- text -------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        if self.infinite:
+            return "inf"
+        parts = [digits(self.rational_part)] if self.rational_part or not self.logs else []
+        for argument, coefficient in self.logs:
+            log = f"ln({digits(argument)})"
+            parts.append(log if coefficient == 1 else f"-{log}" if coefficient == -1 else f"{digits(coefficient)}*{log}")
+        form = " + ".join(parts).replace("+ -", "- ")
+        return f"sqrt({form})" if self.root == 2 else form
+
+    def __repr__(self) -> str:
+        return f"number({str(self)!r})"
+
+    def decimal(self, places: int = 6) -> str:
+        """The value rounded to `places` significant digits, for people; never used in a comparison.
+
+        >>> ln(12).decimal()
+        '2.48491'
+        """
+        if self.infinite:
+            return "inf"
+        size = float(self)
+        if math.isinf(size) or (size == 0 and self != 0):  # beyond the range of doubles
+            return str(self.enclose(64).str(places, radius=False))
+        return f"{size:.{places}g}"
+
+    def plain(self) -> str:
+        """As people write it: a decimal where that ends soon, else the exact form, where that is short.
+
+        >>> number("263/100").plain(), ln(3).plain(), number(Fraction(1, 3**70)).plain()
+        ('2.63', 'ln(3)', 'about 3.99496e-34')
+        """
+        exact = ending_decimal(self.rational_part) if self.is_rational else None
+        exact = exact or str(self)
+        return exact if len(exact) <= LONGEST_EXACT else f"about {self.decimal()}"
+
+
+INFINITY = Number(infinite=True)
+ZERO = Number()
+
+NumberLike = Number | int | float | str | Fraction
+
+
+def number(value: NumberLike, subject: str = "number") -> Number:
+    """Read an exact number: a rational, ``ln(r)``, ``c*ln(r)``, a sum of those, ``sqrt(...)`` or ``inf``.
+
+    >>> number("1/2*ln(49)") == ln(7), number("inf").is_infinite, number("sqrt(2.63)").squared()
+    (True, True, number('263/100'))
+    """
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        return Number(rational_part=Fraction(value))
+    if isinstance(value, float) and value == math.inf:
+        return INFINITY
+    if isinstance(value, str):
+        return _parse(value.strip(), subject)
+    return Number(rational_part=rational(value, subject))
+
+
+def ln(argument: Scalar | str) -> Number:
+    """ln of a positive rational."""
+    value = rational(argument, "ln")
+    if value <= 0:
+        raise ParameterError("ln", "takes a positive rational", value=argument)
+    return Number(logs=canonical(((value, Fraction(1)),)))
+
+
+def sqrt(value: NumberLike) -> Number:
+    """Square root of a nonnegative number."""
+    return number(value).sqrt()
+
+
+_SUMMAND = re.compile(r"\s*([+-]?)\s*(?:([0-9./eE]+(?:(?<=[eE])[+-][0-9]+)?)\s*(?:\*\s*)?)?(?:ln\(([^()]+)\))?\s*")
+
+
+def _parse(text: str, subject: str) -> Number:
+    if text in ("inf", "infinity"):
+        return INFINITY
+    if text.startswith("sqrt(") and text.endswith(")"):
+        inner = _parse(text[5:-1].strip(), subject)
+        if inner.infinite or inner.root == 2 or _sign(inner) < 0:
+            raise ParameterError(subject, "is no exact number", value=text)
+        return inner.sqrt()
+    if "ln" not in text:
+        return Number(rational_part=rational(text, subject))
+    total, rest = ZERO, text
+    while rest:
+        match = _SUMMAND.match(rest)
+        if match is None or match.end() == 0 or not (match[2] or match[3]) or (rest is not text and not match[1]):
+            raise ParameterError(
+                subject, "is no exact number", "write a rational, ln(r), c*ln(r), a sum or sqrt(...)", value=text
+            )
+        factor = rational(match[2] or 1, subject) * (-1 if match[1] == "-" else 1)
+        total += ln(rational(match[3], subject)) * factor if match[3] else factor
+        rest = rest[match.end() :]
+    return total
+
+
+def _sign(value: Number) -> int:
+    """The sign of a number (of what is under the root, for a root)."""
+    return 1 if value.infinite else sign(value.rational_part, value.logs)
+
+
+def _infinite_product(left: Number, right: Number) -> Number:
+    if _sign(left) <= 0 or _sign(right) <= 0:
+        raise NumericalError(f"{left} * {right}", "is not defined", "0 x infinity never decides anything (B-S5)")
+    return INFINITY
+
+
+def _rational_sqrt(value: Fraction) -> Fraction | None:
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    return Fraction(top, bottom) if top * top == value.numerator and bottom * bottom == value.denominator else None
+
+
+def _compare(left: Number, right: Number) -> int:
+    """The sign of left - right, decided exactly."""
+    if left.infinite or right.infinite:
+        return left.infinite - right.infinite
+    if left.root == right.root:
+        # The square root is monotone, so the forms under it decide.
+        opposite = tuple((r, -c) for r, c in right.logs)
+        return sign(left.rational_part - right.rational_part, canonical(left.logs + opposite))
+    for one, other, flip in ((left, right, 1), (right, left, -1)):
+        if one.is_rational:
+            return -flip if one.rational_part < 0 else flip * _compare(one.squared(), other.squared())
+    return _separate(left, right)
+
+
+def _separate(left: Number, right: Number) -> int:
+    precision = START_PRECISION
+    while precision <= _LAST_PRECISION:
+        low, high = left.enclose(precision), right.enclose(precision)
+        if low < high:
+            return -1
+        if low > high:
+            return 1
+        precision *= 2
+    raise NumericalError(f"{left} against {right}", f"not separated at {_LAST_PRECISION} bits")
+
+
+# --- brackets -------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Bracket:
+    """A value known to lie in [lower, upper]; exact when the two ends are equal.
+
+    >>> Bracket.exactly(number("ln(3)")).is_exact
+    True
+    """
+
+    lower: Number
+    upper: Number
+
+    @classmethod
+    def exactly(cls, value: NumberLike) -> Bracket:
+        """The value itself; next to it on both sides where its exact form is too long to be worked with.
+
+        >>> Bracket.exactly(number(3) * (1 << 13_001)).is_exact
+        False
+        """
+        exact = number(value)
+        if not exact.infinite and exact.bits > MOST_BITS:
+            return cls.around(exact.enclose(4 * START_PRECISION))
+        return cls(lower=exact, upper=exact)
+
+    @classmethod
+    def around(cls, enclosure: arb, *, least: Scalar | None = None) -> Bracket:
+        """The exact (dyadic) ends of a ball; `least` is a bound known beforehand, such as 0.
+
+        Beyond 2^13000 and below 2^-13000 they are rounded outward, so that an end is never longer than can be worked with.
+
+        >>> tiny = Bracket.around(arb(-(10**12)).exp(), least=0)
+        >>> str(tiny.lower), tiny.upper < number("1e-3900"), str(tiny)
+        ('0', True, '[0, 4.0743315621345154E-3914]')
+        """
+        floor, ceiling = (None, None) if enclosure.is_nan() else (floor_of(enclosure), ceiling_of(enclosure))
+        if floor is None and least is None:
+            raise NumericalError("bracket", "has no lower end", "choose less extreme parameters")
+        low, high = number(floor or 0), INFINITY if ceiling is None else number(ceiling)
+        if least is not None and not (least == 0 and enclosure > 0):
+            low, high = max(low, number(least)), max(high, number(least))
+        return cls(lower=low, upper=high)
+
+    @property
+    def is_exact(self) -> bool:
+        return self.lower is self.upper or self.lower == self.upper
+
+    def scaled(self, factor: Scalar | Number) -> Bracket:
+        """Both ends times a positive factor."""
+        lower = self.lower * factor
+        return Bracket(lower=lower, upper=lower if self.lower is self.upper else self.upper * factor)
+
+    def sqrt(self) -> Bracket:
+        lower = self.lower.sqrt()
+        return Bracket(lower=lower, upper=lower if self.lower is self.upper else self.upper.sqrt())
+
+    def __or__(self, other: Bracket) -> Bracket:
+        """The bracket of the larger of the two values."""
+        return largest((self, other))
+
+    def __str__(self) -> str:
+        lower, upper = self.ends()
+        return lower if self.is_exact else f"[{lower}, {upper}]"
+
+    def outward(self, digits: int) -> str:
+        """As text of so many digits: the exact form where there is a short one, else both ends, rounded outward.
+
+        >>> Bracket(lower=number("0.1234567"), upper=number("0.2345678")).outward(3)
+        '[0.123, 0.235]'
+        """
+        exact = str(self.lower) if self.is_exact else ""
+        if exact and len(exact) <= LONGEST_EXACT:
+            return exact
+        return f"[{_outward(self.lower, ROUND_FLOOR, digits)}, {_outward(self.upper, ROUND_CEILING, digits)}]"
+
+    def ends(self) -> tuple[str, str]:
+        """Both ends as text: in exact form when the value is exact, else as decimals on the safe side."""
+        if self.is_exact:
+            return str(self.lower), str(self.lower)
+        return _outward(self.lower, ROUND_FLOOR), _outward(self.upper, ROUND_CEILING)
+
+
+def _outward(value: Number, rounding: str, digits: int = 17) -> str:
+    """A decimal on the safe side of the value."""
+    if value.is_infinite:
+        return "inf"
+    enclosure = value.enclose(2 * START_PRECISION)
+    end = floor_of(enclosure) if rounding == ROUND_FLOOR else ceiling_of(enclosure)
+    if end is None:
+        return "inf"
+    return str(Context(prec=digits, rounding=rounding).divide(Decimal(end.numerator), Decimal(end.denominator)))
+
+
+def largest(brackets: Iterable[Bracket]) -> Bracket:
+    """The bracket of the maximum of several nonnegative values (0 for none)."""
+    best = Bracket.exactly(0)
+    for bracket in brackets:
+        lower = max(best.lower, bracket.lower)
+        upper = max(best.upper, bracket.upper)
+        best = Bracket(lower=lower, upper=upper)
+    return best
+
+
+def rounded_product(left: Number, right: Number) -> Number:
+    """The product of two nonnegative numbers, exact where it has an exact form, else rounded up to 17 digits.
+
+    >>> str(rounded_product(number("ln(2)"), number("ln(2)")))
+    '48045301391820143/100000000000000000'
+    """
+    try:
+        return left * right
+    except NumericalError:
+        with ctx.workprec(2 * START_PRECISION):
+            enclosure = left.enclose(2 * START_PRECISION) * right.enclose(2 * START_PRECISION)
+            return number(_outward(Bracket.around(enclosure, least=0).upper, ROUND_CEILING))

@@ -1,0 +1,163 @@
+"""Files that are read whole and once, and files that are written whole or not at all: an interruption leaves what was there."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dpspec.base.errors import NotAFileError, ReleaseError, UnreadableFileError
+
+_PART = re.compile(r"\.[0-9a-f]{16}\.(?P<process>[0-9]+)\.part")
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def check_regular(path: Path) -> os.stat_result:
+    """Refuse what is no file: a pipe may never end, a device may never be empty, and neither can be read twice.
+
+    Raises:
+        NotAFileError: it is a pipe, a socket, a device.
+        UnreadableFileError: there is none, or its name cannot be one.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as problem:
+        raise _unreadable(path, problem) from None
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise NotAFileError("file", "is a pipe, a socket or a device", "give a file on a disk", value=str(path))
+    return found
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """A file, opened once.
+
+    Args:
+        most: no more than one byte beyond this is read.
+
+    Raises:
+        NotAFileError, UnreadableFileError.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would be waited for
+    except (OSError, ValueError) as problem:
+        check_regular(path)
+        raise _unreadable(path, problem) from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise NotAFileError("file", "is a pipe, a socket or a device", "give a file on a disk", value=str(path))
+        try:
+            return file.read(-1 if most is None else most + 1)
+        except OSError as problem:
+            raise _unreadable(path, problem) from None
+
+
+def _unreadable(path: Path, problem: Exception) -> UnreadableFileError:
+    reason = getattr(problem, "strerror", None) or "this is no path"
+    return UnreadableFileError("file", f"cannot be read ({reason})", "check the path", value=str(path))
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step, over an old one if there is one.
+
+    Raises:
+        ReleaseError: it cannot be written there.
+    """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file in one step, over an old one if there is one.
+
+    Raises:
+        ReleaseError: it cannot be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole(path) as part:
+            part.write_bytes(content)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "this is no path"
+        raise ReleaseError("file", f"cannot be written ({reason})", "choose another path", value=str(path)) from None
+
+
+@contextmanager
+def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
+    """A file to write in place of `path`; it takes that place, safely on disk, when the block ends without an error.
+
+    Until then nobody but its owner can read it. What a killed process left of the same kind is removed.
+
+    Args:
+        mode: the permissions of the file in the end; without it those of any new file.
+    """
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError(21, "is no file", str(path))
+    _sweep(path.parent)
+    part = path.with_name(f".{secrets.token_hex(8)}.{os.getpid()}.part")
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        yield part
+        part.chmod(_new_mode() if mode is None else mode)
+        to_disk(part)
+        part.replace(path)
+        to_disk(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def private_folder(path: Path) -> None:
+    """A folder that nobody but its owner can look into; made, or found and closed.
+
+    Raises:
+        ReleaseError: it is a link, or belongs to somebody else.
+    """
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700, parents=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        rule = "is a link, or not yours: what is confidential must not go there"
+        raise ReleaseError("folder", rule, "remove it", value=str(path))
+    path.chmod(0o700)
+
+
+def to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the parts of processes that are no more."""
+    with suppress(OSError):
+        for path in folder.glob(".*.part"):
+            named = _PART.fullmatch(path.name)
+            if named is not None and not _runs(int(named["process"])):
+                path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _new_mode() -> int:
+    """What the user's mask leaves of 0666."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,383 @@
+"""`dpspec check` and `dpspec verify`: what files state, read and judged.
+
+`dpspec lint`, `explain` and `schema`: files and names told to people and to tools.
+
+`dpspec plugins` and `check-plugin`: what is installed, and whether it conforms.
+
+`dpspec new spec` and `new plugin`: beginnings from a template.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
+from dpspec.verify.verdict import ACCEPTABLE, Word
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpspec.extension import Registry
+    from dpspec.report.pictures import Picture
+    from dpspec.specfile.document import SpecDocument
+
+
+@click.command(short_help="Read specification files and report every fault.")
+@PATHS
+@formatted
+def check(paths: tuple[str, ...], as_json: bool) -> int:
+    """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
+
+    Files that are checked together must have different ids. A directory stands for every *.dpspec.toml directly in it.
+
+    Example: dpspec check specs/randomised-response.dpspec.toml
+    """
+    from dpspec.api import read_spec
+    from dpspec.report import json, text
+    from dpspec.specfile.reader import check_ids
+
+    seen: dict[str, SpecDocument] = {}
+
+    def one(path: Path, registry: Registry) -> JudgedFile:
+        found = read_spec(path, registry)
+        check_ids((seen.setdefault(found.id, found), found))
+        return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
+
+    return each_file("check", paths, as_json, one)
+
+
+def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:
+    """The words of ``--accept``, separated by commas."""
+    known = {word.word: word for word in ACCEPTABLE}
+    given = [] if value is None else value.split(",")
+    for name in given:
+        if name not in known:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(known)}; what is refuted or invalid cannot be accepted")
+    return tuple(known[name] for name in given)
+
+
+@click.command(short_help="Judge what specification files state.")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=click.Path(path_type=str))
+@click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
+@click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
+@click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
+@click.option("--release", is_flag=True, help="Judge the code that releases tables, run on every choice of its randomness.")
+@click.option(
+    "--accept",
+    metavar="WORD,...",
+    callback=_accepted,
+    help="Words that count as success: recorded, miniature, unchecked, undecided.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="With --function: the seed of all draws.  [default: 0]")
+@click.option("--error", metavar="P", help="... the probability of refuting a true claim.  [default: 1e-9]")
+@click.option("--draws", type=click.IntRange(min=1), help="... how often it may be called.  [default: 800000]")
+@click.option("--seconds", metavar="S", help="... a limit on the time.")
+@click.option("--bits", is_flag=True, default=None, help="... also look at which doubles can be reached.")
+@formatted
+def verify(  # noqa: PLR0917 - one argument for each option
+    paths: tuple[str, ...],
+    witnesses: str | None,
+    replay: str | None,
+    function: str | None,
+    release: bool,
+    accept: tuple[Word, ...],
+    as_json: bool,
+    **sampling: Any,
+) -> int:
+    """Judge what specification files state: the claim of the mechanism, and every printed number.
+
+    A directory stands for every *.dpspec.toml directly in it.
+
+    With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
+    FILE, and nothing else that the file states. MODULE is looked for in the current directory first.
+
+    With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
+    releases real tables.
+
+    \b
+    Examples:
+      dpspec verify specs
+      dpspec verify survey.dpspec.toml --function survey:survey --seed 1
+      dpspec verify specs --witnesses found
+      dpspec verify specs/swapping-derangement.dpspec.toml --release
+      dpspec verify --replay found/survey-claim-0a1b2c3d.json
+    """
+    from dpspec.api import verify_file
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+    from dpspec.verify.entry import Sampling, load_function
+
+    if release and (replay is not None or function is not None):
+        raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
+    given = {name: value for name, value in sampling.items() if value is not None}
+    _go_together(paths, witnesses, replay, function, given)
+    if replay is not None:
+        return _replay(replay, function, as_json)
+    named = None if function is None else load_function(function, Sampling(**given))
+    with Work("verifying") as work:
+
+        def one(path: Path, registry: Registry) -> JudgedFile:
+            work.entitle(path.name)
+            try:
+                found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
+            finally:
+                work.rest()
+            return found.word, json.file_report(str(path), found), text.file_report(str(path), found)
+
+        return each_file("verify", paths, as_json, one, accept)
+
+
+def _go_together(
+    paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, sampling: dict[str, Any]
+) -> None:
+    """Refuse what does not go together."""
+    from pathlib import Path
+
+    if replay is not None and (paths or witnesses is not None or sampling):
+        raise click.UsageError("--replay FILE stands alone, or with --function: everything else is in the file")
+    if replay is None and not paths:
+        raise click.UsageError("Missing argument 'FILES_OR_DIRS...'.")
+    if function is None and sampling:
+        raise click.UsageError(f"--{next(iter(sampling))} belongs to --function MODULE:NAME: name the function, or leave it out")
+    if function is not None and replay is None and (len(paths) > 1 or Path(paths[0]).is_dir()):
+        raise click.UsageError("--function is judged against one FILE: give the file that states its claim")
+
+
+def _replay(path: str, function: str | None, as_json: bool) -> int:
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+    from dpspec.report.terminal import Work
+    from dpspec.verify.entry import load_function
+    from dpspec.verify.replay import replay
+
+    named = None if function is None else load_function(function).call
+    with Work("replaying") as work:
+        found = replay(path, registry=installed().registry, mechanism=named, progress=work)
+    code = Word[found.outcome.name].exit_code
+    say(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
+    return code
+
+
+# --- `dpspec lint`, `explain` and `schema` --------------------------------------------------------
+
+
+@click.command(short_help="What is well formed and still misleading?")
+@PATHS
+@click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
+@formatted
+def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
+    """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
+
+    A directory stands for every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
+    parts of a ledger are compared with their own files. A file says in [[explained]] what is meant to stand. Exits with 1
+    when something is found that nobody explains.
+
+    \b
+    Examples:
+      dpspec lint specs
+      dpspec lint specs specs/ledger-2020 --explained
+    """
+    from dpspec.extension import installed
+    from dpspec.lint import lint as look
+    from dpspec.report import json
+    from dpspec.report import text as words
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import spec_files
+
+    files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
+    with Work("linting"):
+        found = look(files, installed().registry)
+    code = 1 if any(single.explained is None for single in found) else 0
+    told = json.document("lint", code, words.data(found, files)) if as_json else words.text(found, files, explained=explained)
+    say(told)
+    return code
+
+
+@click.command(short_help="Say what a name, an error code or a file means.")
+@click.argument("name", metavar="NAME_OR_FILE")
+@picture_option("With flavours: also draw the family")
+@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE: tell its promise to these people.")
+@formatted
+def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
+    """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
+
+    The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
+    With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
+
+    \b
+    Examples:
+      dpspec explain hamming
+      dpspec explain flavours --picture flavours.svg
+      dpspec explain unknown-key
+      dpspec explain specs/randomised-response.dpspec.toml
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
+    """
+    from pathlib import Path
+
+    from dpspec.api import quick_standing, read_spec
+    from dpspec.extension import installed
+    from dpspec.report import explain as told
+    from dpspec.report import explain as words
+    from dpspec.report import json
+    from dpspec.report import pictures as family
+
+    is_file = Path(name).is_file() or name.endswith(".toml")
+    if audience is not None:
+        if not is_file:
+            raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
+        found_file = read_spec(name)
+        data = told.data(found_file, audience, quick_standing(found_file))
+        say(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
+        return 0
+    if name == "flavours":
+        data = family.family(installed().registry)
+        if picture is not None:
+            picture.save(family.picture(data))
+        say(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
+        return 0
+    if picture is not None:
+        raise click.UsageError(
+            f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
+        )
+    if is_file:
+        found_file = read_spec(name)
+        data = words.document(found_file, installed().registry, quick_standing(found_file))
+        say(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
+        return 0
+    found = words.explain(name, installed().registry)
+    say(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))
+    return 0
+
+
+@click.command(short_help="Print the JSON schema of spec files or of results.")
+@click.argument("of", type=click.Choice(["spec", "output"]), default="spec")
+@formatted
+def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in either format
+    """Print a JSON schema: of specification files with the installed plugins, or of the results of `--format json`.
+
+    A schema is JSON in either format.
+
+    Example: dpspec schema output
+    """
+    import json as stdlib
+
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.specfile.schema import language_schema
+
+    found = language_schema(installed().registry) if of == "spec" else json.output_schema()
+    say(stdlib.dumps(found, indent=2))
+    return 0
+
+
+# --- `dpspec plugins` and `check-plugin` ----------------------------------------------------------
+
+
+@click.command(short_help="List what is installed.")
+@formatted
+def plugins(as_json: bool) -> int:
+    """List the plugins: name, distribution, version, state, and what each registers.
+
+    \b
+    DPSPEC_LOAD_PLUGINS=a,b loads only these; DPSPEC_BLOCK_PLUGINS=c leaves c out.
+
+    Example: dpspec plugins
+    """
+    from dpspec.extension import installed
+    from dpspec.report import json, text
+
+    found = installed()
+    code = 4 if found.faults() else 0
+    say(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
+    return code
+
+
+@click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
+@click.argument("name")
+@click.option("--level", type=click.Choice(["fast", "full"]), default="fast", show_default=True, help="full also draws samples.")
+@click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="A check that is known to fail, and why.")
+@formatted
+def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool) -> int:
+    """Run the conformance checks on the plugin NAME: its import, names, parameters, and blocks, mechanisms, rules of every kind.
+
+    NAME may also be a registered name, such as hamming: then what is registered under it alone is checked.
+
+    Exits with 1 when a check fails, or when an expected failure passes after all.
+
+    Example: dpspec check-plugin noise
+    """
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+    from dpspec.testing import kit as conformance
+    from dpspec.testing.kit import reasons, run_checks
+
+    with Work("checking") as work:
+        found = run_checks(name, level=level, expected_failures=reasons(expected), progress=work)
+    data = conformance.data(name, found)
+    code = 0 if data["conforms"] else 1
+    say(json.document("check-plugin", code, data) if as_json else conformance.text(name, found))
+    return code
+
+
+# --- `dpspec new spec` and `new plugin` -----------------------------------------------------------
+
+
+@click.group(short_help="Begin a specification or a plugin.")
+def new() -> None:
+    """Begin a specification or a plugin from a commented template.
+
+    Example: dpspec new spec my-release
+    """
+
+
+_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Where to write it.")
+
+
+@new.command("spec", short_help="Write a commented specification.")
+@click.argument("name")
+@_DIR
+@formatted
+def new_spec(name: str, directory: str, as_json: bool) -> int:
+    """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
+
+    Example: dpspec new spec my-release
+    """
+    from pathlib import Path
+
+    from dpspec.scaffold import write_spec
+    from dpspec.specfile.reader import new_spec as template
+
+    path = Path(directory) / f"{name}.dpspec.toml"
+    write_spec(template(name), path)
+    return _begun([path], f"dpspec check {path}", as_json)
+
+
+@new.command("plugin", short_help="Write a small complete plugin.")
+@click.argument("name")
+@_DIR
+@formatted
+def new_plugin(name: str, directory: str, as_json: bool) -> int:
+    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+
+    Example: dpspec new plugin hello
+    """
+    from pathlib import Path
+
+    from dpspec.scaffold import write_plugin
+
+    folder = write_plugin(name, Path(directory))
+    written = sorted(path for path in folder.rglob("*") if path.is_file())
+    return _begun(written, f"pip install -e {folder} && dpspec verify {folder}", as_json)
+
+
+def _begun(written: list[Path], then: str, as_json: bool) -> int:
+    from dpspec.report import json
+
+    if as_json:
+        say(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
+    else:
+        say("\n".join(f"wrote {path}" for path in written))
+        say(f"next: {then}", err=True)
+    return 0

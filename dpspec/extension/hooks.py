@@ -1,0 +1,264 @@
+"""The hooks of dpspec. Every hook *registers*; none decides anything.
+
+A plugin is a module with functions decorated by `hookimpl`; its distribution names it in the entry-point group
+``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain:
+
+    from dpspec.extension import hookimpl
+
+    @hookimpl
+    def dpspec_register_mechanisms(register):
+        register(MyMechanism)
+
+The registry: every registered class by kind and name, with its provenance. Read-only once plugins are loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import attrs
+import pluggy
+
+from dpspec.base.errors import DuplicateNameError, ParameterError, PluginContractError, UnknownNameError
+from dpspec.base.params import did_you_mean
+
+GROUP = "dpspec"
+API = 1
+"""The version of this interface; a plugin may state the one it was written for as ``DPSPEC_API = 1``."""
+
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
+
+
+class Register(Protocol):
+    """Registers a class under its `name` (or another, given here)."""
+
+    def __call__(self, cls: type, *, name: str | None = None) -> None: ...
+
+
+@hookspec
+def dpspec_register_spaces(register: Register) -> None:
+    """Register subclasses of `DatasetSpace` (block 1)."""
+
+
+@hookspec
+def dpspec_register_multiverses(register: Register) -> None:
+    """Register subclasses of `Multiverse` (block 2)."""
+
+
+@hookspec
+def dpspec_register_invariants(register: Register) -> None:
+    """Register subclasses of `Invariant` (block 2)."""
+
+
+@hookspec
+def dpspec_register_relations(register: Register) -> None:
+    """Register subclasses of `Relation`, the neighbour relations that input divergences are built on."""
+
+
+@hookspec
+def dpspec_register_input_divergences(register: Register) -> None:
+    """Register subclasses of `InputDivergence` (block 3)."""
+
+
+@hookspec
+def dpspec_register_output_divergences(register: Register) -> None:
+    """Register subclasses of `OutputDivergence` (block 4)."""
+
+
+@hookspec
+def dpspec_register_budgets(register: Register) -> None:
+    """Register subclasses of `Budget` (block 5)."""
+
+
+@hookspec
+def dpspec_register_mechanisms(register: Register) -> None:
+    """Register subclasses of `Mechanism`."""
+
+
+@hookspec
+def dpspec_register_flavours(register: Register) -> None:
+    """Register subclasses of `Flavour`: published definitions of differential privacy as specifications that run."""
+
+
+@hookspec
+def dpspec_register_attackers(register: Register) -> None:
+    """Register subclasses of `AttackerModel`: who reads a release, what they know and what they want to know."""
+
+
+@hookspec
+def dpspec_register_tolerances(register: Register) -> None:
+    """Register subclasses of `Tolerance`: tolerated risks, from each of which a budget follows."""
+
+
+@hookspec
+def dpspec_register_routes(register: Register) -> None:
+    """Register subclasses of `Route`: named formulas that recompute printed numbers."""
+
+
+@hookspec
+def dpspec_register_tables(register: Register) -> None:
+    """Register subclasses of `TableBuilder`: public tables that are built on demand from printed figures."""
+
+
+@hookspec
+def dpspec_register_formats(register: Register) -> None:
+    """Register subclasses of `TableFormat`: formats of table files."""
+
+
+@hookspec
+def dpspec_register_engines(register: Register) -> None:
+    """Register subclasses of `Engine`: what runs the kernels of a mechanism over the parts of a large table."""
+
+
+@hookspec
+def dpspec_register_rules(register: Register) -> None:
+    """Register subclasses of `Rule`: rules of inference between specifications, and among them conversions of budgets."""
+
+
+PREFIX = "dpspec_register_"
+KINDS: tuple[str, ...] = tuple(name.removeprefix(PREFIX) for name in list(globals()) if name.startswith(PREFIX))
+"""The kinds of registered things, in the order of the hooks above."""
+
+
+# --- the registry ---------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Provenance:
+    """Where a registered thing comes from.
+
+    Args:
+        plugin: the entry-point name of the plugin.
+        distribution, version: the installed distribution that brought it.
+    """
+
+    plugin: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}"
+
+
+LOCAL = Provenance(plugin="local", distribution="local code", version="(not installed)")
+"""The provenance of an object whose class no plugin registered."""
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One registered class."""
+
+    kind: str
+    name: str
+    cls: type
+    provenance: Provenance
+
+    @property
+    def qualified_name(self) -> str:
+        return f"{self.provenance.plugin}:{self.name}"
+
+
+@attrs.frozen(kw_only=True)
+class Registry:
+    """All entries of all loaded plugins.
+
+    A bare name works while it is unambiguous; ``plugin:name`` always works.
+
+    Args:
+        entries: the entries, in the sorted order of their plugins.
+        failed: what each plugin that failed to load would have been asked for: plugin name to reason.
+    """
+
+    entries: tuple[Entry, ...]
+    failed: Mapping[str, str] = MappingProxyType({})
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def names(self, kind: str) -> tuple[str, ...]:
+        """The bare names of a kind, sorted."""
+        return tuple(sorted({entry.name for entry in self.entries if entry.kind == kind}))
+
+    def entry(self, kind: str, name: str) -> Entry:
+        """The entry of a name.
+
+        Raises:
+            UnknownNameError: with suggestions; exit code 4 when a failed plugin may be the reason.
+            DuplicateNameError: when two plugins register the bare name.
+        """
+        found = [e for e in self.entries if e.kind == kind and name in (e.name, e.qualified_name)]
+        if len(found) > 1:
+            choices = " or ".join(e.qualified_name for e in found)
+            raise DuplicateNameError(f"{singular(kind)} {name}", f"is registered by {len(found)} plugins", f"write {choices}")
+        if not found:
+            raise self._unknown(kind, name)
+        return found[0]
+
+    def get(self, kind: str, name: str) -> Any:
+        """The class registered under a name."""
+        return self.entry(kind, name).cls
+
+    def provenance(self, thing: object) -> Provenance:
+        """Which distribution an object's class comes from.
+
+        A class that no plugin registers, but whose package brings registered ones (the budget table that every reader makes),
+        comes from there, when its objects are data: what holds a function is local code, whoever wrote the wrapper.
+        """
+        cls = thing if isinstance(thing, type) else type(thing)
+        found = next((e.provenance for e in self.entries if e.cls is cls), None)
+        if found is not None or not attrs.has(cls) or any(callable(getattr(thing, f.name, None)) for f in attrs.fields(cls)):
+            return found or LOCAL
+        package = cls.__module__.partition(".")[0]
+        owners = {e.provenance for e in self.entries if e.cls.__module__.partition(".")[0] == package}
+        return owners.pop() if len(owners) == 1 else LOCAL
+
+    def duplicates(self) -> tuple[DuplicateNameError, ...]:
+        """One error for each bare name that more than one plugin registers."""
+        seen: dict[tuple[str, str], list[Entry]] = {}
+        for entry in self.entries:
+            seen.setdefault((entry.kind, entry.name), []).append(entry)
+        return tuple(
+            DuplicateNameError(
+                f"{singular(kind)} {name}", "is registered by " + " and by ".join(str(e.provenance) for e in same),
+                "use the qualified names " + ", ".join(e.qualified_name for e in same),
+            )
+            for (kind, name), same in seen.items()
+            if len(same) > 1
+        )  # fmt: skip
+
+    def _unknown(self, kind: str, name: str) -> UnknownNameError:
+        advice = did_you_mean(name, self.names(kind))
+        if not advice:
+            advice = "see `dpspec plugins` for what is installed"
+        error = UnknownNameError(singular(kind), "is not registered", advice, value=name)
+        if self.failed:
+            plugins = "; ".join(f"{plugin} failed to load ({reason})" for plugin, reason in self.failed.items())
+            error = UnknownNameError(singular(kind), "is not registered", f"{advice}; {plugins}", value=name)
+            error.exit_code = 4  # type: ignore[misc]
+        return error
+
+
+def singular(kind: str) -> str:
+    """One thing of a kind: "input divergence" for "input_divergences"."""
+    return {"multiverses": "multiverse"}.get(kind, kind.removesuffix("s")).replace("_", " ")
+
+
+class Registrar:
+    """Collects the entries of one plugin while it registers."""
+
+    def __init__(self, kind: str, provenance: Provenance, base: type) -> None:
+        self._kind, self._provenance, self._base = kind, provenance, base
+        self.entries: list[Entry] = []
+
+    def __call__(self, cls: type, *, name: str | None = None) -> None:
+        chosen = name if name is not None else getattr(cls, "name", None)
+        if not (isinstance(cls, type) and issubclass(cls, self._base)):
+            raise PluginContractError(f"plugin {self._provenance.plugin}", f"registers no {self._base.__name__}", value=cls)
+        if not isinstance(chosen, str) or chosen != chosen.lower() or not chosen.replace("-", "").isalnum():
+            raise ParameterError("name", "must be lower-kebab, such as my-mechanism", value=chosen)
+        if any(entry.name == chosen for entry in self.entries):
+            raise DuplicateNameError(f"{singular(self._kind)} {chosen}", "is registered twice by one plugin")
+        self.entries.append(Entry(kind=self._kind, name=chosen, cls=cls, provenance=self._provenance))

@@ -1,0 +1,182 @@
+"""Attacker models: who reads a release, what they know before, and what they want to know.
+
+A budget says nothing to those who must set it. An attacker model turns it into a statement of risk, twice: for the worst
+of all mechanisms that satisfy a specification, and for the law of one mechanism. Every statement carries the assumption
+without which it does not hold.
+
+Tolerated risk: how much somebody is ready to bear, and the budget that follows from it, before any data are seen.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from decimal import ROUND_FLOOR, Context, Decimal
+from enum import Enum
+from typing import ClassVar
+
+import attrs
+
+from dpspec.base.exact import Bracket, Number, dyadic
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+
+
+class Sense(Enum):
+    """How the quantity of a risk statement stands to its value."""
+
+    EQUALS = "equals"
+    AT_MOST = "at most"
+    AT_LEAST = "at least"
+
+
+@attrs.frozen(kw_only=True)
+class RiskStatement:
+    """One number about what an attacker can do, with everything it depends on.
+
+    Args:
+        quantity: what is measured, such as "power" or "posterior odds by prior odds".
+        at: where it is measured, as (name, value) pairs such as ("level", "1/20"); statements about the same quantity at the
+            same place are shown side by side.
+        relation: how the quantity stands to the value.
+        value: the number, exactly or in a rigorous bracket.
+        theorem: why it holds: the ID of a theorem, or the computation.
+        assumption: what must hold for it besides the specification, in words; "none" if nothing must.
+        trivial: the value that no release can go beyond, such as 1 for a probability: a limit there says nothing, and an equality
+            is certainty. None where there is no such value.
+    """
+
+    quantity: str
+    at: tuple[tuple[str, str], ...]
+    relation: Sense
+    value: Bracket
+    theorem: str
+    assumption: str
+    trivial: Number | None = None
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it is a limit that every release keeps."""
+        if self.relation is Sense.AT_MOST:
+            return self.value.lower.is_infinite or (self.trivial is not None and self.value.lower >= self.trivial)
+        return self.relation is Sense.AT_LEAST and self.trivial == 0 and self.value.upper == 0
+
+    @property
+    def is_certainty(self) -> bool:
+        """Whether it says that nothing is left to learn."""
+        return self.relation is Sense.EQUALS and self.trivial is not None and self.value.lower == self.trivial
+
+
+class AttackerModel(ABC):
+    """An attacker: knowledge, target and observation, and what follows from them.
+
+    A subclass is made with `dpspec.define`, registers under its `name`, and declares its prior and other parameters.
+    """
+
+    name: ClassVar[str]
+
+    title: ClassVar[str]
+    """The attacker in one line."""
+    knowledge: ClassVar[str]
+    """What the attacker knows before the release: the family of priors."""
+    target: ClassVar[str]
+    """What the attacker wants to know."""
+    observation: ClassVar[str]
+    """What the attacker sees."""
+    assumption: ClassVar[str]
+    """What the statements need besides the specification; "none" if nothing."""
+    source: ClassVar[str]
+    """The IDs of the definitions and theorems."""
+    in_panel: ClassVar[bool] = False
+    """Whether it is shown, with its defaults, where no attacker is named."""
+
+    @abstractmethod
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        """What holds for every mechanism that satisfies the specification.
+
+        Raises:
+            IncompatibleBlocksError: the attacker does not fit the space, the distance or the output divergence.
+        """
+
+    @abstractmethod
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        """What holds for one mechanism on the space of the specification, from its own laws.
+
+        Raises:
+            IncompatibleBlocksError: as for `worst_case`.
+            NotEnumerableError: the laws or the datasets cannot be listed.
+        """
+
+
+# --- tolerated risk -------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Recommendation:
+    """The largest budget under which a tolerated risk is kept.
+
+    Args:
+        parameter: the name of the budget, such as epsilon.
+        value: the least upper bound of the budgets that keep it, exactly or in a bracket. Infinity: nothing is asked.
+        given: what belongs to the budget besides its value, as (name, value) pairs such as ("delta", "1e-8"), ("releases", "12").
+        at: the attacker for whom the requirement binds, as (name, value) pairs such as ("p", "1"), ("q", "1/12").
+        attained: whether that attacker is one the requirement speaks about; if not, it is approached by such.
+        binding: the requirement that binds, in words.
+        method: "closed form", or how the number was found.
+        theorem: why it holds: the ID of a theorem, or the computation.
+        assumption: what must hold for it besides the specification, in words.
+        not_covered: attackers about whom the requirement says nothing, one line each.
+        consequences: what a release under this budget looks like, such as the standard deviation of its noise.
+    """
+
+    parameter: str
+    value: Bracket
+    given: tuple[tuple[str, str], ...] = ()
+    at: tuple[tuple[str, str], ...]
+    attained: bool = True
+    binding: str
+    method: str
+    theorem: str
+    assumption: str
+    not_covered: tuple[str, ...] = ()
+    consequences: tuple[RiskStatement, ...] = ()
+
+    @property
+    def stated(self) -> str:
+        """The budget as a short decimal that is not above it: rounded up, it would break the tolerance (Z-S17)."""
+        return rounded_down(self.value.lower)
+
+
+def rounded_down(value: Number, digits: int = 4) -> str:
+    """A decimal of so many digits that is not above the value.
+
+    >>> from dpspec.base.exact import number
+    >>> rounded_down(number("ln(11/3)"))
+    '1.299'
+    """
+    if value.is_infinite:
+        return "inf"
+    low = value.as_fraction() if value.is_rational else dyadic(value.enclose().lower())
+    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))
+
+
+class Tolerance(ABC):
+    """A tolerated risk: a bound on what an attacker may learn, stated without data.
+
+    A subclass is made with `dpspec.define`, and registers under its `name`. `recommend` has no argument: a budget that depended
+    on the data would tell something about them.
+    """
+
+    name: ClassVar[str]
+
+    title: ClassVar[str]
+    """The tolerated risk in one line."""
+    source: ClassVar[str]
+    """The IDs of the definitions and theorems."""
+
+    @abstractmethod
+    def recommend(self) -> Recommendation:
+        """The largest budget that keeps the tolerated risk.
+
+        Raises:
+            ProfileBelowOneError: less is tolerated than what the attacker knows without any release.
+        """

@@ -1,0 +1,190 @@
+"""Rules of inference between specifications: what makes one promise follow from another, step by step.
+
+A step (S, S') says that every mechanism that satisfies S satisfies S'. A rule proposes steps that lead from a given S towards
+a wanted goal; a derivation is a chain of steps. A rule never has to be complete, but each of its steps has to be true.
+
+Conversions between output divergences that no constant factor describes: named formulas, each a rule of inference.
+
+A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget that multiplies distances passes through such
+an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
+factor for all distances is `OutputDivergence.bounded_by`.
+
+A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it
+gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to
+be equal, which is so where only equal laws are at 0. From epsilon of pure privacy follows
+rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
+
+Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
+*Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
+which `mechanism` it needs, its numbers are printed apart, and it takes no part in a derivation between specifications.
+
+Routes: named formulas by which a printed number is recomputed.
+
+An `[[expect]]` row of a specification file names its route, so that a reader knows which formula a published
+epsilon came from, and the tool can tell whether that formula gives the printed value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import attrs
+
+from dpspec.base.exact import Bracket, Number
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.grammar.spec import PrivacySpec
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """One step of a derivation: every mechanism that satisfies `before` satisfies `after`.
+
+    Args:
+        rule: the name of the rule.
+        block: the block that changes, such as "input divergence" (its budget may change with it).
+        before, after: the two specifications.
+        reason: the argument in words.
+        citation: where the rule is proved.
+        parameters: what the rule was applied with, as JSON data: a constant, a number of steps.
+    """
+
+    rule: str
+    block: str
+    before: PrivacySpec
+    after: PrivacySpec
+    reason: str
+    citation: str
+    parameters: Mapping[str, Any] = MappingProxyType({})
+
+
+class Rule(ABC):
+    """A rule of inference, made with `dpspec.define` without parameters and registered under its `name`."""
+
+    name: ClassVar[str]
+    citation: ClassVar[str]
+    hypotheses: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """What a step rests on: statements by a short name, none of which can be left out. ``dpspec explain`` shows them, and each
+    one of the first-party rules has a mechanism in the tests that breaks the conclusion where it alone is dropped."""
+
+    @abstractmethod
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        """True steps that start at the premise and lead towards the goal; none when the rule does not apply."""
+
+
+# --- conversion -----------------------------------------------------------------------------------
+
+
+SLOWER = "; what it gives for one unit of distance it gives for each, since it rises no faster than in proportion"
+"""Added to the reason where distances are whole numbers."""
+
+
+class Conversion(Rule):
+    """A formula from the budget of one output divergence to that of another; registers as a rule under its `name`.
+
+    A subclass names the divergences it joins by their registered names, says whether it is tight, and implements `convert`.
+    """
+
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
+        "neighbours": "distances are 0, of equal datasets, 1 or infinite; or whole, f(t)/t never rises and d separates laws",
+        "one budget": "the budget is the same number in all universes",
+        "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
+    }
+    source: ClassVar[str]
+    target: ClassVar[str]
+    formula: ClassVar[str]
+    """The formula as text, for people: "rho + 2 sqrt(rho ln(1/delta))"."""
+    tight: ClassVar[bool] = False
+    """Whether some mechanism attains every value of the formula."""
+    sense: ClassVar[str] = ""
+    """In which sense it is tight, or what is better."""
+    slows: ClassVar[bool] = False
+    """Whether f(t)/t never rises with t, f being the formula between Lipschitz constants."""
+    mechanism: ClassVar[str | None] = None
+    """The mechanism that has to be known, as a word for ``dpspec convert --mechanism``; None where the guarantee is enough."""
+    needs: ClassVar[str] = ""
+    """What has to be known of that mechanism, for people."""
+
+    @abstractmethod
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        """The budget of the target that a budget of the source implies on neighbours, in a bracket; None when it says nothing.
+
+        Args:
+            source: the divergence to convert from, with its parameters.
+            value: a budget of it, in the first of its `budget_parameters`.
+            target: the divergence to convert to, with its parameters (delta, an order).
+        """
+
+    def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
+        """Whether it is tight between these two divergences: some formulas are at one order, or at equal deltas, alone."""
+        return self.tight
+
+    def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
+        """The divergences to convert to on the way to a goal: the goal itself when it has the name of the target."""
+        if goal.name == self.target and goal != source:
+            yield goal
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        """Steps to the upper end of the bracket, where distances are those of neighbours and the budget is one number.
+
+        A formula that slows down is applied to whole distances, too, where laws at 0 are equal. None where the mechanism has to
+        be known: a specification does not say what it is.
+        """
+        if self.mechanism is not None:
+            return
+        source, value = premise.output_divergence, premise.budget.uniform()
+        if value is None or premise.budget.parameter != source.budget_parameters[0] or source.name != self.source:
+            return
+        near, whole = premise.input_divergence.is_neighbour_form, self.slows and premise.input_divergence.is_integral
+        whole = whole and source.separates_laws()  # different datasets may be at distance 0
+        if not near and not whole:
+            return
+        for target in self.targets(source, goal.output_divergence):
+            found = self.convert(source, value, target)
+            if found is None or found.upper.is_infinite:
+                continue
+            budget = UniformBudget(parameter=target.budget_parameters[0], value=found.upper)
+            yield Step(
+                rule=self.name,
+                block="output divergence",
+                before=premise,
+                after=premise.replace(output_divergence=target, budget=budget),
+                reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form" + ("" if near else SLOWER),
+                citation=self.citation,
+            )
+
+
+# --- routes ---------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """What is a budget of one output divergence in terms of another? More than one formula may answer.
+
+    Args:
+        source: the divergence to start from.
+        value: a budget of it, in the first of its `budget_parameters`.
+        goal: the divergence to reach, with its parameters.
+    """
+
+    source: OutputDivergence
+    value: Number
+    goal: OutputDivergence
+
+
+class Route(ABC):
+    """A formula with its parameters; made with `dpspec.define` and registered under its `name`."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, spec: PrivacySpec) -> Bracket:
+        """The number, exactly or in a rigorous bracket; parameters left out are read from the specification."""
+
+    def question(self, spec: PrivacySpec) -> Question | None:
+        """The question between output divergences that the number answers, so that other formulas can be tried; None if none."""
+        return None

@@ -1,0 +1,329 @@
+"""Paths of conversions: every way from a budget of one output divergence to a budget of another, each step a named formula.
+
+The graph has output divergences as nodes and `Conversion`s as arrows. A path takes the upper end of each step's bracket on to the
+next, so that its number is on the safe side; the lower ends are taken along to tell how much of the width is rounding.
+
+Budgets by their names: which output divergence somebody means who writes rho = 2.63, or epsilon at delta = 1e-10.
+
+A name of a budget is shared by several divergences (approximate privacy and pbdp both say epsilon at a delta). The first that is
+registered is taken, and the others are told; a divergence can always be named itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from dpspec.base.errors import DpspecError, MissingKeyError, NoRouteError, ParameterError, UnknownNameError
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.params import build, did_you_mean, parameters
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.rule import Conversion
+
+LONGEST = 3
+"""Paths have at most this many steps: longer ones only lose more."""
+
+
+@attrs.frozen(kw_only=True)
+class Leg:
+    """One step: the formula, the divergence that it leads to, and the budget there."""
+
+    conversion: Conversion
+    target: OutputDivergence
+    value: Bracket
+
+
+@attrs.frozen(kw_only=True)
+class ConversionPath:
+    """A chain of formulas from a budget to a budget of another divergence.
+
+    Args:
+        source: the divergence that it starts from.
+        legs: its steps, at least one.
+    """
+
+    source: OutputDivergence
+    legs: tuple[Leg, ...]
+
+    @property
+    def value(self) -> Bracket:
+        """The budget that it ends with; every mechanism with the budget of the start has it, at the upper end."""
+        return self.legs[-1].value
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(leg.conversion.name for leg in self.legs)
+
+    @property
+    def known(self) -> tuple[Conversion, ...]:
+        """The steps that need to know the mechanism."""
+        return tuple(leg.conversion for leg in self.legs if leg.conversion.mechanism is not None)
+
+    @property
+    def tight(self) -> bool:
+        """Whether a mechanism attains the number: a tight step, after steps that say exactly what the mechanism is."""
+        *before, last = self._attained
+        return last and all(before) and all(leg.conversion.mechanism is not None for leg in self.legs[:-1])
+
+    @property
+    def _attained(self) -> tuple[bool, ...]:
+        """Whether each step is tight between the divergences that it joins."""
+        sources = (self.source, *(leg.target for leg in self.legs))
+        return tuple(leg.conversion.attained(source, leg.target) for source, leg in zip(sources, self.legs, strict=False))
+
+    @property
+    def sense(self) -> str:
+        """In which sense it is tight, or why it is not."""
+        *before, last = self.legs
+        if self.tight or not before:
+            return last.conversion.sense
+        if all(self._attained):
+            return "each step is attained, by another mechanism"
+        open_ = (leg.conversion for leg, attained in zip(self.legs, self._attained, strict=True) if not attained)
+        return "; ".join(f"{conversion.name}: {conversion.sense}" for conversion in open_)
+
+
+def paths(
+    conversions: Iterable[Conversion], source: OutputDivergence, value: Number, goal: OutputDivergence, *, known: bool = False
+) -> tuple[ConversionPath, ...]:
+    """Every path from a budget to a divergence, the least number first, and after them those that need to know the mechanism.
+
+    Two paths through the same formulas that differ in a parameter on the way (a Renyi order) are one, with its best parameter.
+
+    Args:
+        conversions: the arrows.
+        source: the divergence to start from.
+        value: a budget of it, in the first of its `budget_parameters`.
+        goal: the divergence to reach, with its parameters.
+        known: whether the mechanism is known, so that the formulas that need it rank with the others.
+    """
+    best: dict[tuple[str, ...], ConversionPath] = {}
+    arrows = tuple(conversions)
+    for found in _walk(arrows, ConversionPath(source=source, legs=()), Bracket.exactly(value), goal):
+        before = best.get(found.names)
+        if before is None or found.value.upper < before.value.upper:
+            best[found.names] = found
+    return tuple(sorted(best.values(), key=lambda path: _rank(path, known)))
+
+
+def _walk(arrows: Sequence[Conversion], so_far: ConversionPath, value: Bracket, goal: OutputDivergence) -> Iterator[ConversionPath]:
+    here = so_far.legs[-1].target if so_far.legs else so_far.source
+    visited = {so_far.source.name, *(leg.target.name for leg in so_far.legs)}
+    for arrow in arrows:
+        if arrow.source != here.name:
+            continue
+        for target in arrow.targets(here, goal):
+            if target.name in visited and target != goal:
+                continue
+            found = _converted(arrow, here, value, target)
+            if found is None:
+                continue
+            longer = attrs.evolve(so_far, legs=(*so_far.legs, Leg(conversion=arrow, target=target, value=found)))
+            if target == goal:
+                yield longer
+            elif len(longer.legs) < LONGEST:
+                yield from _walk(arrows, longer, found, goal)
+
+
+def _converted(arrow: Conversion, here: OutputDivergence, value: Bracket, target: OutputDivergence) -> Bracket | None:
+    """The bracket of the formula over a bracket; None when it says nothing, or nothing finite."""
+    top = arrow.convert(here, value.upper, target)
+    if top is None or top.upper.is_infinite or value.is_exact:
+        return None if top is None or top.upper.is_infinite else top
+    bottom = arrow.convert(here, value.lower, target)
+    lower = top.lower if bottom is None else min(bottom.lower, top.lower)
+    return Bracket(lower=lower, upper=top.upper)
+
+
+def _rank(path: ConversionPath, known: bool) -> tuple[bool, Number, int, tuple[str, ...]]:
+    return bool(path.known) and not known, path.value.upper, len(path.legs), path.names
+
+
+# --- budgets by their names -----------------------------------------------------------------------
+
+
+KIND = "output_divergences"
+
+
+@attrs.frozen(kw_only=True)
+class Conversions:
+    """What a budget says in other terms.
+
+    Args:
+        source: the divergence of the given budget.
+        value: the budget.
+        goal: the divergence that was asked for.
+        paths: every way there, best first.
+        alike: other divergences whose budgets go by the name that was asked for.
+    """
+
+    source: OutputDivergence
+    value: Number
+    goal: OutputDivergence
+    paths: tuple[ConversionPath, ...]
+    alike: tuple[str, ...] = ()
+
+
+def equations(texts: Iterable[str]) -> dict[str, str]:
+    """Texts such as "rho=2.63" as names and values, in their order.
+
+    Raises:
+        ParameterError: for what is no such text, and for a name that comes twice.
+
+    >>> equations(["epsilon=1", "delta=1e-6"])
+    {'epsilon': '1', 'delta': '1e-6'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        if not (name and sign and value):
+            raise ParameterError("budget", "must be a name and a value", "write it as rho=2.63", value=text)
+        if name in found:
+            raise ParameterError(name, "is given twice", "write one value", value=value)
+        found[name] = value
+    return found
+
+
+def registered(registry: Registry) -> tuple[Conversion, ...]:
+    """Every registered conversion."""
+    return tuple(entry.cls() for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion))
+
+
+def convert(
+    registry: Registry,
+    given: Mapping[str, str],
+    to: str,
+    at: Mapping[str, str],
+    *,
+    divergence: str | None = None,
+    mechanism: str | None = None,
+) -> Conversions:
+    """Convert a budget along every path of registered formulas.
+
+    Args:
+        registry: where divergences and conversions are looked up.
+        given: the budget by its name, then the parameters of its divergence: {"rho": "2.63"}, {"epsilon": "1", "delta": "1e-6"}.
+        to: the name of a budget, or of an output divergence.
+        at: the parameters of the divergence to convert to, such as {"delta": "1e-10"}.
+        divergence: the name of the divergence of the given budget, where the numbers leave it open.
+        mechanism: a kind of mechanism that is known: its formulas rank with the others, and those of other kinds are left out.
+
+    Raises:
+        UnknownNameError: for a quantity or a mechanism that nothing is known of.
+        MissingKeyError: a parameter is missing without which there is no such number, such as a delta.
+        ParameterError: a number lies outside its domain.
+        NoRouteError: no path is known, or none for a number as large.
+
+    >>> from dpspec.extension import installed
+    >>> found = convert(installed().registry, {"rho": "2.63"}, "epsilon", {"delta": "1e-10"})
+    >>> found.paths[0].names, found.paths[0].value.upper.decimal()
+    (('zcdp-to-approximate-cks',), '17.4306')
+    """
+    arrows = _arrows(registry, mechanism)
+    source, value = _source(registry, arrows, given, divergence)
+    goals = [goal for goal in _goals(registry, arrows, to, at) if goal != source]
+    if not goals:
+        raise NoRouteError(to, "is the budget that was given", "ask for another")
+    for goal in goals:
+        found = paths(arrows, source, value, goal, known=mechanism is not None)
+        if found:
+            alike = tuple(other.name for other in goals if other != goal)
+            return Conversions(source=source, value=value, goal=goal, paths=found, alike=alike)
+    if any(goal.name in _ends(arrows, source) for goal in goals):
+        raise _beyond(source, value, to)
+    raise _unreached(registry, arrows, source, to, at)
+
+
+def _arrows(registry: Registry, mechanism: str | None) -> tuple[Conversion, ...]:
+    arrows = registered(registry)
+    kinds = sorted({arrow.mechanism for arrow in arrows if arrow.mechanism is not None})
+    if mechanism is None:
+        return arrows
+    if mechanism not in kinds:
+        advice = did_you_mean(mechanism, kinds) or f"formulas are known for {', '.join(kinds) or 'none'}"
+        raise UnknownNameError("mechanism", "has no formula of its own", advice, value=mechanism)
+    return tuple(arrow for arrow in arrows if arrow.mechanism in (None, mechanism))
+
+
+def _source(
+    registry: Registry, arrows: Sequence[Conversion], given: Mapping[str, str], divergence: str | None
+) -> tuple[OutputDivergence, Number]:
+    """The divergence and the budget that the given numbers state, the budget first."""
+    if not given:
+        raise MissingKeyError("budget", "is missing", "write it by its name, such as rho=2.63")
+    name, *_ = given
+    value = number(given[name], name)
+    if value < 0 or value.is_infinite:
+        raise ParameterError(
+            name, "must be a finite number of at least 0", "write what is spent, such as 2.63", value=given[name]
+        )
+    rest = {key: text for key, text in given.items() if key != name}
+    starts = {arrow.source for arrow in arrows}
+    if divergence is not None:
+        return build(registry.get(KIND, divergence), rest, divergence), value
+    return _stated_in(registry, starts, name, rest)[0], value
+
+
+def _goals(registry: Registry, arrows: Sequence[Conversion], to: str, at: Mapping[str, str]) -> list[OutputDivergence]:
+    """The divergences that are meant by the name of a budget, or of themselves."""
+    if "delta" in at and number(at["delta"], "delta") == 0:
+        raise ParameterError("delta", "must lie in (0, 1)", "leave it out to ask for pure privacy", value=at["delta"])
+    if to in registry.names(KIND):
+        return [build(registry.get(KIND, to), at, to)]
+    return _stated_in(registry, {arrow.target for arrow in arrows}, to, at)
+
+
+def _stated_in(registry: Registry, joined: set[str], name: str, given: Mapping[str, str]) -> list[OutputDivergence]:
+    """The divergences that conversions join, whose budget has the name, with the given parameters."""
+    classes = _classes(registry, joined)
+    stated = [cls for cls in classes if cls.budget_parameters[0] == name]
+    if not stated:
+        known = sorted({cls.budget_parameters[0] for cls in classes} | {cls.name for cls in classes})
+        advice = did_you_mean(name, known) or f"known are {', '.join(known)}"
+        raise UnknownNameError("quantity", "is the budget of nothing that can be converted", advice, value=name)
+    fitting = [cls for cls in stated if _required(cls) <= set(given) <= {p.name for p in parameters(cls)}]
+    if not fitting:
+        choices = "; ".join(f"{cls.name} takes {', '.join(p.name for p in parameters(cls)) or 'nothing'}" for cls in stated)
+        raise MissingKeyError(name, f"is no budget with {', '.join(given) or 'no further parameters'}", choices)
+    return [build(cls, given, cls.name) for cls in fitting if not _is_bare(cls, given)]
+
+
+def _classes(registry: Registry, names: Collection[str]) -> list[type[OutputDivergence]]:
+    return [entry.cls for entry in registry if entry.kind == KIND and entry.name in names]
+
+
+def _required(cls: type) -> set[str]:
+    return {p.name for p in parameters(cls) if p.required}
+
+
+def _is_bare(cls: type, given: Mapping[str, str]) -> bool:
+    """Whether nothing is given for a class that needs some of its parameters, though none of them in particular."""
+    return bool(parameters(cls)) and not given
+
+
+def _ends(arrows: Sequence[Conversion], source: OutputDivergence) -> set[str]:
+    """The divergences that one formula leads to."""
+    return {arrow.target for arrow in arrows if arrow.source == source.name}
+
+
+def _beyond(source: OutputDivergence, value: Number, to: str) -> NoRouteError:
+    """There are formulas, and they say nothing about so large a number."""
+    rule = f"is beyond the formulas from {source.name} to {to}: none gives a finite number for so much"
+    advice = "ask about a smaller budget: one as large promises next to nothing"
+    return NoRouteError(source.budget_parameters[0], rule, advice, value=value.decimal())
+
+
+def _unreached(
+    registry: Registry, arrows: Sequence[Conversion], source: OutputDivergence, to: str, at: Mapping[str, str]
+) -> DpspecError:
+    """Why there is no path: a parameter is missing, or nothing is known."""
+    ends = _ends(arrows, source)
+    classes = _classes(registry, ends)
+    wanting = sorted({key for cls in classes if cls.budget_parameters[0] == to for key in _required(cls) - set(at)})
+    if wanting:
+        rule = f"is missing: from {source.name} the number {to} follows only with it"
+        return MissingKeyError(" or ".join(wanting), rule, f"write --{wanting[0]}")
+    rule = f"does not follow from {source.name} by any registered formula"
+    return NoRouteError(to, rule, f"from {source.name} there are formulas to {', '.join(sorted(ends)) or 'nothing'}")

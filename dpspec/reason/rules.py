@@ -1,0 +1,546 @@
+"""The rules of inference that ship with the core: one module for each block of a specification.
+
+What is *not* here, because it is no statement about two specifications:
+
+* Post-processing that reads only invariants (B-T16). If T satisfies S inside the universes of c, so does any f(T(x), c(x)): the
+  mechanism changes and S does not. Outside those universes nothing follows, and no rule here makes a universe larger.
+* Amplification by secret sampling (B-T21, B-S17). T(sample(x)) satisfies another specification than T, on another space, and
+  the statement names the scheme and the neighbour relation together: a property of a mechanism, judged by the exact engine.
+* Composition. Two mechanisms go in: a ledger composes them.
+
+What the datasets of a small space say one by one, where no argument from the form of two blocks is at hand.
+
+Rules of block 5: a larger budget asks for less.
+
+How a budget changes when a divergence is exchanged for one that is bounded by a constant times it.
+
+Rules of block 3: distances that bound each other (B-T22, B-X7), and neighbours that are joined to paths (B-S2).
+
+Distances that bound each other only inside a universe, because the invariants fix how many records there are (B-X7).
+
+Rules of block 4: output divergences that bound each other by a constant, and budgets of 0 that ask for equal laws.
+
+The rule of block 1: what is promised about all datasets is promised about some of them.
+
+Rules of block 2: what is promised inside large universes is promised inside smaller ones (B-T10, B-T22).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from dpspec.base.errors import DpspecError, NotInUniverseError
+from dpspec.base.errors import count as told
+from dpspec.base.exact import ZERO, Number, number, rounded_product
+from dpspec.base.params import define
+from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multiverse import Determination, Universe, determines
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.grammar.rule import Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+
+LISTED = 200
+"""Universes are compared pair by pair on spaces of at most this many datasets."""
+
+UniversePair = tuple[Universe, Dataset, Dataset]
+
+
+def compared_pairs(spec: PrivacySpec) -> Iterator[UniversePair] | None:
+    """Every pair at finite distance with each universe that holds it; None when there are too many datasets to list."""
+    size = spec.space.cardinality()
+    if size is None or size > LISTED:
+        return None
+    pairs = ((u, x, y) for u in spec.multiverse.universes(spec.space) for x, y in itertools.combinations(u.datasets, 2))
+    return ((u, x, y) for u, x, y in pairs if not spec.distance(x, y).is_infinite or not spec.distance(y, x).is_infinite)
+
+
+def compared_universes(spec: PrivacySpec) -> Iterator[Universe] | None:
+    """The universes with a pair of datasets at finite distance; None when there are too many datasets to list."""
+    pairs = compared_pairs(spec)
+    return None if pairs is None else (universe for universe, _ in itertools.groupby(pairs, key=lambda pair: pair[0]))
+
+
+# --- rules of block 5 -----------------------------------------------------------------------------
+
+
+_OTHERS = ("space", "multiverse", "input_divergence", "output_divergence")
+
+
+def constant_of(spec: PrivacySpec) -> Number | None:
+    """The Lipschitz constant of a budget that is one number for all universes."""
+    value = spec.budget.uniform()
+    return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, number(value))
+
+
+def _told(value: Number) -> str:
+    """The number for people: in exact form while that is short."""
+    text = str(value)
+    return text if len(text) <= 30 else f"{value.decimal(12)}..."
+
+
+@define
+class LargerBudget(Rule):
+    """eps <= eps' and d_Pr <= eps d_X give d_Pr <= eps' d_X, for one number each, the other blocks as they are."""
+
+    name: ClassVar[str] = "larger-budget"
+    citation: ClassVar[str] = "B-D4"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "no smaller": "the Lipschitz constant of the new budget is at least that of the old one",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        given, allowed = constant_of(premise), constant_of(goal)
+        if premise.budget == goal.budget or premise.output_divergence != goal.output_divergence:
+            return
+        if given is not None and allowed is not None and given <= allowed:
+            same = given == premise.budget.uniform()
+            yield Step(
+                rule=self.name,
+                block="budget",
+                before=premise,
+                after=premise.replace(budget=goal.budget),
+                reason=f"{_told(given)} <= {_told(allowed)}" + ("" if same else " as Lipschitz constants"),
+                citation=self.citation,
+            )
+
+
+@define
+class LargerBudgets(Rule):
+    """eps_D <= eps'_D in every universe D in which two datasets are compared (B-S13).
+
+    That is seen from the two budgets themselves, or on the list of a small space.
+    """
+
+    name: ClassVar[str] = "larger-budgets"
+    citation: ClassVar[str] = "B-D4, B-S13"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "in every universe": "the new budget is at least the old one in every universe with datasets at finite distance",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        same = all(getattr(premise, block) == getattr(goal, block) for block in _OTHERS)
+        if premise.budget == goal.budget or not same:
+            return
+        if constant_of(premise) is not None and constant_of(goal) is not None:
+            return
+        reason = premise.budget.within(goal.budget) or _listed(premise, goal)
+        if reason is not None:
+            yield Step(rule=self.name, block="budget", before=premise, after=goal, reason=reason, citation=self.citation)
+
+
+def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
+    """The comparison universe by universe, where they can be listed."""
+    universes = compared_universes(premise)
+    if universes is None:
+        return None
+    count = 0
+    for universe in universes:
+        try:
+            if not premise.bound(universe) <= goal.bound(universe):
+                return None
+        except NotInUniverseError:  # a table without a number for the universe
+            return None
+        count += 1
+    return f"no budget is larger in any of {told(count, 'universe')} with datasets to compare"
+
+
+# --- scaling --------------------------------------------------------------------------------------
+
+
+def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence, factor: Number) -> Budget | None:
+    """The budget of `target` whose Lipschitz constants are `factor` times those of a budget of `source`, rounded up.
+
+    None for a budget that is neither one number nor a table of numbers, unless it may stay as it is.
+    """
+    if source == target and factor == 1:
+        return budget
+    parameter = budget.parameter if source == target else target.budget_parameters[0]
+
+    def grown(value: Number) -> Number:
+        return target.budget_for(parameter, rounded_product(source.lipschitz(budget.parameter, value), factor))
+
+    value = budget.uniform()
+    if value is not None:
+        return UniformBudget(parameter=parameter, value=grown(number(value)))
+    values = budget.by_label()
+    if values is not None:
+        return BudgetTable(parameter=parameter, values=tuple((label, grown(entry)) for label, entry in values))
+    return budget if source == target and factor <= 1 else None
+
+
+# --- rules of block 3 -----------------------------------------------------------------------------
+
+
+@define
+class InputDomination(Rule):
+    """d <= c d' on the space, for a constant c, turns a budget eps per unit of d into c eps per unit of d'.
+
+    d_Pr <= eps d <= c eps d'. The constant is proved by one of the two divergences (`bounded_by`, `bounds`): fixed sizes halve
+    the symmetric difference, a stated largest household bounds what a household changes, a stated degree what a node does.
+    """
+
+    name: ClassVar[str] = "input-domination"
+    citation: ClassVar[str] = "B-D5, B-T22, B-X7"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant": "d <= c d' for all datasets of the space",
+        "rescaled": "the new budget is at least c times the old one in every universe",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        if premise.input_divergence == goal.input_divergence or premise.space != goal.space:
+            return
+        known = bound_of(premise.input_divergence, goal)
+        if known is None:
+            return
+        budget = rescaled(premise.budget, premise.output_divergence, premise.output_divergence, known[0])
+        if budget is None:
+            return
+        yield Step(
+            rule=self.name,
+            block="input divergence",
+            before=premise,
+            after=premise.replace(input_divergence=goal.input_divergence, budget=budget),
+            reason=known[1],
+            citation=self.citation,
+            parameters={"constant": str(known[0])},
+        )
+
+
+def bound_of(smaller: InputDivergence, goal: PrivacySpec) -> tuple[Number, str] | None:
+    """The constant c with d <= c d' for the input divergence d' of the goal, as either of the two knows it."""
+    larger = goal.input_divergence
+    return smaller.bounded_by(larger, goal.space) or larger.bounds(smaller, goal.space)
+
+
+@define
+class NeighboursToPaths(Rule):
+    """A bound for neighbours is one for every path of k neighbours, k times as large (B-S2).
+
+    Two conditions: the output divergence obeys the triangle inequality, and the path stays inside the universe, which is sure
+    where the universe is the whole space.
+    """
+
+    name: ClassVar[str] = "neighbours-to-paths"
+    citation: ClassVar[str] = "B-S2, B-S3, B-D10"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "triangle inequality": "d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) for all laws",
+        "paths inside": "a shortest path of neighbours between two datasets of a universe runs inside it",
+        "same neighbours": "the new distance counts steps between the neighbours of the old one",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        given = premise.input_divergence
+        path = given.path_form() if given.is_neighbour_form else None
+        if path is None or given == goal.input_divergence:
+            return
+        if premise.multiverse.invariants != () or not premise.output_divergence.is_metric:
+            return
+        yield Step(
+            rule=self.name,
+            block="input divergence",
+            before=premise,
+            after=premise.replace(input_divergence=path),
+            reason=f"{premise.output_divergence.name} obeys the triangle inequality, and paths stay in the one universe",
+            citation=self.citation,
+        )
+
+
+# --- inside ---------------------------------------------------------------------------------------
+
+
+class InsideUniverse(DatasetSpace):
+    """A space as two datasets of one universe see it: it fixes the number of every unit whose total the invariants determine."""
+
+    name: ClassVar[str] = "inside-universe"
+
+    def __init__(self, space: DatasetSpace, invariants: tuple[Invariant, ...]) -> None:
+        self.whole, self.invariants = space, invariants
+        self.is_ordered = space.is_ordered  # type: ignore[misc]  # as in the space itself
+
+    def fixes_size(self, unit: str) -> bool:
+        return self.whole.fixes_size(unit) or _fixes(self.invariants, unit, self.whole)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return self.whole.units
+
+    def dataset(self, value: Any) -> Dataset:
+        return self.whole.dataset(value)
+
+    def datasets(self) -> Iterator[Dataset]:
+        return self.whole.datasets()
+
+    def cardinality(self) -> int | None:
+        return self.whole.cardinality()
+
+    def magnitude(self, dataset: Dataset) -> int:
+        return self.whole.magnitude(dataset)
+
+    def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
+        return self.whole.attributes_of(unit)
+
+    def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
+        return self.whole.records(dataset, unit)
+
+    def is_told_by(self, unit: str) -> bool:
+        return self.whole.is_told_by(unit)
+
+    def most_within(self, inner: str, outer: str) -> int | None:
+        return self.whole.most_within(inner, outer)
+
+    def most_changed(self, unit: str, per: str) -> int | None:
+        return self.whole.most_changed(unit, per)
+
+
+@lru_cache(maxsize=256)
+def _fixes(invariants: tuple[Invariant, ...], unit: str, space: DatasetSpace) -> bool:
+    total = Marginal(unit=unit, attributes=())
+    try:
+        return determines(invariants, (total,), space).answer is True
+    except DpspecError:  # a space without records of attributes
+        return False
+
+
+def fixed_units(spec: PrivacySpec) -> tuple[str, ...]:
+    """The units whose number is the same in all datasets of a universe."""
+    invariants = spec.multiverse.invariants
+    if not invariants:
+        return tuple(unit for unit in spec.space.units if spec.space.fixes_size(unit))
+    inside = InsideUniverse(spec.space, invariants)
+    return tuple(unit for unit in spec.space.units if inside.fixes_size(unit))
+
+
+@define
+class DominationInside(Rule):
+    """d <= c d' for all pairs of one universe, though not on the whole space, since the invariants fix numbers of records.
+
+    With |x| = |x'| the unordered Hamming distance is half the symmetric difference, and a household replaced changes at most as
+    many persons as the largest household has: neither is true of datasets of different size, which no universe holds.
+    """
+
+    name: ClassVar[str] = "domination-inside-universes"
+    citation: ClassVar[str] = "B-D4, B-S1, B-X7"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant inside": "d <= c d' for all datasets that share a universe",
+        "fixed numbers": "the invariants determine the numbers of records that the constant needs, and stay",
+        "rescaled": "the new budget is at least c times the old one in every universe",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        smaller, larger, invariants = premise.input_divergence, goal.input_divergence, premise.multiverse.invariants
+        if smaller == larger or premise.space != goal.space or not invariants:
+            return
+        inside = InsideUniverse(premise.space, invariants)
+        known = smaller.bounded_by(larger, inside) or larger.bounds(smaller, inside)
+        budget = (
+            None if known is None else rescaled(premise.budget, premise.output_divergence, premise.output_divergence, known[0])
+        )
+        if known is None or budget is None:
+            return
+        yield Step(
+            rule=self.name,
+            block="input divergence",
+            before=premise,
+            after=premise.replace(input_divergence=larger, budget=budget),
+            reason=f"{known[1]}; inside each universe, whose invariants fix the number of {smaller.counted_unit()}s",
+            citation=self.citation,
+            parameters={"constant": str(known[0])},
+        )
+
+
+# --- rules of block 4 -----------------------------------------------------------------------------
+
+
+@define
+class OutputDomination(Rule):
+    """d_Pr' <= k d_Pr for all laws turns the Lipschitz constant L of a budget into k L.
+
+    The constant is proved by one of the two divergences. What is no constant (a delta that grows, a square) is a `Conversion`.
+    """
+
+    name: ClassVar[str] = "output-domination"
+    citation: ClassVar[str] = "B-D5, B-T22"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "constant": "d_Pr' <= k d_Pr for all laws",
+        "rescaled": "the new Lipschitz constant is at least k times the old one in every universe",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        source, target = premise.output_divergence, goal.output_divergence
+        known = None if source == target else least_factor(source, target)
+        budget = None if known is None else rescaled(premise.budget, source, target, known[0])
+        if known is None or budget is None:
+            return
+        yield Step(
+            rule=self.name,
+            block="output divergence",
+            before=premise,
+            after=premise.replace(output_divergence=target, budget=budget),
+            reason=known[1],
+            citation=self.citation,
+            parameters={"constant": str(known[0])},
+        )
+
+
+def least_factor(source: OutputDivergence, target: OutputDivergence) -> tuple[Number, str] | None:
+    """The constant k with d_Pr' <= k d_Pr, as either of the two knows it."""
+    return target.bounded_by(source) or source.bounds(target)
+
+
+@define
+class EqualLaws(Rule):
+    """A budget of 0 asks for d_Pr(P_x, P_x') = 0 at every finite distance, and so for equal laws where only they are at 0.
+
+    Equal laws are at 0 by every output divergence. (0, delta)-privacy and hockey sticks above epsilon = 0 ask for less.
+    """
+
+    name: ClassVar[str] = "equal-laws"
+    citation: ClassVar[str] = "B-D5, B-S5"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "separates laws": "d_Pr(P, Q) = 0 for P = Q alone",
+        "budget 0": "the old budget is 0 in every universe",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        source, target = premise.output_divergence, goal.output_divergence
+        if source == target or constant_of(premise) != ZERO or not source.separates_laws():
+            return
+        budget = UniformBudget(parameter=target.budget_parameters[0], value=ZERO)
+        yield Step(
+            rule=self.name,
+            block="output divergence",
+            before=premise,
+            after=premise.replace(output_divergence=target, budget=budget),
+            reason=f"only equal laws are at 0 by {source.name}, and they are at 0 by every output divergence",
+            citation=self.citation,
+        )
+
+
+# --- the rule of block 1 --------------------------------------------------------------------------
+
+
+@define
+class SmallerSpace(Rule):
+    """X' is a part of X, made of the same records; a mechanism on X is one on X' too, and its laws there are the same.
+
+    Asked of the input divergence is d <= d' on X', since a distance may look at the whole space (shortest paths get longer),
+    and of the universes that invariants cut them out, since D'_c(x) is then D_c(x) within X'. The budget is one number.
+    """
+
+    name: ClassVar[str] = "smaller-space"
+    citation: ClassVar[str] = "B-D4, B-S1"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "part": "every dataset of the new space is one of the old space, made of the same records",
+        "distances do not shrink": "d(x, x') on the new space is at least d(x, x') on the old one",
+        "universes of invariants": "the universe of x on the new space is that on the old one, cut to the new space",
+        "one budget": "the budget is the same number in all universes of both spaces",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        if premise.space == goal.space or premise.budget.uniform() is None or premise.multiverse.invariants is None:
+            return
+        reason = premise.space.includes(goal.space)
+        if reason is None or not premise.input_divergence.grows_on_subspaces:
+            return
+        try:
+            after = premise.replace(space=goal.space)
+        except DpspecError:  # an invariant names a category that the smaller space lacks
+            return
+        yield Step(rule=self.name, block="space", before=premise, after=after, reason=reason, citation=self.citation)
+
+
+# --- rules of block 2 -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def determined(fine: tuple[Invariant, ...], coarse: tuple[Invariant, ...], space: DatasetSpace) -> Determination:
+    """`determines`, remembered: a search asks about the same invariants more than once."""
+    return determines(fine, coarse, space)
+
+
+@define
+class FinerUniverses(Rule):
+    """Every universe of the conclusion lies in one of the premise: it is the whole space, or its invariants are determined.
+
+    The budget is one number, so that it is the same in every universe.
+    """
+
+    name: ClassVar[str] = "finer-universes"
+    citation: ClassVar[str] = "B-T10, B-T22"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "inside": "every universe of the conclusion lies in a universe of the premise",
+        "one budget": "the budget is the same number in all universes",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        if premise.multiverse == goal.multiverse or premise.space != goal.space or premise.budget.uniform() is None:
+            return
+        coarse, fine = premise.multiverse.invariants, goal.multiverse.invariants
+        if coarse == ():
+            reason = "the premise protects across the whole space"
+        elif coarse is None or fine is None:
+            return
+        else:
+            found = determined(fine, coarse, goal.space)
+            if found.answer is not True:
+                return
+            reason = f"its invariants determine those of the premise ({found.reason})"
+        yield Step(
+            rule=self.name,
+            block="multiverse",
+            before=premise,
+            after=premise.replace(multiverse=goal.multiverse),
+            reason=reason,
+            citation=self.citation,
+        )
+
+
+@define
+class ListedUniverses(Rule):
+    """Every two datasets that the conclusion compares share a universe of the premise, with a budget that is no larger.
+
+    What is promised is promised about pairs, so no universe need lie in another one. On spaces that can be listed.
+    """
+
+    name: ClassVar[str] = "listed-universes"
+    citation: ClassVar[str] = "B-D4, B-S13"
+    hypotheses: ClassVar[Mapping[str, str]] = {
+        "shared": "every two datasets that the conclusion compares share a universe of the premise",
+        "no smaller": "in one that they share, the budget of the premise is at most that of the conclusion",
+    }
+
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+        if premise.multiverse == goal.multiverse or premise.space != goal.space:
+            return
+        keeps = premise.budget.uniform() is not None
+        if not keeps and premise.output_divergence != goal.output_divergence:
+            return
+        after = premise.replace(multiverse=goal.multiverse, budget=premise.budget if keeps else goal.budget)
+        pairs = compared_pairs(after)
+        if pairs is None:
+            return
+        count = 0
+        try:
+            bounds = {universe.label: premise.bound(universe) for universe in premise.multiverse.universes(premise.space)}
+            for universe, left, right in pairs:
+                count += 1
+                shared = {*premise.multiverse.labels(left, premise.space)} & {*premise.multiverse.labels(right, premise.space)}
+                allowed = after.bound(universe)
+                if not any(bounds[label] <= allowed for label in shared):
+                    return
+        except NotInUniverseError:  # a table without a number for a universe
+            return
+        yield Step(
+            rule=self.name,
+            block="multiverse",
+            before=premise,
+            after=after,
+            reason=f"{told(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
+            citation=self.citation,
+        )

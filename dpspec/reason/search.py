@@ -1,0 +1,226 @@
+"""Derivations: chains of steps, each true, from one specification to another; as data that a small checker can read.
+
+In JSON a derivation holds the specifications as the texts of specification files and is complete in itself:
+
+    {"format": "dpspec-derivation", "version": 1, "premise": TEXT, "conclusion": TEXT,
+     "steps": [{"rule", "block", "parameters", "citation", "reason", "before": TEXT, "after": TEXT}, ...]}
+
+The search for a derivation: from the premise towards the goal, breadth first, so that the shortest chain is found.
+
+Rules are believed about each of their steps, and about nothing else: a rule may propose anything, any number of times, in
+circles. So no specification is looked at twice, and depth, breadth and the number of specifications are bounded. Where no
+chain arrives, small spaces are looked at pair by pair.
+
+Moving a specification to a block of another one, by one true step or a chain of conversions, at the least budget.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import attrs
+
+from dpspec.base.errors import DpspecError, ParameterError, PluginContractError
+from dpspec.base.exact import INFINITY, Number
+from dpspec.extension import Registry
+from dpspec.grammar.rule import Conversion, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.conversions import paths
+from dpspec.reason.small_spaces import event_by_event, pair_by_pair
+from dpspec.specfile.writer import to_toml
+
+FORMAT = "dpspec-derivation"
+VERSION = 1
+
+
+@attrs.frozen(kw_only=True)
+class Derivation:
+    """Every mechanism that satisfies the premise satisfies the conclusion, because of the steps in between.
+
+    Args:
+        premise: where it starts.
+        steps: each starts where the one before ends; without any the conclusion is the premise.
+    """
+
+    premise: PrivacySpec
+    steps: tuple[Step, ...]
+
+    def __attrs_post_init__(self) -> None:
+        ends = [self.premise, *(step.after for step in self.steps)]
+        if [step.before for step in self.steps] != ends[:-1]:
+            raise ParameterError("steps", "each must start where the one before ends")
+
+    @property
+    def conclusion(self) -> PrivacySpec:
+        """Where it ends."""
+        return self.steps[-1].after if self.steps else self.premise
+
+    def then(self, other: Derivation) -> Derivation:
+        """This derivation and one that starts at its conclusion, as one."""
+        return Derivation(premise=self.premise, steps=(*self.steps, *other.steps))
+
+    def data(self, registry: Registry) -> dict[str, Any]:
+        """The derivation as JSON data.
+
+        Raises:
+            NotWritableError: a block has no form in a specification file.
+        """
+        specs = [self.premise, *(step.after for step in self.steps)]
+        texts = [to_toml(spec, registry, id=_id(place, len(specs))) for place, spec in enumerate(specs)]
+        steps = [
+            {
+                "rule": step.rule,
+                "block": step.block,
+                "parameters": dict(step.parameters),
+                "citation": step.citation,
+                "reason": step.reason,
+                "before": before,
+                "after": after,
+            }
+            for step, (before, after) in zip(self.steps, pairwise(texts), strict=True)
+        ]
+        return {"format": FORMAT, "version": VERSION, "premise": texts[0], "conclusion": texts[-1], "steps": steps}
+
+    def text(self, registry: Registry) -> str:
+        """The derivation as the text of a JSON file."""
+        return json.dumps(self.data(registry), indent=1, ensure_ascii=False) + "\n"
+
+
+def _id(place: int, count: int) -> str:
+    return "premise" if place == 0 else "conclusion" if place == count - 1 else f"after-step-{place}"
+
+
+# --- the search for a derivation ------------------------------------------------------------------
+
+
+DEPTH = 8
+"""No derivation is longer than this: one step for each block, and conversions and paths between."""
+
+VISITED = 500
+"""At most this many specifications are looked at."""
+
+PROPOSED = 20
+"""At most this many steps of one rule at one specification are."""
+
+
+def rules_of(registry: Registry) -> tuple[Rule, ...]:
+    """The registered rules of inference, those of the core first: what comparisons, yardsticks and ledgers derive with."""
+    return tuple(entry.cls() for entry in registry if entry.kind == "rules")
+
+
+@attrs.frozen(kw_only=True)
+class SearchResult:
+    """Where the search ended.
+
+    Args:
+        derivation: from the premise to the goal, or to the nearest specification that was reached.
+        arrived: whether that is the goal.
+    """
+
+    derivation: Derivation
+    arrived: bool
+
+
+def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> SearchResult:
+    """The shortest chain of steps from the premise to the goal, or to what agrees with the goal in most blocks.
+
+    Raises:
+        PluginContractError: a rule raised, or proposed a step that does not start where it was asked to.
+    """
+    reached: dict[PrivacySpec, tuple[Step, ...]] = {premise: ()}
+    waiting = deque([premise])
+    nearest = premise
+    while waiting and goal not in reached and len(reached) < VISITED:
+        here = waiting.popleft()
+        if agreement(here, goal) > agreement(nearest, goal):
+            nearest = here
+        if len(reached[here]) >= DEPTH:
+            continue
+        for step in _proposed(here, goal, rules):
+            if step.after not in reached:
+                reached[step.after] = (*reached[here], step)
+                waiting.append(step.after)
+    if goal not in reached:
+        last = pair_by_pair(premise, goal, rules) or event_by_event(premise, goal)
+        reached |= {} if last is None else {goal: (last,)}
+    arrived = goal in reached
+    steps = reached[goal if arrived else nearest]
+    return SearchResult(derivation=Derivation(premise=premise, steps=steps), arrived=arrived)
+
+
+def _proposed(here: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Iterator[Step]:
+    for rule in rules:
+        try:
+            steps = list(itertools.islice(rule.propose(here, goal), PROPOSED))
+        except DpspecError:
+            raise
+        except Exception as problem:  # a plugin may raise anything
+            raise PluginContractError(f"rule {rule.name}", f"raised {type(problem).__name__}: {problem}") from problem
+        for step in steps:
+            if step.before != here or step.rule != rule.name:
+                raise PluginContractError(f"rule {rule.name}", "proposed a step that starts elsewhere, or in another's name")
+            yield step
+
+
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+
+
+def agreement(spec: PrivacySpec, goal: PrivacySpec) -> int:
+    """In how many blocks two specifications agree; the budget counts where the output divergence does."""
+    same = [block for block in BLOCKS if getattr(spec, block) == getattr(goal, block)]
+    return len(same) - ("budget" in same and "output_divergence" not in same)
+
+
+# --- moving ---------------------------------------------------------------------------------------
+
+
+MOVING_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
+"""The blocks that change one by one, in this order; the budget changes with each of them."""
+
+
+def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, rules: Sequence[Rule]) -> tuple[Step, ...] | None:
+    """The steps that give a specification one block of the goal, at the least budget: () when it has it, None when no rule does.
+
+    That is one step, or a chain of conversions, as `dpspec convert` finds them: of all that arrive, those that spend least.
+
+    Args:
+        spec: where to start.
+        block: the field that changes.
+        goal: where that block is taken from.
+        rules: the registered rules, the same ones that a comparison searches.
+    """
+    wanted = getattr(goal, block)
+    if getattr(spec, block) == wanted:
+        return ()
+    aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
+    steps = ((step,) for rule in rules for step in rule.propose(spec, aim) if _reaches(step, aim))
+    return min([*steps, *_converted(spec, aim, rules)], key=_spent, default=None)
+
+
+def _reaches(step: Step, aim: PrivacySpec) -> bool:
+    return all(getattr(step.after, block) == getattr(aim, block) for block in MOVING_BLOCKS)
+
+
+def _spent(steps: tuple[Step, ...]) -> Number:
+    value = steps[-1].after.budget.uniform()
+    return INFINITY if value is None else value
+
+
+def _converted(spec: PrivacySpec, aim: PrivacySpec, rules: Sequence[Rule]) -> Iterator[tuple[Step, ...]]:
+    """Every chain of two conversions or more to the output divergence that is aimed at, between neighbours."""
+    source, value = spec.output_divergence, spec.budget.uniform()
+    if value is None or spec.budget.parameter != source.budget_parameters[0] or not spec.input_divergence.is_neighbour_form:
+        return
+    usable = [rule for rule in rules if isinstance(rule, Conversion) and rule.mechanism is None]
+    for path in paths(usable, source, value, aim.output_divergence):
+        steps: list[Step] = []
+        for leg in path.legs if len(path.legs) > 1 else ():
+            proposed = leg.conversion.propose(steps[-1].after if steps else spec, aim)
+            steps += [step for step in proposed if step.after.output_divergence == leg.target][:1]
+        if steps and len(steps) == len(path.legs):
+            yield tuple(steps)

@@ -1,0 +1,571 @@
+"""Small pairs of datasets on which two specifications are held against each other.
+
+Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
+
+Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
+trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
+those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
+premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
+
+    p_x = min over paths from v to x of the inequalities along the path, applied to q,
+
+because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
+the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
+concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.
+
+The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
+
+The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
+along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
+identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import attrs
+
+from dpspec.base.errors import DpspecError, NumericalError, count
+from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.grammar.rule import Conversion, Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.numeric import rational_exponential
+
+WALKED = 5_000
+"""At most this many datasets of each miniature are looked at."""
+
+OF_UNIVERSE = 60
+"""At most this many datasets of each universe are compared with each other."""
+
+OF_DISTANCE = 150
+"""At most this many pairs at one distance are kept."""
+
+LARGEST = 6
+"""Miniatures have at most this many records."""
+
+Pair = tuple[Dataset, Dataset]
+
+
+@attrs.frozen(kw_only=True)
+class SmallCase:
+    """Two datasets in a universe of the conclusion at finite distance, and what the two specifications say about them.
+
+    Args:
+        left, right: the datasets x and x'.
+        near: d(x, x') of the premise.
+        together: whether some universe of the premise holds both.
+        rate: the Lipschitz constant that the premise grants in the universes of x.
+        allowed: eps' d'(x, x'), the most that the conclusion allows between their laws.
+    """
+
+    left: Dataset
+    right: Dataset
+    near: Number
+    together: bool
+    rate: Number
+    allowed: Bracket
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What the families look at: one case of each kind is enough."""
+        return self.near, self.together, self.rate, self.allowed.lower
+
+
+def cases(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[SmallCase]:
+    """One case of each kind, from the smallest datasets on."""
+    return iter(_cases(premise, conclusion))
+
+
+@attrs.define
+class _Remembered:
+    """What a generator yields, computed once and as far as somebody asks."""
+
+    source: Iterator[SmallCase]
+    found: list[SmallCase] = attrs.field(factory=list)
+
+    def __iter__(self) -> Iterator[SmallCase]:
+        for place in itertools.count():
+            if place == len(self.found):
+                following = next(self.source, None)
+                if following is None:
+                    return
+                self.found.append(following)
+            yield self.found[place]
+
+
+@lru_cache(maxsize=4)
+def _cases(premise: PrivacySpec, conclusion: PrivacySpec) -> _Remembered:
+    return _Remembered(_distinct(premise, conclusion))
+
+
+def _distinct(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[SmallCase]:
+    seen: set[tuple[object, ...]] = set()
+    near, far = labeller(premise.multiverse, premise.space), labeller(conclusion.multiverse, conclusion.space)
+    for left, right in pairs(premise, conclusion):
+        for pair in ((left, right), (right, left)):
+            try:
+                case = _case(premise, conclusion, pair, [near(x) for x in pair], [far(x) for x in pair])
+            except DpspecError:  # a dataset that is none of the other space, or that has no budget
+                continue
+            if case.kind not in seen:
+                seen.add(case.kind)
+                yield case
+
+
+Labels = tuple[Hashable, ...]
+
+
+@lru_cache(maxsize=64)
+def labeller(multiverse: Multiverse, space: DatasetSpace) -> Callable[[Dataset], Labels]:
+    """The labels of datasets, each computed once."""
+    known: dict[Dataset, Labels] = {}
+
+    def labels(dataset: Dataset) -> Labels:
+        if dataset not in known:
+            known[dataset] = multiverse.labels(dataset, space)
+        return known[dataset]
+
+    return labels
+
+
+def _case(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair, near: list[Labels], far: list[Labels]) -> SmallCase:
+    return SmallCase(
+        left=pair[0],
+        right=pair[1],
+        near=premise.distance(*pair),
+        together=not set(near[0]).isdisjoint(near[1]),
+        rate=_rate(premise, pair[0], near[0]),
+        allowed=_allowed(conclusion, pair, set(far[0]) & set(far[1])),
+    )
+
+
+def _rate(spec: PrivacySpec, dataset: Dataset, labels: Labels) -> Number:
+    """The budget as a Lipschitz constant; the least over the universes of the dataset, where it differs by universe."""
+    value = constant(spec)
+    return min((spec.bound(Universe(label=u, datasets=(dataset,))) for u in labels), default=INFINITY) if value is None else value
+
+
+@lru_cache(maxsize=64)
+def constant(spec: PrivacySpec) -> Number | None:
+    """The budget as a Lipschitz constant, where it is one number."""
+    value = spec.budget.uniform()
+    return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, value)
+
+
+def allowance(spec: PrivacySpec, pair: Pair) -> Bracket:
+    """eps_D d(x, x'), the least over the universes that hold both: exact, or between two bounds."""
+    labels = labeller(spec.multiverse, spec.space)
+    return _allowed(spec, pair, {*labels(pair[0])} & {*labels(pair[1])})
+
+
+def _allowed(spec: PrivacySpec, pair: Pair, shared: set[Hashable]) -> Bracket:
+    distance = spec.distance(*pair)
+    if not shared or distance.is_infinite:
+        return Bracket.exactly(INFINITY)
+    if distance == 0:
+        return Bracket.exactly(0)
+    value = constant(spec)
+    if value is None:
+        value = min(spec.bound(Universe(label=label, datasets=pair)) for label in shared)
+    return product(value, distance)
+
+
+def product(rate: Number, distance: Number) -> Bracket:
+    """rate x distance: exact, or between two bounds where it has no exact form, such as ln(2) sqrt(2)."""
+    try:
+        return Bracket.exactly(rate * distance)
+    except NumericalError:
+        return Bracket.around(rate.enclose() * distance.enclose(), least=0)
+
+
+def pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
+    """Pairs of small datasets in one universe of the conclusion at finite distance, the closest of each miniature first."""
+    for small in _small_spaces(premise, conclusion):
+        yield from _pairs_in(small, conclusion.space, conclusion.multiverse, conclusion.input_divergence)
+    yield from _crowded(premise, conclusion)
+
+
+def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[DatasetSpace]:
+    """The space itself when it is small, else what is small of it; larger ones where the budget differs by universe."""
+    size = conclusion.space.cardinality()
+    if size is not None and size <= WALKED:
+        yield conclusion.space
+        return
+    invariants = (*(premise.multiverse.invariants or ()), *(conclusion.multiverse.invariants or ()))
+    varies = premise.budget.uniform() is None or conclusion.budget.uniform() is None
+    smalls = list(miniatures(invariants, conclusion.space, largest=LARGEST))
+    if not smalls:  # there are no smaller ones of its kind: the smallest datasets of the space itself
+        yield conclusion.space
+    for records, small in enumerate(smalls, start=1):
+        size = small.cardinality()
+        if records <= 2 or (size is not None and size <= WALKED and (varies or records <= 3)):
+            yield small
+
+
+@lru_cache(maxsize=256)
+def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence) -> tuple[Pair, ...]:
+    by_distance: dict[Number, list[Pair]] = {}
+    for held in universes(small, space, multiverse):
+        for pair in itertools.combinations(held[:OF_UNIVERSE], 2):
+            distance = divergence.distance(*pair, space)
+            if not divergence.is_symmetric:
+                distance = min(distance, divergence.distance(*pair[::-1], space))
+            if not distance.is_infinite and len(kept := by_distance.setdefault(distance, [])) < OF_DISTANCE:
+                kept.append(pair)
+    return tuple(pair for distance in sorted(by_distance) for pair in by_distance[distance])
+
+
+@lru_cache(maxsize=256)
+def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) -> tuple[list[Dataset], ...]:
+    """The datasets of a miniature, universe by universe."""
+    members: dict[object, list[Dataset]] = {}
+    for dataset in itertools.islice(small.datasets(), WALKED):
+        for label in multiverse.labels(dataset, space):
+            members.setdefault(label, []).append(dataset)
+    return tuple(held for held in members.values() if len(held) > 1)
+
+
+def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
+    """Pairs in which one unit of the conclusion changes many units of the premise, from 1 to 1024."""
+    inner, outer = premise.input_divergence.counted_unit(), conclusion.input_divergence.counted_unit()
+    if inner is None or outer is None or inner == outer:
+        return
+    for count in (2**exponent for exponent in range(11)):
+        for pair in conclusion.space.exchanges(inner, outer, count):
+            if conclusion.multiverse.share_universe(*pair, conclusion.space) and not conclusion.distance(*pair).is_infinite:
+                yield pair
+
+
+# --- small spaces where both output divergences are seen on single events -------------------------
+
+
+LISTED = 20
+"""Spaces of at most this many datasets are listed."""
+
+RULE = "event-by-event"
+BITS = 96
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+
+Line = tuple[Fraction, Fraction]
+"""(r, s): p <= r q + s."""
+Lines = Mapping[Pair, tuple[Line, ...]]
+"""What is asked of P_x(S) against P_y(S), by (x, y); nothing of pairs that are left out."""
+
+
+@attrs.frozen(kw_only=True)
+class Broken:
+    """Probabilities of one event that the premise allows and the conclusion forbids.
+
+    Args:
+        pair: where the conclusion is broken.
+        probabilities: of the event, by dataset.
+    """
+
+    pair: Pair
+    probabilities: Mapping[Dataset, Fraction]
+
+
+def event_by_event(premise: PrivacySpec, goal: PrivacySpec) -> Step | None:
+    """The step from the premise to the goal in one, when it follows for every event; None when that is not seen."""
+    if premise.space != goal.space:
+        return None
+    given, asked = lines(premise, up=True), lines(goal, up=False)
+    if given is None or asked is None or next(_broken(given, asked), None) is not None:
+        return None
+    return Step(
+        rule=RULE,
+        block=next(block for block in BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+        before=premise,
+        after=goal,
+        reason=f"for every event, on each of {count(len(asked), 'ordered pair')} of datasets that the conclusion compares",
+        citation="post-processing to one event, and group privacy along paths: B-S2, B-S3; Wasserman and Zhou 2010, Theorem 2.4",
+        parameters={"pairs": len(asked)},
+    )
+
+
+def broken(premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Broken]:
+    """Events that the premise allows: those that the goal forbids, and where single events do not decide for the goal, those
+    at the corners of what the premise allows, which may break it.
+    """
+    given = lines(premise, up=False) if premise.space == goal.space else None
+    if given is None:
+        return
+    asked = lines(goal, up=True)
+    if asked is not None:
+        yield from _broken(given, asked)
+        return
+    allowed = _Allowed(_steps(given))
+    for pair in itertools.permutations(goal.space.datasets(), 2):
+        if not _asks_nothing(goal, pair):
+            yield from (allowed.broken(pair, q) for q in allowed.corners(*pair))
+
+
+def _asks_nothing(goal: PrivacySpec, pair: Pair) -> bool:
+    try:
+        return allowance(goal, pair).upper.is_infinite
+    except DpspecError:  # a universe without a budget
+        return True
+
+
+@lru_cache(maxsize=64)
+def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
+    """The inequalities of a specification; None where its space is too large, or single events do not decide.
+
+    Args:
+        up: whether what is irrational is rounded up, so that the inequalities ask for no more than the specification, or down.
+    """
+    size = spec.space.cardinality()
+    if size is None or size > LISTED:
+        return None
+    divergence, found = spec.output_divergence, dict[Pair, tuple[Line, ...]]()
+    try:
+        for pair in itertools.permutations(spec.space.datasets(), 2):
+            bracket = allowance(spec, pair)
+            bound = bracket.upper if up else bracket.lower
+            if bracket.upper.is_infinite:
+                continue
+            known = divergence.event_bounds(bound)
+            if known is None:
+                return None
+            small = [(min(power, number(EVENTS_LARGEST)), slack) for power, slack in known if not (up and power > EVENTS_LARGEST)]
+            asked = tuple((_exponential(power, up), _rounded(slack, up)) for power, slack in small)
+            for ordered in (pair, pair[::-1]) if divergence.is_symmetric else (pair,):
+                found[ordered] = tuple({*found.get(ordered, ()), *asked})
+    except DpspecError:  # a universe without a budget
+        return None
+    return found
+
+
+EVENTS_LARGEST = 200
+"""e^a is written down up to this a, and exactly up to this many digits of it in base 2."""
+
+
+def _exponential(power: Number, up: bool) -> Fraction:
+    exact = rational_exponential(power)
+    if exact is not None and exact.denominator.bit_length() < BITS:
+        return exact
+    ends = power.enclose(BITS).exp()
+    found = dyadic(ends.upper() if up else ends.lower())
+    return max(found, Fraction(1)) if power >= 0 else found
+
+
+def _rounded(value: Number, up: bool) -> Fraction:
+    if value.is_rational:
+        return value.as_fraction()
+    ends = value.enclose(BITS)
+    return dyadic(ends.upper() if up else ends.lower())
+
+
+# --- what follows --------------------------------------------------------------------------------
+
+
+def _broken(given: Lines, asked: Lines) -> Iterator[Broken]:
+    """Every pair on which what is asked does not follow from what is given."""
+    allowed = _Allowed(_steps(given))
+    for pair, wanted in sorted(asked.items(), key=lambda item: repr(item[0])):
+        found = next((q for line in wanted if (q := allowed.above(*pair, line)) is not None), None)
+        if found is not None:
+            yield allowed.broken(pair, found)
+
+
+Steps = Mapping[Dataset, tuple[tuple[Dataset, Line], ...]]
+"""For each dataset y the inequalities p_x <= r p_y + s, as (x, (r, s))."""
+
+
+def _steps(given: Lines) -> Steps:
+    """Each inequality, and what it says about the complement: 1 - p_x <= r (1 - p_y) + s is p_y <= p_x/r + 1 - (1 - s)/r."""
+    found: dict[Dataset, list[tuple[Dataset, Line]]] = {}
+    for (x, y), held in given.items():
+        for ratio, slack in held:
+            found.setdefault(y, []).append((x, (ratio, slack)))
+            found.setdefault(x, []).append((y, (1 / ratio, 1 - (1 - slack) / ratio)))
+    return {dataset: tuple(held) for dataset, held in found.items()}
+
+
+CERTAIN = Fraction(1), Fraction(0)
+"""A probability of 1, whatever q is."""
+
+
+@attrs.define
+class _Allowed:
+    """The largest probabilities that inequalities allow.
+
+    Args:
+        steps: the inequalities.
+        known: what was computed before, by the dataset and the probability at the start.
+    """
+
+    steps: Steps
+    known: dict[tuple[Dataset, Fraction], dict[Dataset, tuple[Fraction, Fraction]]] = attrs.field(factory=dict)
+
+    def largest(self, start: Dataset, q: Fraction) -> dict[Dataset, tuple[Fraction, Fraction]]:
+        """With p_start = q each probability below 1, and how fast it grows with q along its path."""
+        if (start, q) in self.known:
+            return self.known[start, q]
+        found: dict[Dataset, tuple[Fraction, Fraction]] = {}
+        waiting, order = [(q, 0, Fraction(1), start)], itertools.count(1)
+        while waiting:
+            value, _, slope, dataset = heapq.heappop(waiting)
+            if dataset in found:
+                continue
+            found[dataset] = value, slope
+            for other, (ratio, slack) in self.steps.get(dataset, ()):
+                reached = ratio * value + slack
+                if other not in found and reached < 1:
+                    heapq.heappush(waiting, (reached, next(order), ratio * slope, other))
+        self.known[start, q] = found
+        return found
+
+    def piece(self, u: Dataset, v: Dataset, q: Fraction) -> tuple[Fraction, Fraction]:
+        """p_u at p_v = q, and the slope of a straight line through it that is nowhere below."""
+        return self.largest(v, q).get(u, CERTAIN)
+
+    def broken(self, pair: Pair, q: Fraction) -> Broken:
+        """The event with probability q at the second dataset, and the largest ones elsewhere."""
+        return Broken(pair=pair, probabilities={x: p for x, (p, _) in self.largest(pair[1], q).items()})
+
+    def above(self, u: Dataset, v: Dataset, line: Line) -> Fraction | None:
+        """Some q with p_u(q) > r q + s; None when there is none in [0, 1]."""
+        ratio, slack = line
+        low, high = Fraction(0), Fraction(1)
+        (left, rise), (right, fall) = self.piece(u, v, low), self.piece(u, v, high)
+        left, right, rise, fall = left - slack, right - ratio - slack, rise - ratio, fall - ratio
+        while left <= 0 and right <= 0 and rise > 0 > fall:
+            q = (right - left + rise * low - fall * high) / (rise - fall)
+            limit = left + rise * (q - low)  # where the lines through both ends meet: the maximum is no larger
+            value, slope = self.piece(u, v, q)
+            height, slope = value - ratio * q - slack, slope - ratio
+            if height > 0:
+                return q
+            if limit <= 0 or height == limit or slope == 0:
+                return None
+            if slope > 0:
+                low, left, rise = q, height, slope
+            else:
+                high, right, fall = q, height, slope
+        return low if left > 0 else high if right > 0 else None
+
+    def corners(self, u: Dataset, v: Dataset) -> Iterator[Fraction]:
+        """Where the straight pieces of p_u(q) meet, ends included."""
+        ends = [(q, *self.piece(u, v, q)) for q in (Fraction(0), Fraction(1))]
+        found, waiting = {Fraction(0), Fraction(1)}, [tuple(ends)]
+        while waiting and len(found) < MOST_CORNERS:
+            (low, left, rise), (high, right, fall) = waiting.pop()
+            if rise <= fall:
+                continue
+            q = (right - left + rise * low - fall * high) / (rise - fall)
+            value, slope = self.piece(u, v, q)
+            if q in found:
+                continue
+            found.add(q)
+            if value < left + rise * (q - low):
+                middle = (q, value, slope)
+                waiting += [((low, left, rise), middle), (middle, (high, right, fall))]
+        yield from sorted(found)
+
+
+MOST_CORNERS = 40
+
+
+# --- the last argument for an implication ---------------------------------------------------------
+
+
+PAIRWISE_LISTED = 16
+"""Spaces of at most this many datasets are listed."""
+
+PAIRWISE_RULE = "pair-by-pair"
+
+DistanceTable = dict[Pair, Number]
+
+
+def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Step | None:
+    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen."""
+    if premise.space != goal.space or not _listable(premise) or not _listable(goal):
+        return None
+    granted, asked = _table(premise, paths=True), _table(goal, paths=False)
+    if granted is None or asked is None:
+        return None
+    wanted = {(granted.get(pair, INFINITY), allowed) for pair, allowed in asked.items()}
+    for name, converted in _formulas(premise, goal, rules):
+        if all(_follows(premise, goal, row, converted) for row in wanted):
+            return Step(
+                rule=PAIRWISE_RULE,
+                block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+                before=premise,
+                after=goal,
+                reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
+                citation="B-D4",
+                parameters={"pairs": len(asked)} | ({"conversion": name} if name else {}),
+            )
+    return None
+
+
+PAIRWISE_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
+
+
+def _listable(spec: PrivacySpec) -> bool:
+    """Whether the space is small, and a bound on one order of two datasets is one on the other."""
+    size = spec.space.cardinality()
+    both = spec.output_divergence.is_symmetric or spec.input_divergence.is_symmetric
+    return size is not None and size <= PAIRWISE_LISTED and both
+
+
+@lru_cache(maxsize=256)
+def _table(spec: PrivacySpec, *, paths: bool) -> DistanceTable | None:
+    """The finite bounds between two datasets, in either order; None where there is a universe without a budget.
+
+    Args:
+        paths: whether they are what is granted, rounded up and along paths, or what is asked, rounded down.
+    """
+    datasets = list(spec.space.datasets())
+    try:
+        brackets = {pair: allowance(spec, pair) for pair in itertools.permutations(datasets, 2)}
+    except DpspecError:
+        return None
+    bounds = {pair: bracket.upper if paths else bracket.lower for pair, bracket in brackets.items()}
+    found = {(x, y): min(bound, bounds[y, x]) for (x, y), bound in bounds.items()}
+    if paths and spec.output_divergence.is_metric:
+        for middle, (x, y) in itertools.product(datasets, itertools.permutations(datasets, 2)):
+            if middle not in (x, y):
+                found[x, y] = min(found[x, y], _sum(found[x, middle], found[middle, y]))
+    return {(x, y): found[x, y] for x, y in itertools.combinations(datasets, 2) if not found[x, y].is_infinite}
+
+
+def _sum(one: Number, other: Number) -> Number:
+    """The sum; infinite where it has no exact form, so that it is of no use."""
+    try:
+        return one + other
+    except NumericalError:
+        return INFINITY
+
+
+def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Iterator[tuple[str, Conversion | None]]:
+    source, target = premise.output_divergence, goal.output_divergence
+    if source == target:
+        yield "", None
+        return
+    for rule in rules:
+        if not isinstance(rule, Conversion) or rule.mechanism is not None:
+            continue
+        if rule.source == source.name and target in rule.targets(source, target):
+            yield rule.name, rule
+
+
+def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:
+    """Whether what is granted gives at most what is allowed."""
+    granted, allowed = row
+    if by is None or granted.is_infinite:
+        return granted <= allowed
+    source, target = premise.output_divergence, goal.output_divergence
+    if granted == 0 and source.separates_laws():
+        return True  # the laws are equal, and at 0 from each other by any divergence
+    found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
+    return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed

@@ -1,0 +1,496 @@
+"""Checks of dataset spaces: on every dataset of a small one.
+
+Checks of multiverses, neighbour relations and budgets: on every dataset of small spaces.
+
+Checks of invariants: on all datasets of small spaces.
+
+Checks of input divergences: on all pairs (and triples) of datasets of small spaces.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import Number
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.testing.check import (
+    Context,
+    NotApplicable,
+    PlacedSubject,
+    ValueSubject,
+    check,
+    exceeds,
+    exceeds_times,
+    require,
+    small_spaces,
+)
+
+SPACES = "spaces"
+MOST = 60
+"""Larger spaces are not walked."""
+
+
+def _datasets(space: DatasetSpace) -> list[Dataset]:
+    size = space.cardinality()
+    if size is None or size > MOST:
+        raise NotApplicable(f"it has more than {MOST} datasets")
+    return list(space.datasets())
+
+
+@check(SPACES)
+def check_every_dataset_is_listed_once(subject: ValueSubject, context: Context) -> None:
+    """`datasets` lists each element of X once, smallest first, and `cardinality` says how many.
+
+    Verdicts on all pairs rest on it.
+    """
+    found = _datasets(subject.thing)
+    require(len(set(found)) == len(found), f"a dataset is listed twice among {found}")
+    size = subject.thing.cardinality()
+    require(len(found) == size, f"{len(found)} datasets are listed, and cardinality is {size}")
+    sizes = [subject.thing.magnitude(x) for x in found]
+    require(sizes == sorted(sizes), f"the magnitudes {sizes} do not rise, so that a witness need not be the smallest")
+
+
+@check(SPACES)
+def check_a_dataset_is_its_own_canonical_form(subject: ValueSubject, context: Context) -> None:
+    """`dataset(x)` = x for every listed x. Laws, labels and distances are remembered by the canonical form."""
+    for x in _datasets(subject.thing):
+        found = subject.thing.dataset(x)
+        require(found == x, f"dataset({x}) = {found}")
+
+
+@check(SPACES)
+def check_records_fit_their_attributes(subject: ValueSubject, context: Context) -> None:
+    """`records` gives, for every unit, values that `attributes_of` the unit knows. Counts and marginals are made of them.
+
+    A unit that is described by no attributes may have any records.
+    """
+    space = subject.thing
+    for unit in space.units:
+        attributes = space.attributes_of(unit)
+        for x in _datasets(space):
+            for record in space.records(x, unit) if attributes else ():
+                require(len(record) == len(attributes), f"a {unit} record of {x} is {record}, for {len(attributes)} attributes")
+                for attribute, value in zip(attributes, record, strict=True):
+                    known = attribute.name == MEMBERS or _knows(attribute, value)
+                    require(known, f"a {unit} record of {x} has the {attribute.name} {value!r}, which its attribute has not")
+
+
+def _knows(attribute: Attribute, value: str) -> bool:
+    try:
+        attribute.index(value)
+    except DpspecError:
+        return False
+    return True
+
+
+@check(SPACES)
+def check_sizes_are_fixed_where_that_is_said(subject: ValueSubject, context: Context) -> None:
+    """`fixes_size(unit)`: all datasets have equally many records of the unit. Distances are halved on the strength of it."""
+    space = subject.thing
+    for unit in space.units:
+        if space.fixes_size(unit):
+            sizes = {len(space.records(x, unit)) for x in _datasets(space)}
+            require(len(sizes) == 1, f"it is said to fix the number of {unit} records, and there are {sorted(sizes)}")
+
+
+@check(SPACES)
+def check_records_tell_datasets_apart_where_that_is_said(subject: ValueSubject, context: Context) -> None:
+    """`is_told_by(unit)`: the records determine the dataset. Else a positive least distance is claimed where 0 occurs."""
+    space = subject.thing
+    for unit in space.units:
+        seen: dict[object, Dataset] = {}
+        for x in _datasets(space) if space.is_told_by(unit) else ():
+            records = space.records(x, unit)
+            key = tuple(records) if space.is_ordered else frozenset(Counter(records).items())
+            twin = seen.setdefault(key, x)
+            require(twin == x, f"{twin} and {x} have the same {unit} records, which are said to tell them apart")
+
+
+@check(SPACES)
+def check_a_larger_unit_changes_no_more_than_is_said(subject: ValueSubject, context: Context) -> None:
+    """`most_changed(unit, per)` = m: |x (-) x'| in `unit` is at most m |x (-) x'| in `per`. Budgets are carried over by it."""
+    space = subject.thing
+    found = _datasets(space)
+    counted = {unit: {x: Counter(space.records(x, unit)) for x in found} for unit in space.units}
+    for unit in space.units:
+        for per in space.units:
+            most = space.most_changed(unit, per)
+            for x in found if most is not None else ():
+                for y in found:
+                    inner, outer = (_moved(counted[each][x], counted[each][y]) for each in (unit, per))
+                    told = f"{x} and {y} differ in {inner} {unit} records and {outer} of {per}, and most_changed is {most}"
+                    require(inner <= most * outer, told)
+
+
+def _moved(one: Counter[object], other: Counter[object]) -> int:
+    return ((one - other) + (other - one)).total()
+
+
+@check(SPACES)
+def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Context) -> None:
+    """`from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells.
+
+    Invariants are solved in them.
+    """
+    space = subject.thing
+    if space.cells() is None or space.is_sequence:
+        raise NotApplicable("datasets are no counts over cells")
+    totals = set()
+    for x in _datasets(space):
+        vector = space.vector(x)
+        require(len(vector) == len(space.cells()), f"vector({x}) = {vector}, for {len(space.cells())} cells")
+        require(space.from_vector(vector) == x, f"from_vector(vector({x})) = {space.from_vector(vector)}")
+        totals.add(sum(vector))
+    require(not space.fixed_total() or len(totals) == 1, f"fixed_total, and the totals are {sorted(totals)}")
+
+
+@check(SPACES)
+def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context) -> None:
+    """`in_words(x, x)` differs for different datasets. A witness whose shared values are left out is told of other datasets."""
+    told: dict[str, Dataset] = {}
+    for x in _datasets(subject.thing):
+        for text in set(subject.thing.in_words(x, x)):
+            twin = told.setdefault(text, x)
+            require(twin == x, f"{twin} and {x} are both told as {text!r}")
+
+
+@check(SPACES)
+def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> None:
+    """`includes(other)`:
+
+    every dataset of the other space is one of this, with the same records. Promises are restricted by it.
+    """
+    space = subject.thing
+    own = set(_datasets(space))
+    for other in context.values(SPACES):
+        if space.includes(other) is None or (other.cardinality() or MOST + 1) > MOST:
+            continue
+        for x in other.datasets():
+            require(x in own, f"it is said to include {other}, whose dataset {x} it has not")
+            for unit in other.units:
+                require(space.records(x, unit) == other.records(x, unit), f"{x} has other {unit} records in {other}")
+
+
+# --- checks of multiverses, neighbour relations and budgets ---------------------------------------
+
+
+MULTIVERSES, RELATION, BUDGET = "multiverses", "relations", "budgets"
+LOOKED_AT = 10
+"""Pairs of so many datasets are asked whether they share a universe."""
+
+
+@check(MULTIVERSES)
+def check_universes_hold_the_datasets_of_their_label(subject: PlacedSubject, context: Context) -> None:
+    """`universes` and `labels` say the same:
+
+    D holds x exactly when the label of D is among those of x, and no label comes twice.
+    """
+    listed: dict[Hashable, tuple[Dataset, ...]] = {}
+    for universe in subject.thing.universes(subject.space):
+        require(universe.label not in listed, f"two universes have the label {universe.label}")
+        require(len(set(universe.datasets)) == len(universe.datasets), f"{universe.label} holds a dataset twice")
+        listed[universe.label] = universe.datasets
+    held: dict[Hashable, set[Dataset]] = {}
+    for x in subject.datasets:
+        for label in subject.thing.labels(x, subject.space):
+            held.setdefault(label, set()).add(x)
+    for label in listed.keys() | held.keys():
+        by_list, by_label = set(listed.get(label, ())), held.get(label, set())
+        require(by_list == by_label, f"the universe {label} holds {by_list}, by their labels {by_label}")
+
+
+@check(MULTIVERSES)
+def check_sharing_a_universe_is_having_a_label_in_common(subject: PlacedSubject, context: Context) -> None:
+    """`share_universe(x, x')` is true exactly when x and x' have a label in common. Pairs are compared, or not, by it."""
+    labels = {x: set(subject.thing.labels(x, subject.space)) for x in subject.datasets[:LOOKED_AT]}
+    for x, y in itertools.product(labels, repeat=2):
+        shared, found = bool(labels[x] & labels[y]), subject.thing.share_universe(x, y, subject.space)
+        require(shared == found, f"share_universe({x}, {y}) = {found}, and the labels are {labels[x]} and {labels[y]}")
+
+
+@check(MULTIVERSES)
+def check_invariants_induce_the_universes(subject: PlacedSubject, context: Context) -> None:
+    """Where `invariants` are stated, the universes are their level sets and partition X (B-D7).
+
+    Rules look at the invariants alone.
+    """
+    invariants = subject.thing.invariants
+    if invariants is None:
+        raise NotApplicable("no invariants are stated")
+    for x in subject.datasets:
+        count = len(subject.thing.labels(x, subject.space))
+        require(count == 1, f"{x} lies in {count} universes")
+    for x, y in subject.pairs():
+        agree = all(c.value(x, subject.space) == c.value(y, subject.space) for c in invariants)
+        shared = subject.thing.share_universe(x, y, subject.space)
+        require(agree == shared, f"{x} and {y} " + ("agree" if agree else "differ") + f" in the invariants; shared: {shared}")
+
+
+# --- relations -----------------------------------------------------------------------------------
+
+
+@check(RELATION, when="is_symmetric")
+def check_relation_is_symmetric(subject: PlacedSubject, context: Context) -> None:
+    """x related to x' means x' related to x when `is_symmetric` is declared. Engines then ask in one order only (B-D9)."""
+    for x, y in subject.pairs():
+        if x != y:
+            there, back = (subject.thing.related(*pair, subject.space) for pair in ((x, y), (y, x)))
+            require(there == back, f"related({x}, {y}) = {there}, and {back} the other way; declare is_symmetric = False")
+
+
+@check(RELATION)
+def check_a_relation_lies_within_another_as_stated(subject: PlacedSubject, context: Context) -> None:
+    """`within(other)`: every related pair is related by the other relation, too. Promises for neighbours follow by it."""
+    for other in context.placed(RELATION, subject.space):
+        reason = subject.thing.within(other)
+        for x, y in subject.pairs() if reason is not None else ():
+            related = x != y and subject.thing.related(x, y, subject.space)
+            require(not related or other.related(x, y, subject.space), f"{x} and {y} are not related by {other}: {reason}")
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def _universes(context: Context) -> Iterator[tuple[Universe, DatasetSpace]]:
+    """A few universes of every multiverse on small spaces."""
+    for space in small_spaces()[:4]:
+        for multiverse in context.placed(MULTIVERSES, space)[:12]:
+            for universe in itertools.islice(multiverse.universes(space), 2):
+                yield universe, space
+
+
+def _at(budget: object, universe: Universe, space: DatasetSpace) -> Number | None:
+    try:
+        return budget.at(universe, space)  # type: ignore[attr-defined, no-any-return]
+    except DpspecError:  # a table without a number for it
+        return None
+
+
+@check(BUDGET)
+def check_budgets_are_nonnegative_numbers(subject: ValueSubject, context: Context) -> None:
+    """`at` gives a nonnegative `Number` for every universe, or refuses it. A verdict multiplies it with distances (B-D4)."""
+    for universe, space in _universes(context):
+        found = _at(subject.thing, universe, space)
+        require(found is None or (isinstance(found, Number) and found >= 0), f"the budget of {universe.label} is {found!r}")
+
+
+@check(BUDGET)
+def check_a_uniform_budget_is_that_of_every_universe(subject: ValueSubject, context: Context) -> None:
+    """`uniform` and `by_label` agree with `at`: what rules read off the budget is what the engine compares with (B-S13)."""
+    one = subject.thing.uniform()
+    for universe, space in _universes(context) if one is not None else ():
+        found = _at(subject.thing, universe, space)
+        require(found == one, f"uniform says {one}, and the budget of {universe.label} is {found}")
+    for label, value in subject.thing.by_label() or ():
+        for _, space in itertools.islice(_universes(context), 1):
+            found = _at(subject.thing, Universe(label=label, datasets=()), space)
+            require(found == value, f"by_label says {value} for {label}, and at says {found}")
+
+
+@check(BUDGET)
+def check_a_budget_lies_within_another_as_stated(subject: ValueSubject, context: Context) -> None:
+    """`within(other)`: this budget is at most the other one in every universe. Implications rest on it (B-D4, B-S13)."""
+    for other in context.values(BUDGET):
+        reason = subject.thing.within(other)
+        for universe, space in _universes(context) if reason is not None else ():
+            ours, theirs = _at(subject.thing, universe, space), _at(other, universe, space)
+            if ours is not None and theirs is not None:
+                require(not exceeds(ours, theirs), f"{ours} in {universe.label}, above {theirs} of {other}: {reason}")
+
+
+# --- checks of invariants -------------------------------------------------------------------------
+
+
+INVARIANTS = "invariants"
+
+
+@check(INVARIANTS)
+def check_value_is_the_same_every_time(subject: PlacedSubject, context: Context) -> None:
+    """c(x) is a function of the dataset, and hashable (B-D7). Otherwise the universes change while they are walked."""
+    for x in subject.datasets:
+        first, second = subject.thing.value(x, subject.space), subject.thing.value(x, subject.space)
+        require(first == second, f"c({x}) was {first!r}, then {second!r}")
+        require(_hashable(first), f"c({x}) = {first!r} is not hashable")
+
+
+def _hashable(value: object) -> bool:
+    try:
+        return isinstance(hash(value), int)
+    except TypeError:
+        return False
+
+
+@check(INVARIANTS)
+def check_level_sets_partition_the_space(subject: PlacedSubject, context: Context) -> None:
+    """Equality of values is an equivalence, so that every dataset lies in exactly one level set (B-D7)."""
+    values = [subject.thing.value(x, subject.space) for x in subject.datasets]
+    for value in values:
+        members = [other for other in values if other == value]
+        alike = all(one == two for one in members for two in members)
+        require(alike, f"{value!r} equals two values that differ from each other: {members!r}")
+
+
+@check(INVARIANTS)
+def check_implication_holds_on_every_dataset(subject: PlacedSubject, context: Context) -> None:
+    """`implies(other)`: c(x) = c(x') gives other(x) = other(x') on the space. The order of multiverses rests on it (B-T22)."""
+    for other in context.placed(INVARIANTS, subject.space):
+        reason = subject.thing.implies(other, subject.space)
+        if reason is not None:
+            pair = _counterexample(subject, lambda x, other=other: other.value(x, subject.space))  # type: ignore[misc]
+            require(pair is None, f"{pair} agree, and differ in {other}, in spite of: {reason}")
+
+
+@check(INVARIANTS)
+def check_matrix_carries_the_same_information(subject: PlacedSubject, context: Context) -> None:
+    """`matrix`: its products with the dataset's vector and c determine each other. Linear algebra decides for c by it."""
+    rows = subject.thing.matrix(subject.space)
+    if rows is None:
+        raise NotApplicable("it has no matrix")
+    products = {x: _products(rows, subject.space.vector(x)) for x in subject.datasets}
+    pair = _counterexample(subject, products.__getitem__)
+    require(pair is None, f"{pair} agree, and differ under the matrix {rows}")
+    seen: dict[Any, Dataset] = {}
+    for x in subject.datasets:
+        twin = seen.setdefault(products[x], x)
+        same = subject.thing.value(x, subject.space) == subject.thing.value(twin, subject.space)
+        require(same, f"{twin} and {x} agree under the matrix {rows}, and differ themselves")
+
+
+def _products(rows: Any, vector: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in rows)
+
+
+@check(INVARIANTS)
+def check_answers_are_integers_with_labels(subject: PlacedSubject, context: Context) -> None:
+    """`answers`: integers, as many for every dataset as there are `labels`. Noise is added to them entry by entry."""
+    try:
+        labels = subject.thing.labels(subject.space)
+    except DpspecError as refusal:
+        raise NotApplicable(str(refusal)) from refusal
+    for x in subject.datasets:
+        answers = subject.thing.answers(x, subject.space)
+        require(len(answers) == len(labels), f"{len(answers)} answers for {x}, {len(labels)} labels")
+        require(all(type(answer) is int for answer in answers), f"answers {answers!r} for {x} are not all integers")
+
+
+def _counterexample(subject: PlacedSubject, coarse: Callable[[Dataset], Hashable]) -> tuple[Dataset, Dataset] | None:
+    """Two datasets with equal values of the invariant on which the function differs."""
+    seen: dict[Hashable, Dataset] = {}
+    for x in subject.datasets:
+        twin = seen.setdefault(subject.thing.value(x, subject.space), x)
+        if coarse(twin) != coarse(x):
+            return twin, x
+    return None
+
+
+# --- checks of input divergences ------------------------------------------------------------------
+
+
+INPUT_DIVERGENCES = "input_divergences"
+
+
+@check(INPUT_DIVERGENCES)
+def check_distance_to_itself_is_zero(subject: PlacedSubject, context: Context) -> None:
+    """d_X(x, x) = 0 (B-D5). Otherwise a claim would allow one dataset two different laws."""
+    for x in subject.datasets:
+        found = subject.thing.distance(x, x, subject.space)
+        require(found == 0, f"d({x}, {x}) = {found}")
+
+
+@check(INPUT_DIVERGENCES)
+def check_distance_is_a_nonnegative_number(subject: PlacedSubject, context: Context) -> None:
+    """d_X is an exact `Number`, at least 0; infinity is allowed (B-D5). A negative distance makes every budget negative."""
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        require(isinstance(found, Number), f"d({x}, {y}) = {found!r} is no Number")
+        require(found >= 0, f"d({x}, {y}) = {found} is negative")
+
+
+@check(INPUT_DIVERGENCES, when="is_symmetric")
+def check_distance_is_symmetric(subject: PlacedSubject, context: Context) -> None:
+    """d_X(x, x') = d_X(x', x) when `is_symmetric` is declared. Engines then look at one of the two orders only."""
+    for x, y in subject.pairs():
+        there, back = subject.thing.distance(x, y, subject.space), subject.thing.distance(y, x, subject.space)
+        require(there == back, f"d({x}, {y}) = {there}, but d({y}, {x}) = {back}; declare is_symmetric = False")
+
+
+@check(INPUT_DIVERGENCES, when="is_metric")
+def check_distance_obeys_the_triangle_inequality(subject: PlacedSubject, context: Context) -> None:
+    """d_X(x, z) <= d_X(x, y) + d_X(y, z) when `is_metric` is declared. Bounds along paths rest on it (B-S2)."""
+    table = {(x, y): subject.thing.distance(x, y, subject.space) for x, y in subject.pairs()}
+    for (x, z), far in table.items():
+        for y in subject.compared:
+            detour = (table[x, y], table[y, z])
+            require(not exceeds(far, *detour), f"d({x}, {z}) = {far}, above {detour[0]} + {detour[1]} by way of {y}")
+
+
+@check(INPUT_DIVERGENCES)
+def check_least_distance_is_a_lower_bound(subject: PlacedSubject, context: Context) -> None:
+    """`least_distance` m: 0 < m <= d_X(x, x') for all different datasets. Comparison divides by it."""
+    least = subject.thing.least_distance(subject.space)
+    if least is None:
+        return
+    require(least > 0, f"least_distance = {least} is not positive")
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        require(x == y or not exceeds(least, found), f"d({x}, {y}) = {found} is below least_distance = {least}")
+
+
+@check(INPUT_DIVERGENCES, when="is_integral")
+def check_integral_distances_are_whole_numbers(subject: PlacedSubject, context: Context) -> None:
+    """Every finite d_X(x, x') is a whole number when `is_integral` is declared. Comparison counts changes in steps of 1."""
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        whole = found.is_infinite or (found.is_rational and found.as_fraction().denominator == 1)
+        require(whole, f"d({x}, {y}) = {found} is no whole number")
+
+
+@check(INPUT_DIVERGENCES)
+def check_distance_is_bounded_as_stated(subject: PlacedSubject, context: Context) -> None:
+    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on it (B-T22)."""
+    for other in context.placed(INPUT_DIVERGENCES, subject.space):
+        _require_bound(subject, subject.thing, other, subject.thing.bounded_by(other, subject.space))
+        _require_bound(subject, other, subject.thing, subject.thing.bounds(other, subject.space))
+
+
+def _require_bound(
+    subject: PlacedSubject, smaller: InputDivergence, larger: InputDivergence, stated: tuple[Number, str] | None
+) -> None:
+    if stated is None:
+        return
+    factor, reason = stated
+    for x, y in subject.pairs():
+        less, more = smaller.distance(x, y, subject.space), larger.distance(x, y, subject.space)
+        require(
+            not exceeds_times(less, factor, more),
+            f"d({x}, {y}) = {less} of {smaller}, above {factor} x {more} of {larger}, in spite of: {reason}",
+        )
+
+
+@check(INPUT_DIVERGENCES)
+def check_counted_unit_moves_no_faster_than_the_distance(subject: PlacedSubject, context: Context) -> None:
+    """`counted_unit` u: |q(x) - q(x')| <= d_X(x, x') for every count q of the records of u. Tests of one record rest on it."""
+    unit = subject.thing.counted_unit()
+    if unit is None:
+        return
+    for x, y in subject.pairs():
+        moved = _largest_move(x, y, unit, subject.space)
+        found = subject.thing.distance(x, y, subject.space)
+        require(moved is None or not found < moved, f"d({x}, {y}) = {found}, but some count of {unit} records moves by {moved}")
+
+
+def _largest_move(x: Dataset, y: Dataset, unit: str, space: DatasetSpace) -> int | None:
+    """The largest |q(x) - q(x')| over all properties of records: all that rise, or all that fall."""
+    try:
+        before, after = Counter(space.records(x, unit)), Counter(space.records(y, unit))
+    except DpspecError:
+        return None
+    return max((after - before).total(), (before - after).total())

@@ -1,0 +1,249 @@
+"""The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
+(Z-D28).
+
+Exact Bayes for an attacker who is unsure whether a target is in the data, with which value, and about the others (Z-D28 to
+Z-D32).
+
+A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Z-D30) asks
+that the others have one law given every (record, included) and given that the target is not included; without it the risk has
+no bound that depends on epsilon alone. Assumption 1 (Z-D29), that the attacker knows the mechanism, is built in.
+
+The attacker whose other records are independent of the target (thesis, chapter 3).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Annotated, ClassVar
+
+import attrs
+
+from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NoRouteError, PriorError
+from dpspec.base.exact import Bracket, Number
+from dpspec.base.params import Rational, define
+from dpspec.blocks.space import Dataset
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import FiniteLaw
+from dpspec.risk.candidates import Candidates
+from dpspec_attackers.membership.strong import inclusion_candidates, inclusion_pairs, replacement_candidates, replacement_pairs
+from dpspec_attackers.numeric import fmpq_of, in_decay
+from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
+from dpspec_attackers.semantics import pure_bound, said
+
+LawFamily = tuple[FiniteLaw | None, dict[Dataset, FiniteLaw]]
+"""The law without the target (None when it is certainly included), and the laws by dataset with it, the others being the same."""
+
+
+@define
+class IndependentRecord(AttackerModel):
+    """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set S.
+
+    The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
+    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Z-T4), for every S and every outcome. Where all have
+    one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced record (Z-S1).
+
+    Args:
+        inclusion: p, in (0, 1].
+        value: q, in (0, 1]; p and q are not both 1.
+
+    >>> from dpspec_divergences.examples import pure_spec
+    >>> [str(said.value) for said in IndependentRecord(value="1/2").worst_case(pure_spec(epsilon="ln(3)"))]
+    ['3/2', '3/4']
+    """
+
+    name: ClassVar[str] = "independent-record"
+    title: ClassVar[str] = "unsure about inclusion and value, with others that tell nothing about the target"
+    knowledge: ClassVar[str] = (
+        "a prior of inclusion, a prior of the value, and any belief about the others that is independent of both"
+    )
+    target: ClassVar[str] = "whether the target is in the data with a value in a set S"
+    observation: ClassVar[str] = "the whole release"
+    assumption: ClassVar[str] = INDEPENDENCE
+    source: ClassVar[str] = "Z-D5, Z-D6, Z-D28, Z-D29, Z-D30, Z-D31, Z-D32, Z-T3, Z-T4"
+    in_panel: ClassVar[bool] = True
+
+    inclusion: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1)
+    value: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1, 2)
+
+    def __attrs_post_init__(self) -> None:
+        if self.inclusion * self.value == 1:
+            raise CertainTargetError("value", "is 1 and so is inclusion: nothing is left to learn", value="1")
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found, is_replaced = self._candidates(spec)
+        return found.stated(partial(self._allowed, spec, is_replaced))
+
+    def _allowed(self, spec: PrivacySpec, is_replaced: bool, bound: Number) -> tuple[RiskStatement, ...]:
+        loss = pure_bound(spec.output_divergence, bound)
+        theorem = "Z-T4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
+        if is_replaced:
+            q, rest = fmpq_of(self.value), fmpq_of(1 - self.value)
+            risk = in_decay(loss, lambda y: 1 / (q + rest * y))
+            return self._said(Sense.AT_MOST, risk, f"{theorem} with a replaced record (Z-S1)")
+        return self._said(Sense.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
+
+    def _candidates(self, spec: PrivacySpec) -> tuple[Candidates, bool]:
+        """With and without the record, or, where only p = 1 makes sense, with another record in its place.
+
+        The way from one value to another leads through the data without the record; where what is published bars it, the two
+        values are compared directly.
+        """
+        try:
+            found = inclusion_candidates(spec)
+        except AttackerMisfitError:
+            if self.inclusion != 1:
+                raise
+            return replacement_candidates(spec), True
+        if self.inclusion == 1 and not found.is_plain:
+            return replacement_candidates(spec), True
+        return found, False
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        """The largest risk over all S, all outcomes and all beliefs with these p and q, by exact Bayes.
+
+        1/r is linear over linear in the belief about the others, so that a sure belief about them is worst; and a single value
+        in S against a single one outside.
+        """
+        candidates, is_replaced = self._candidates(spec)
+        told = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
+        if candidates.bound is None:
+            return told
+        pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
+        families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
+        risks = [risk for family in families for risk in self._risks(family)]
+        if not risks:
+            raise NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
+        relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
+        own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
+        return (*told, *candidates.left_open(own))
+
+    def _risks(self, family: LawFamily) -> Iterator[Fraction]:
+        without, laws = family
+        both, other, out = self.inclusion * self.value, self.inclusion * (1 - self.value), 1 - self.inclusion
+        for dataset, law in laws.items():
+            for outcome in law.support:
+                seen = law.probability(outcome)
+                if not seen:
+                    continue
+                against = [rival.probability(outcome) for place, rival in laws.items() if place != dataset]
+                if other and not against:
+                    continue
+                missing = without.probability(outcome) if without is not None else Fraction(0)
+                least = min(against, default=Fraction(0))
+                yield seen / (both * seen + other * least + out * missing)
+
+    def _said(self, relation: Sense, risk: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
+        at = (("inclusion", str(self.inclusion)), ("value", str(self.value)))
+        both = self.inclusion * self.value
+        shown = (("posterior by prior, largest", risk, 1 / both), ("posterior, largest", risk.scaled(both), Fraction(1)))
+        return tuple(said(name, at, relation, value, theorem, self.assumption, trivial=most) for name, value, most in shown)
+
+
+def _families(
+    pairs: tuple[tuple[Dataset, Dataset], ...], mechanism: Mechanism, spec: PrivacySpec, *, replaced: bool
+) -> list[LawFamily]:
+    """For the same others: the law without the target, and those with each of its values."""
+    found: dict[Dataset, dict[Dataset, FiniteLaw]] = defaultdict(dict)
+
+    def law(dataset: Dataset) -> FiniteLaw:
+        made = mechanism.law(dataset, spec.space)
+        if not isinstance(made, FiniteLaw):
+            raise NoRouteError(
+                f"law {type(made).__name__}", "is not finite, so that Bayes is not exact", "ask for the worst case"
+            )
+        return made
+
+    if replaced:
+        return [(None, {left: law(left), right: law(right)}) for left, right in pairs]
+    for left, right in pairs:
+        small, large = sorted((left, right), key=spec.space.magnitude)
+        found[small][large] = law(large)
+    return [(law(small), laws) for small, laws in found.items()]
+
+
+# --- belief ---------------------------------------------------------------------------------------
+
+
+PairKey = tuple[Hashable, Hashable]
+"""(record, others); the record is None when the target is not included."""
+LawOf = Callable[[Hashable, Hashable], FiniteLaw]
+"""(record, others) -> P_x, the law of the release."""
+
+
+@attrs.frozen
+class Belief:
+    """A prior of the target's record and the others.
+
+    >>> belief = Belief.independent({1: Fraction(1, 2), 0: Fraction(1, 2)}, {(): Fraction(1)}, Fraction(1, 3))
+    >>> belief.inclusion, belief.value({1}), belief.is_independent
+    (Fraction(1, 3), Fraction(1, 2), True)
+
+    Raises:
+        PriorError: when the probabilities do not sum to 1 or one is negative.
+    """
+
+    masses: Mapping[PairKey, Fraction]
+
+    def __attrs_post_init__(self) -> None:
+        total = sum(self.masses.values(), Fraction(0))
+        if total != 1 or any(mass < 0 for mass in self.masses.values()):
+            raise PriorError("belief", "must be probabilities that sum to 1", "scale them", value=f"sum {total}")
+
+    @classmethod
+    def independent(cls, values: Mapping[Hashable, Fraction], others: Mapping[Hashable, Fraction], inclusion: Fraction) -> Belief:
+        """The belief with given laws of the value and of the others, which obeys Z-D30."""
+        inside = {(y, o): inclusion * v * m for y, v in values.items() for o, m in others.items()}
+        return cls({**inside, **{(None, o): (1 - inclusion) * m for o, m in others.items()}})
+
+    @property
+    def inclusion(self) -> Fraction:
+        """p = P(included)."""
+        return sum((mass for (record, _), mass in self.masses.items() if record is not None), Fraction(0))
+
+    def value(self, secret: set[Hashable]) -> Fraction:
+        """q = P(value in S, if included)."""
+        return self._secret(secret) / self.inclusion
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether Z-D30 holds: given any record, and given none, the others have one law."""
+        laws: dict[Hashable, dict[Hashable, Fraction]] = {}
+        for (record, others), mass in self.masses.items():
+            if mass:
+                laws.setdefault(record, {})[others] = mass
+        scaled = [{o: m / sum(law.values()) for o, m in law.items()} for law in laws.values()]
+        return all(law == scaled[0] for law in scaled)
+
+    def likelihood(self, laws: LawOf, outcome: Hashable, given: Callable[[Hashable], bool]) -> Fraction:
+        """P(outcome | the record fulfils a condition), None being no record.
+
+        Raises:
+            CertainTargetError: when the condition has no probability.
+        """
+        held = {place: mass for place, mass in self.masses.items() if mass and given(place[0])}
+        weight = sum(held.values(), Fraction(0))
+        if not weight:
+            raise CertainTargetError("belief", "gives a condition no probability, so nothing can be conditioned on it")
+        return sum((mass * laws(*place).probability(outcome) for place, mass in held.items()), Fraction(0)) / weight
+
+    def posterior(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
+        """a = P(value in S and included | outcome) (Z-D6)."""
+        seen = sum((mass * laws(*place).probability(outcome) for place, mass in self.masses.items() if mass), Fraction(0))
+        if not seen:
+            raise CertainTargetError("outcome", "cannot happen under this belief", value=outcome)
+        return self._secret(secret) * self.likelihood(laws, outcome, lambda record: record in secret) / seen
+
+    def relative_risk(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
+        """r = posterior / prior of "value in S and included" (Z-D5)."""
+        prior = self._secret(secret)
+        if not 0 < prior < 1:
+            raise CertainTargetError("belief", "is certain about the secret before any release", value=str(prior))
+        return self.posterior(laws, secret, outcome) / prior
+
+    def _secret(self, secret: set[Hashable]) -> Fraction:
+        return sum((mass for (record, _), mass in self.masses.items() if record in secret), Fraction(0))

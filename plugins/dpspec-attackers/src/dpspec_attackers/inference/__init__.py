@@ -1,1 +1,0 @@
-"""Bayesian inference from a noisy mean and variance of bounded data (thesis, chapter 4)."""

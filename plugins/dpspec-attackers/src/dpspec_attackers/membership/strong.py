@@ -1,0 +1,200 @@
+"""Datasets with and without one record: what a specification allows about them, and which there are.
+
+The strong membership attacker: knows all other records, and asks whether one person is in the data (Z-D47 to Z-D49).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Annotated, ClassVar
+
+import attrs
+from dpspec_divergences.counting import AddRemove, HammingOrdered, SymmetricDifference, exchange
+
+from dpspec.base.errors import AttackerMisfitError, NotReachedError
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, number
+from dpspec.base.params import Items, Rational, define
+from dpspec.blocks.space import Dataset
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.risk.candidates import CandidatePairs, Candidates, candidates_within, pairs_within
+from dpspec_attackers.membership.posterior import (
+    difference_bound,
+    highest_posterior,
+    highest_ratio,
+    loss_bound,
+    lowest_posterior,
+    prior_of,
+    two_sided_loss,
+)
+from dpspec_attackers.numeric import as_bracket
+from dpspec_attackers.semantics import said
+
+
+def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
+    """The largest distance of two datasets that differ by one record added or removed, and the unit of that record.
+
+    Raises:
+        AttackerMisfitError: when the space fixes the number of records, or the distance of such datasets is not known to be
+            finite.
+    """
+    divergence = spec.input_divergence
+    relation = getattr(divergence, "relation", None)
+    unit = divergence.counted_unit() or getattr(divergence if relation is None else relation, "unit", None)
+    if unit is None or unit not in spec.space.units:
+        rule = "counts no records of one unit, so that it is not said whose membership is protected"
+        raise AttackerMisfitError(f"input_divergence {divergence.name}", rule, "use symmetric-difference with a unit")
+    advice = "ask an attacker about values, or protect records that are added or removed (symmetric-difference)"
+    if spec.space.fixes_size(unit):
+        rule = f"fixes the number of {unit} records: nobody is in or out of the data"
+        raise AttackerMisfitError(f"space {spec.space.name}", rule, advice)
+    if relation is not None and AddRemove(unit=unit).within(relation) is not None:
+        return number(1), unit
+    found = divergence.bounded_by(SymmetricDifference(unit=unit), spec.space)
+    if found is None or found[0].is_infinite:
+        rule = f"promises nothing about datasets with one {unit} record more or less"
+        raise AttackerMisfitError(f"input_divergence {divergence.name}", rule, advice)
+    return found[0], unit
+
+
+def inclusion_candidates(spec: PrivacySpec) -> Candidates:
+    """What a specification says about a dataset with and without one record."""
+    distance, unit = inclusion_distance(spec)
+
+    def by_one(left: Dataset, right: Dataset) -> bool:
+        return sum(exchange(left, right, spec.space, unit)) == 1
+
+    return candidates_within(spec, distance, by_one)
+
+
+def inclusion_pairs(spec: PrivacySpec) -> CandidatePairs:
+    """The ordered pairs of datasets of one universe that differ by one record.
+
+    Raises:
+        NotReachedError: when there is none.
+    """
+    distance, unit = inclusion_distance(spec)
+    near = pairs_within(spec, distance)
+
+    def by_one(left: Dataset, right: Dataset) -> bool:
+        return sum(exchange(left, right, spec.space, unit)) == 1
+
+    kept = tuple((left, right) for left, right in near.pairs if by_one(left, right))
+    if not kept:
+        raise NotReachedError("space", f"holds no two datasets of one universe that differ by one {unit} record")
+    return attrs.evolve(near, pairs=kept, scope=f"{near.scope}, of these {len(kept)} with one {unit} record more or less")
+
+
+def replacement_distance(spec: PrivacySpec) -> Number:
+    """The largest distance of two datasets of one size in which one record differs.
+
+    Raises:
+        AttackerMisfitError: when it is not known to be finite.
+    """
+    unit = spec.input_divergence.counted_unit()
+    found = None if unit is None else spec.input_divergence.bounded_by(HammingOrdered(unit=unit), spec.space)
+    if found is None or found[0].is_infinite:
+        rule = "does not say how far apart two datasets are in which one record differs"
+        raise AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
+    return found[0]
+
+
+def replacement_candidates(spec: PrivacySpec) -> Candidates:
+    """What a specification says about two datasets of one size in which one record differs."""
+    unit = spec.input_divergence.counted_unit() or ""
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return candidates_within(spec, replacement_distance(spec), one)
+
+
+def replacement_pairs(spec: PrivacySpec) -> CandidatePairs:
+    """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
+    unit = spec.input_divergence.counted_unit() or ""
+    near = pairs_within(spec, replacement_distance(spec))
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return attrs.evolve(near, pairs=tuple((left, right) for left, right in near.pairs if one(left, right)))
+
+
+# --- the strong membership attacker ---------------------------------------------------------------
+
+
+PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
+
+
+@define
+class StrongMembership(AttackerModel):
+    """An attacker who knows every other record and what the target's record would be, and asks whether it is included.
+
+    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not (Z-S36).
+
+    Args:
+        priors: what the attacker believes before, in (0, 1).
+        failure: the probability with which a statement may fail; it has to be above the delta of approximate privacy, and above
+            0 for concentrated privacy.
+
+    >>> attacker = StrongMembership(priors=["1/2"], failure="1/20")
+    >>> attacker.failure
+    Fraction(1, 20)
+    """
+
+    name: ClassVar[str] = "strong-membership"
+    title: ClassVar[str] = "knows all other records, and asks whether one is in the data"
+    knowledge: ClassVar[str] = "every other record, the target's own, and a prior probability that it is included"
+    target: ClassVar[str] = "whether the target's record is in the data"
+    observation: ClassVar[str] = "the whole release; of several, all of them on the same data"
+    assumption: ClassVar[str] = "the attacker knows every other record"
+    source: ClassVar[str] = "Z-D47, Z-D48, Z-D49, Z-T27 to Z-T38, Z-T61"
+    in_panel: ClassVar[bool] = True
+
+    priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)] = PRIORS
+    failure: Annotated[Fraction, Rational(0, 1, open_high=True)] = Fraction(0)
+
+    def __attrs_post_init__(self) -> None:
+        for prior in self.priors:
+            prior_of(prior)
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        return inclusion_candidates(spec).stated(partial(self._allowed, spec))
+
+    def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
+        if bound.is_infinite:
+            return self._said(Sense.AT_MOST, Bracket.exactly(INFINITY), "nothing bounds the privacy loss")
+        return self._said(Sense.AT_MOST, *loss_bound(spec.output_divergence, bound, self.failure))
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        found = inclusion_candidates(spec)
+        told = tuple(found.published(partial(self._allowed, spec)))
+        if found.bound is None:
+            return told
+        looked = inclusion_pairs(spec)
+        loss = largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
+        own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Z-T27, Z-A23, {looked.scope}")
+        return (*told, *found.left_open(own))
+
+    def _said(self, relation: Sense, loss: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
+        often = (("probability", str(1 - self.failure)),)
+        falling = {Sense.AT_MOST: Sense.AT_LEAST, Sense.AT_LEAST: Sense.AT_MOST}.get(relation, relation)
+
+        def one(
+            quantity: str, at: Sequence[tuple[str, str]], value: Bracket, way: Sense, trivial: NumberLike | None = None
+        ) -> RiskStatement:
+            return said(quantity, (*at, *often), way, value, theorem, self.assumption, trivial=trivial)
+
+        told = []
+        for prior in self.priors:
+            at = (("prior", str(prior)),)
+            told += [
+                one("largest posterior of membership", at, highest_posterior(prior, loss), relation, 1),
+                one("least posterior of membership", at, lowest_posterior(prior, loss), falling, 0),
+                one("largest posterior by prior", at, highest_ratio(prior, loss), relation, 1 / prior),
+            ]
+        worst = one("largest change of the posterior", (("prior", "any"),), difference_bound(loss), relation, 1)
+        return (*told, worst, one("privacy loss", (), as_bracket(loss), relation))

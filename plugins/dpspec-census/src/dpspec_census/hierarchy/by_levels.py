@@ -1,0 +1,527 @@
+"""TopDown by levels, the mechanism: what it measures, what it holds fixed, its law in miniature and its claim.
+
+What a mechanism does on a space: cells, queries and invariants, and the one path from (c(x), t) to the fitted tables.
+
+One release of TopDown by levels: microdata of every unit, the noisy measurements, and the report (B-A6).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, PluginContractError
+from dpspec.base.exact import INFINITY, Number, number
+from dpspec.base.params import Items, Nested, Registered, Text, define
+from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.grammar.mechanism import Claim, Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table, compact
+from dpspec.grammar.workers import Output, Run
+from dpspec.laws.law import Law
+from dpspec_census.hierarchy.descent import Fitted, aggregated, asked_at, descend
+from dpspec_census.hierarchy.family import Counts, UnitCells, cells_of, check_nested
+from dpspec_census.hierarchy.limits import EditConstraint, Fixed, Limit, all_fixed
+from dpspec_census.hierarchy.workload import PRESETS, MeasuredQuery, Tabulation, preset
+from dpspec_census.topdown import FittedLaw
+
+if TYPE_CHECKING:
+    from dpspec.base.randomness import Randomness
+
+
+@define
+class TopdownByLevels(Mechanism):
+    """TopDown over a geographic hierarchy (B-A6): noisy marginals of every node, then a fit from the largest level down.
+
+    An outcome is (z, t): for every table the fitted counts of the smallest nodes, and all noisy answers.
+
+    Args:
+        levels: the attributes of geography, from large to small, each within the one before.
+        allocation: allocations of 2020 by name; and
+        tables: others, at most one for each unit.
+        invariants: c, marginals that are read from the confidential data and kept exactly.
+        edits: what one fitted table demands of another.
+        unit: the unit that the claim protects, whose microdata are the main output.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> block = {"name": "block", "count": 2, "within": "state"}
+    >>> space = UnorderedRecords(attributes=[{"name": "state", "count": 1}, block, {"name": "adult", "count": 2}])
+    >>> total, by_age = {"shares": ["1/2", "1/2"]}, {"attributes": ["adult"], "shares": ["1/2", "1/2"]}
+    >>> persons = {"rho": "2", "level_shares": ["1/4", "3/4"], "queries": [total, by_age]}
+    >>> mechanism = TopdownByLevels(levels=["state", "block"], tables=[persons])
+    >>> str(mechanism.rho(space))  # the total of the only state does not move: 1/4 less than was allocated
+    '7/4'
+    """
+
+    name: ClassVar[str] = "topdown-by-levels"
+    resumable: ClassVar[bool] = True
+
+    levels: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    allocation: Annotated[tuple[str, ...], Items(Text(PRESETS))] = ()
+    tables: Annotated[tuple[Tabulation, ...], Items(Nested(Tabulation))] = ()
+    invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))] = ()
+    edits: Annotated[tuple[EditConstraint, ...], Items(Nested(EditConstraint))] = ()
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        units = [table.unit for table in self.tabulations()]
+        if len(set(units)) < len(units) or not units:
+            raise ParameterError("tables", "need one table for each measured unit", value=units)
+        if self.unit not in units:
+            raise ParameterError("unit", "must be one that is measured", value=self.unit)
+        for table in self.tables:
+            if len(table.level_shares) != len(self.levels):
+                raise ParameterError(f"table {table.unit}", "needs one share for each level", value=len(table.level_shares))
+        for edit in self.edits:
+            if edit.unit not in units or edit.of_unit not in units or edit.unit == edit.of_unit:
+                raise ParameterError(f"edit {edit}", "must bound one measured unit by another one")
+            if any(other.unit == edit.of_unit for other in self.edits):
+                raise ParameterError(f"edit {edit}", "bounds by a unit that is bounded itself", value=edit.of_unit)
+
+    @classmethod
+    def examples(cls) -> tuple[TopdownByLevels, ...]:
+        """Small workloads whose shares go with their levels."""
+        persons: Any = {"rho": "2", "level_shares": ["1/4", "3/4"], "queries": [{"shares": ["1", "1"]}]}
+        units: Any = {**persons, "unit": "household", "rho": "1/2"}
+        return (
+            cls(levels=("state", "block"), tables=(persons,)),
+            cls(levels=("state", "block"), tables=(persons, units)),
+        )
+
+    def tabulations(self) -> tuple[Tabulation, ...]:
+        """The tables, those that bound others first."""
+        tables = (*(preset(name, self.levels) for name in self.allocation), *self.tables)
+        bounded = {edit.unit for edit in self.edits}
+        return tuple(sorted(tables, key=lambda table: table.unit in bounded))
+
+    def check(self, space: DatasetSpace) -> None:
+        space.check_unit(self.unit)
+        self.plan(space)
+
+    def plan(self, space: DatasetSpace) -> Plan:
+        """Everything that follows from the mechanism and the space."""
+
+        return plan_of(self, space)
+
+    # --- what it spends --------------------------------------------------------------------------
+
+    def rho(self, space: DatasetSpace) -> Number:
+        """The largest sum over (level, query) of |dq|^2 / (2 sigma^2) when one unit is replaced, exactly (K-D41).
+
+        A marginal of one answer, such as the total of the only state, does not move, and its share is not lost. A replaced
+        household with at most m persons moves the answers about persons by m; persons do not determine their households
+        (B-X6).
+        """
+        moved, still = {}, {}
+        for plan in self.plan(space).tables:
+            moved[plan.cells.unit], still[plan.cells.unit] = plan.spent()
+        others = [unit for unit in moved if unit != self.unit]
+        most = {unit: space.most_within(unit, self.unit) for unit in others}
+        if any(count is None for count in most.values()):
+            return INFINITY
+        squares = {unit: Fraction(count) ** 2 for unit, count in most.items() if count is not None} | {self.unit: Fraction(1)}
+        exchanged = sum((squares[unit] * rho for unit, rho in moved.items()), Fraction(0))
+        emptied = moved[self.unit] + sum((squares[unit] * (moved[unit] + still[unit]) / 2 for unit in others), Fraction(0))
+        return number(max(exchanged, emptied))
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """B-T13: inside the universes of its invariants, the budget of its noise; none where no budget is finite."""
+        from dpspec_divergences import DNor, Hamming
+
+        from dpspec.blocks.budget import UniformBudget
+
+        if self.rho(space) == INFINITY:
+            return ()
+        spec = PrivacySpec(
+            space=space,
+            multiverse=LevelSets(invariants=self.invariants),
+            input_divergence=Hamming(unit=self.unit),
+            output_divergence=DNor(),
+            budget=UniformBudget(parameter="rho", value=self.rho(space)),
+        )
+        return (Claim(label="TopDown by levels within its invariants", source="B-T13", spec=spec),)
+
+    # --- in miniature ----------------------------------------------------------------------------
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        from dpspec.laws.combine import Product
+        from dpspec.laws.integers import DiscreteGaussianLaw
+
+        plan = self.plan(space)
+        true = plan.true(self._tables(space.dataset(dataset), space))
+        pairs = zip(plan.answers(true), plan.variances(), strict=True)
+        noise = Product(tuple(DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
+        return FittedLaw(fixed=plan.fixed(true), noise=noise, mechanism=self, space=space)
+
+    def _tables(self, dataset: Dataset, space: DatasetSpace) -> dict[str, Table]:
+        """The dataset as one table of records for each measured unit."""
+        from dpspec.grammar.tables import Table
+
+        found = {}
+        for table in self.tabulations():
+            attributes = tuple(a for a in space.attributes_of(table.unit) if a.name != MEMBERS)
+            records = [record[: len(attributes)] for record in space.records(dataset, table.unit)]
+            found[table.unit] = Table.from_records(records, attributes)
+        return found
+
+    def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
+        """The variance of the noise on every answer."""
+        return self.plan(space).variances()
+
+    def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
+        """Step 2, a function of c(x) and t alone: for every table its unit and the counts of the smallest nodes, row by row."""
+        return self.plan(space).fitted(fixed, measured)
+
+    # --- on tables -------------------------------------------------------------------------------
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """The microdata of the unit."""
+        from dpspec.grammar.workers import Run
+
+        return self.run(table, space, Run(source=source)).main
+
+    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+        """Microdata of every unit, the noisy measurements, and a report."""
+
+        self.check(space)
+        return released(self, self._given(table), space, run)
+
+    def _given(self, table: Table) -> dict[str, Table]:
+        found = {self.unit: table}
+        for tabulation in self.tabulations():
+            if tabulation.unit != self.unit:
+                if table.members is None:
+                    raise IncompatibleBlocksError(
+                        "table", f"has no records of the unit {tabulation.unit}", "give households together with their persons"
+                    )
+                found[tabulation.unit] = table.of_members()
+        return found
+
+
+# --- what a mechanism does on a space -------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class TablePlan:
+    """One table.
+
+    Args:
+        tabulation: its queries.
+        cells: its cells.
+        invariants: those about its unit.
+        edits: what other tables demand of it.
+        asked: for every level the queries over the cells.
+    """
+
+    tabulation: Tabulation
+    cells: UnitCells
+    invariants: tuple[Fixed, ...]
+    edits: tuple[EditConstraint, ...]
+    asked: tuple[tuple[MeasuredQuery, ...], ...]
+
+    def spent(self) -> tuple[Fraction, Fraction]:
+        """rho of the (level, query) with several answers, which a replaced record moves, and of those with one."""
+        moved = still = Fraction(0)
+        for level, queries in enumerate(self.asked):
+            for query in queries:
+                rho = 1 / query.noise.variance
+                if query.size * self.cells.geography.size(level) > 1:
+                    moved += rho
+                else:
+                    still += rho
+        return moved, still
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """The shape (nodes, answers) of every level's answers."""
+        return [(self.cells.geography.size(level), sum(q.size for q in queries)) for level, queries in enumerate(self.asked)]
+
+    def shapes(self) -> list[tuple[int, int]]:
+        """The shape (nodes, groups) of every invariant's value."""
+        return [(self.cells.geography.size(f.level) if f.level >= 0 else 1, len(f.groups)) for f in self.invariants]
+
+    def limits(self, fixed: Sequence[Counts], done: Mapping[str, tuple[UnitCells, Fitted]]) -> tuple[Limit, ...]:
+        """The constraints, from the invariants' values and the tables that are fitted already."""
+        found = [limit for f, value in zip(self.invariants, fixed, strict=True) for limit in f.limits(self.cells, value)]
+        last = len(self.cells.geography.levels) - 1
+        for edit in self.edits:
+            cells, fitted = done[edit.of_unit]
+            low, high = edit.limits(cells, fitted.counts[-1])
+            found.append(Limit(name=str(edit), cells=self.cells.where(edit.where), level=last, low=low, high=high))
+        return tuple(found)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Plan:
+    """All tables, in the order in which they are fitted."""
+
+    tables: tuple[TablePlan, ...]
+
+    def true(self, tables: Mapping[str, Table]) -> dict[str, Any]:
+        """The confidential counts by unit, sparse, of shape (smallest nodes, cells)."""
+        for table in tables.values():
+            check_nested(table)
+        return {plan.cells.unit: plan.cells.counted(tables[plan.cells.unit]) for plan in self.tables}
+
+    def invariants(self, true: Mapping[str, Any]) -> dict[str, list[Counts]]:
+        """c(x): all that the fit may read of the confidential counts."""
+        return {p.cells.unit: [f.value(p.cells, true[p.cells.unit]) for f in p.invariants] for p in self.tables}
+
+    def fixed(self, true: Mapping[str, Any]) -> tuple[int, ...]:
+        """The same as one row of integers."""
+        return tuple(int(v) for values in self.invariants(true).values() for value in values for v in value.ravel())
+
+    def answers(self, true: Mapping[str, Any]) -> tuple[int, ...]:
+        """q(x): all answers of all tables, level by level, node by node."""
+        return tuple(itertools.chain.from_iterable(_answers(plan, true[plan.cells.unit]) for plan in self.tables))
+
+    def variances(self) -> tuple[Fraction, ...]:
+        """The variance of the noise on every answer."""
+        return tuple(
+            query.noise.variance
+            for plan in self.tables
+            for level, queries in enumerate(plan.asked)
+            for _ in range(plan.cells.geography.size(level))
+            for query in queries
+            for _ in range(query.size)
+        )
+
+    def descended(
+        self, fixed: Mapping[str, Sequence[Counts]], run: Run, *, true: Mapping[str, Any] | None, given: Mapping[str, Any] | None
+    ) -> dict[str, tuple[UnitCells, Fitted]]:
+        """Fit all tables, from confidential counts that are measured on the way or from given answers."""
+        done: dict[str, tuple[UnitCells, Fitted]] = {}
+        draws = None if true is None else run.source.placed()
+        for plan in self.tables:
+            unit = plan.cells.unit
+            known = {"true": None if true is None else true[unit], "given": None if given is None else given[unit]}
+            done[unit] = plan.cells, descend(plan.cells, plan.asked, plan.limits(fixed[unit], done), run, draws, **known)
+        return done
+
+    def fitted(self, fixed: tuple[int, ...], measured: tuple[int, ...]) -> Dataset:
+        """The fitted counts of a pair (c(x), t)."""
+        values, answers = iter(fixed), iter(measured)
+        given = {p.cells.unit: [_taken(answers, shape) for shape in p.sizes()] for p in self.tables}
+        kept = {p.cells.unit: [_taken(values, shape) for shape in p.shapes()] for p in self.tables}
+        nothing_drawn = Run(source=SeededRandomness(0))
+        done = self.descended(kept, nothing_drawn, true=None, given=given)
+        return tuple((unit, tuple(fitted.counts[-1].toarray().ravel().tolist())) for unit, (_, fitted) in done.items())
+
+
+def plan_of(mechanism: TopdownByLevels, space: DatasetSpace) -> Plan:
+    """The plan of a mechanism on a space.
+
+    Raises:
+        IncompatibleBlocksError: levels, queries, invariants or edit constraints that the space does not have.
+    """
+    units = {tabulation.unit for tabulation in mechanism.tabulations()}
+    for invariant in mechanism.invariants:
+        counted = invariant.as_marginal()
+        if counted is not None and counted.unit not in units:
+            raise IncompatibleBlocksError(
+                f"invariant {invariant}", "is about a unit that is not measured, so no table keeps it", "add a table of that unit"
+            )
+    tables = []
+    for tabulation in mechanism.tabulations():
+        cells = cells_of(space, tabulation.unit, mechanism.levels)
+        asked = tuple(asked_at(tabulation, cells, level) for level in range(len(mechanism.levels)))
+        if not all(asked):
+            raise IncompatibleBlocksError(f"table {tabulation.unit}", "asks nothing at one of the levels", "leave the level out")
+        edits = tuple(edit for edit in mechanism.edits if edit.unit == tabulation.unit)
+        invariants = all_fixed(mechanism.invariants, cells)
+        tables.append(TablePlan(tabulation=tabulation, cells=cells, invariants=invariants, edits=edits, asked=asked))
+    return Plan(tables=tuple(tables))
+
+
+def _answers(plan: TablePlan, true: Any) -> Iterator[int]:
+    for level, queries in enumerate(plan.asked):
+        counts = aggregated(plan.cells, true, level).tocoo()
+        nodes = plan.cells.geography.size(level)
+        blocks = [query.true(nodes, counts.coords[0], counts.coords[1], counts.data) for query in queries]
+        yield from (int(answer) for answer in np.concatenate(blocks, axis=1).ravel())
+
+
+def _taken(values: Iterator[int], shape: tuple[int, int]) -> Counts:
+    taken = list(itertools.islice(values, shape[0] * shape[1]))
+    return np.array(taken, dtype=np.int64).reshape(shape)
+
+
+# --- one release of TopDown by levels -------------------------------------------------------------
+
+
+def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: DatasetSpace, run: Run) -> Output:
+    """Measure, fit and round all levels of all tables.
+
+    Raises:
+        TableError: the table's geography is not nested.
+        InfeasibleConstraintsError: the constraints contradict each other.
+        PluginContractError: a released table does not keep a constraint; nothing is released.
+    """
+    plan = mechanism.plan(space)
+    true = plan.true(tables)
+    done = plan.descended(plan.invariants(true), run, true=true, given=None)
+    microdata = {unit: cells.microdata(fitted.counts[-1]) for unit, (cells, fitted) in done.items()}
+    checks = [_invariant_held(i, tables, microdata) for i in mechanism.invariants]
+    checks += [_edit_held(edit, mechanism.levels[-1], microdata) for edit in mechanism.edits]
+    ordered = {"released": microdata.pop(mechanism.unit), **{f"released-{unit}": table for unit, table in microdata.items()}}
+    return Output(
+        tables={**ordered, "measurements": measurements(plan, done)},
+        report={
+            "budget": _budget(mechanism, plan, space),
+            "constraints": checks,
+            "levels": [_level(p, done[p.cells.unit][1], level) for p in plan.tables for level in range(len(p.asked))],
+        },
+        confidential={
+            "errors": [_error(p, done[p.cells.unit][1], true[p.cells.unit], k) for p in plan.tables for k in range(len(p.asked))]
+        },
+    )
+
+
+# --- the noisy measurements ----------------------------------------------------------------------
+
+
+def measurements(plan: Plan, done: Mapping[str, tuple[UnitCells, Fitted]]) -> Table:
+    """All noisy answers: one row for each unit, level, node, query and cell."""
+    words: dict[str, dict[str, int]] = {name: {} for name in ("unit", "level", "node", "query", "cell")}
+    columns: dict[str, list[Any]] = {name: [] for name in (*words, "answer")}
+    for table in plan.tables:
+        cells, fitted = done[table.cells.unit]
+        for level in range(len(table.asked)):
+            nodes = cells.geography.size(level)
+            labels = [(query.name, label) for query, spec in _named(table, level) for label in cells.labels(spec)]
+            names = [name.partition(" ")[2] for name in cells.geography.names(level, np.arange(nodes))]
+            coded = {
+                "unit": np.full(nodes * len(labels), _code(words["unit"], cells.unit)),
+                "level": np.full(nodes * len(labels), _code(words["level"], cells.geography.levels[level].name)),
+                "node": np.repeat([_code(words["node"], name) for name in names], len(labels)),
+                "query": np.tile([_code(words["query"], query) for query, _ in labels], nodes),
+                "cell": np.tile([_code(words["cell"], label) for _, label in labels], nodes),
+                "answer": fitted.answers[level].ravel(),
+            }
+            for name, column in coded.items():
+                columns[name].append(column)
+    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    values, joined["answer"] = np.unique(joined["answer"], return_inverse=True)
+    categories = {name: tuple(known) for name, known in words.items()} | {"answer": tuple(map(str, values.tolist()))}
+    attributes = tuple(Attribute(name=name, categories=known) for name, known in categories.items())
+    return Table(attributes=attributes, codes={a.name: compact(joined[a.name].ravel(), a.size) for a in attributes})
+
+
+def _code(known: dict[str, int], word: str) -> int:
+    return known.setdefault(word, len(known))
+
+
+def _named(table: TablePlan, level: int) -> list[tuple[Any, tuple[str, ...]]]:
+    """The queries of a level with their attributes."""
+    specs = [query.attributes for query in table.tabulation.asked(level)]
+    return list(zip(table.asked[level], specs, strict=True))
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def _budget(mechanism: TopdownByLevels, plan: Plan, space: DatasetSpace) -> dict[str, Any]:
+    """What is spent, with its derivation: every level and query with rho* and sigma^2, and their sums."""
+    parts = [
+        {
+            "unit": table.cells.unit,
+            "level": table.cells.geography.levels[level].name,
+            "query": query.name,
+            "rho": str(1 / query.noise.variance),
+            "variance": str(query.noise.variance),
+            "answers": query.size,
+            "nodes": table.cells.geography.size(level),
+        }
+        for table in plan.tables
+        for level, queries in enumerate(table.asked)
+        for query in queries
+    ]
+    total = {
+        table.cells.unit: str(sum((1 / query.noise.variance for queries in table.asked for query in queries), Fraction(0)))
+        for table in plan.tables
+    }
+    return {"allocated": total, "unit": mechanism.unit, "rho": str(mechanism.rho(space)), "parts": parts}
+
+
+def _level(table: TablePlan, fitted: Fitted, level: int) -> dict[str, Any]:
+    """The residuals of a level: noisy answers against the fitted table, both released, in units of sigma."""
+    counts = fitted.counts[level].tocoo()
+    nodes, begin, queries = table.cells.geography.size(level), 0, []
+    for query in table.asked[level]:
+        answers = query.true(nodes, counts.coords[0], counts.coords[1], counts.data)
+        residual = fitted.answers[level][:, begin : begin + query.size] - answers
+        begin += query.size
+        sigma = float(query.noise.variance) ** 0.5
+        queries.append(
+            {
+                "query": query.name,
+                "mean_absolute_residual": round(float(abs(residual).mean()), 4),
+                "root_mean_square_in_sigma": round(float(np.sqrt((residual.astype(float) ** 2).mean())) / sigma, 4),
+            }
+        )
+    notes = fitted.notes[level]
+    return {
+        "unit": table.cells.unit,
+        "level": table.cells.geography.levels[level].name,
+        "nodes": nodes,
+        "families": len(notes),
+        "records": int(counts.data.sum()),
+        "largest_certified_gap": round(int(notes[:, 1].max(initial=0)) / 1e6, 6),
+        "families_by_interior_point": int(notes[:, 2].sum()),
+        "residuals": queries,
+    }
+
+
+def _error(table: TablePlan, fitted: Fitted, true: Any, level: int) -> dict[str, Any]:
+    """How far the fitted counts of a level are from the confidential ones."""
+    error = fitted.counts[level] - aggregated(table.cells, true, level)
+    totals = np.abs(np.asarray(error.sum(axis=1)))
+    nodes, cells = error.shape
+    return {
+        "unit": table.cells.unit,
+        "level": table.cells.geography.levels[level].name,
+        "mean_absolute_error_of_a_total": round(float(totals.mean()), 4),
+        "mean_absolute_error_of_a_cell": round(float(np.abs(error.data).sum()) / (nodes * cells), 4),
+    }
+
+
+# --- constraints, counted again on the records -----------------------------------------------------
+
+
+def _invariant_held(invariant: Any, before: Mapping[str, Table], after: Mapping[str, Table]) -> dict[str, Any]:
+    """An invariant asked of the records before and after, by code that knows no matrix."""
+    counted = invariant.as_marginal()
+    first, second = (_counted(tables[counted.unit], counted.attributes, counted.where) for tables in (before, after))
+    if first != second:
+        raise PluginContractError("topdown-by-levels", f"does not hold {invariant}", "nothing is released; report it")
+    return {"constraint": str(invariant), "counts": len(first), "held": True}
+
+
+def _edit_held(edit: EditConstraint, level: str, tables: Mapping[str, Table]) -> dict[str, Any]:
+    """An edit constraint asked of the released records."""
+    records, units = (_counted(tables[u], (level,), w) for u, w in ((edit.unit, edit.where), (edit.of_unit, edit.of_where)))
+    for node in {*records, *units}:
+        held, allowed = records.get(node, 0), units.get(node, 0)
+        above = edit.most * allowed if edit.most is not None else (held if allowed else 0)
+        if not edit.least * allowed <= held <= above:
+            raise PluginContractError("topdown-by-levels", f"does not hold {edit}", "nothing is released; report it")
+    return {"constraint": str(edit), "counts": len({*records, *units}), "held": True}
+
+
+def _counted(table: Table, names: tuple[str, ...], where: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[tuple[str, ...], int]:
+    """The records by some attributes, among those that meet the conditions; nodes without any are left out."""
+    columns = list(dict.fromkeys((*names, *(name for name, _ in where))))
+    allowed = {columns.index(name): frozenset(categories) for name, categories in where}
+    found: dict[tuple[str, ...], int] = {}
+    for cell, count in table.counts(columns).items():
+        if all(cell[place] in categories for place, categories in allowed.items()):
+            found[cell[: len(names)]] = found.get(cell[: len(names)], 0) + count
+    return found

@@ -1,0 +1,398 @@
+"""The fit of a family by alternating directions, with a certificate of how far it is from the optimum.
+
+The tables x are split from copies z, whose cells lie on the simplex of their parent, and y, the totals of the groups
+between their bounds:
+
+    x <- argmin  loss(x) + c/2 |x - z + u|^2 + c/2 |G x - y + v|^2     one small dense system for all children
+    z <- projection of x + u: every cell is shared out among the children, exactly
+    y <- G x + v, cut to [low, high];        u <- u + x - z,   v <- v + G x - y
+
+Every z is non-negative and adds up to the parent. Its certificate is linear duality: for any multipliers m of the groups,
+
+    loss(z) - optimum <= <g, z> - sum_cells parent min_k (g + G'm)_k + sum_groups (m+ high - m- low),   g = gradient at z,
+
+and m = c v makes that go to 0. Groups may lie outside their bounds by a little until the rounding. That lowers the loss, to
+first order by sum |m| excess, which is added: so the gap holds in both directions.
+
+The fit of a family as a quadratic program, solved by an interior-point solver (Clarabel).
+
+Answers that add several cells get variables of their own, so that every matrix stays sparse:
+
+    minimise    1/2 sum_cells d x^2 - b x  +  1/2 sum_answers w (a - t)^2
+    subject to  a = B x,   sum_k x_k = parent,   low <= G x_k <= high,   x >= 0
+
+Whole numbers near a fit that keep every constraint.
+
+    minimise   sum |z - x|   over integers z >= 0 that keep the parent sums and the groups, and first of all
+               floor(x) <= z <= floor(x) + 1 with every child's total within floor and ceiling of what it is
+
+The parent sums cut the variables by cell; the groups and the totals cut them by child, each nested or apart. A matrix of two
+such families is totally unimodular, so a vertex of the linear program is whole. That is used, not trusted: the vertex is rounded
+and every constraint is then counted in integers. A fit that lies outside its constraints by an error of the solver may
+have no such z; then every cell may move as far as it has to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import NumericalError
+from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Reals
+from dpspec_census.hierarchy.limits import contradiction
+
+_RELAXED = 1.6
+_EVERY = 10
+"""Iterations between two looks at the certificate."""
+_EXCESS = 0.5
+"""By how many units a group may lie outside its bounds before rounding, which brings it inside."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Fit:
+    """A fit with what is known of it.
+
+    Args:
+        tables: x, shape (cells, children).
+        loss: the loss that it has.
+        gap: how far the loss lies from the optimum at most; infinite when that is not known.
+        excess: by how much a group lies outside its bounds at most, before rounding.
+        rounds: iterations.
+    """
+
+    tables: Reals
+    loss: float
+    gap: float
+    excess: float
+    rounds: int
+
+
+def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
+    """Fit a family that has a parent until the certified gap is at most `gap` times the loss, or for `most` iterations."""
+    parent = family.shared().astype(float)
+    scale = float(np.max(family.weights))
+    groups, low, high = _scaled_groups(family)
+    step = _Step(family, scale, groups)
+    z = np.repeat(parent[:, None] / family.children, family.children, axis=1)
+    y = np.clip(groups @ z, low, high)
+    u, v = np.zeros_like(z), np.zeros_like(y)
+    c, next_change = step.first(), _EVERY
+    for round_ in range(1, most + 1):
+        x = step(z - u, y - v, c)
+        last, gx = z, groups @ x
+        xr, yr = _RELAXED * x + (1 - _RELAXED) * z, _RELAXED * gx + (1 - _RELAXED) * y
+        z = shared_out(xr + u, parent)
+        y = np.clip(yr + v, low, high)
+        u += xr - z
+        v += yr - y
+        if round_ % _EVERY and round_ != most:
+            continue
+        found = _judged(family, z, c * scale * v, (groups, low, high), round_)
+        if found.gap <= gap * found.loss and found.excess <= _EXCESS:
+            return found
+        if round_ >= next_change:
+            factor = _balance(_norm(x - z) / max(_norm(z), 1e-300), _norm(z - last) / max(_norm(u), 1e-300))
+            c, u, v, next_change = c * factor, u / factor, v / factor, int(1.5 * next_change)
+    return found
+
+
+def _norm(x: Reals) -> float:
+    return float(np.sqrt((x * x).sum()))
+
+
+def _balance(primal: float, dual: float) -> float:
+    """The factor of the penalty that brings the two relative residuals together."""
+    ratio = np.sqrt(max(primal, 1e-16) / max(dual, 1e-16))
+    return float(np.clip(ratio, 0.1, 10)) if not 0.5 < ratio < 2 else 1.0
+
+
+def _scaled_groups(family: Family) -> tuple[Any, Reals, Reals]:
+    """The groups and their bounds, divided by the square root of the group's size so that all rows weigh alike."""
+    from scipy.sparse import diags_array
+
+    groups = family.groups
+    sizes = np.sqrt(np.maximum(np.asarray(groups.sum(axis=1)).ravel(), 1.0))
+    high = np.where(family.high() >= UNBOUNDED, np.inf, family.high().astype(float))
+    return diags_array(1 / sizes) @ groups, family.low() / sizes[:, None], high / sizes[:, None]
+
+
+class _Step:
+    """The x-step: (D + c I + B'B + c G'G) x = b + c z + c G'y, D the answers of single cells, B all others."""
+
+    def __init__(self, family: Family, scale: float, groups: Any) -> None:
+        from scipy.sparse import diags_array
+
+        single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+        weights = family.weights / scale
+        self._single = np.asarray(family.incidence[single].T @ weights[single]).ravel()
+        self._rest = diags_array(np.sqrt(weights[~single])) @ family.incidence[~single]
+        self._linear = np.asarray(family.incidence.T @ (weights[:, None] * family.targets))
+        self._groups = groups
+        self._pull = groups.T.tocsr()
+        self._penalty = -1.0
+
+    def first(self) -> float:
+        """A first penalty: between the curvature of the detailed answers and of all."""
+        return float(max(np.mean(self._single), 1e-3))
+
+    def __call__(self, z: Reals, y: Reals, c: float) -> Reals:
+        if c != self._penalty:
+            self._factor(c)
+        b = self._linear + c * z + c * (self._pull @ y)
+        if self._dense is not None:
+            return np.asarray(self._dense @ b)
+        scaled = b / self._diagonal
+        return np.asarray(scaled - (self._columns @ (self._inverse @ (self._rows @ scaled))) / self._diagonal)
+
+    def _factor(self, c: float) -> None:
+        from scipy.sparse import vstack
+
+        self._penalty = c
+        self._diagonal = (self._single + c)[:, None]
+        self._rows = vstack([self._rest, np.sqrt(c) * self._groups], format="csr")
+        self._columns = self._rows.T.tocsr()
+        answers, cells = self._rows.shape
+        self._dense: Reals | None = None
+        if cells <= answers:
+            self._dense = np.linalg.inv(np.diag(self._diagonal[:, 0]) + (self._rows.T @ self._rows).toarray())
+        else:
+            scaled = self._rows.multiply(1 / self._diagonal.T)
+            self._inverse = np.linalg.inv(np.eye(answers) + (scaled @ self._rows.T).toarray())
+
+
+def shared_out(x: Reals, parent: Reals) -> Reals:
+    """The nearest tables that are non-negative and add up to the parent in each cell (projection on simplices).
+
+    >>> shared_out(np.array([[3.0, 1.0, -5.0]]), np.array([2.0]))
+    array([[2., 0., 0.]])
+    """
+    ordered = -np.sort(-x, axis=1)
+    over = np.cumsum(ordered, axis=1) - parent[:, None]
+    shares = over / np.arange(1, x.shape[1] + 1)
+    kept = np.count_nonzero(ordered > shares, axis=1)
+    threshold = np.where(kept > 0, shares[np.arange(len(x)), np.maximum(kept, 1) - 1], np.inf)
+    threshold = np.where(parent > 0, threshold, np.inf)
+    return np.asarray(np.maximum(x - threshold[:, None], 0.0))
+
+
+def _judged(family: Family, z: Reals, multipliers: Reals, scaled: tuple[Any, Reals, Reals], rounds: int) -> Fit:
+    """The certificate of tables on the simplex."""
+    gradient = family.gradient(z)
+    groups, low, high = scaled
+    bounded = np.where(np.isinf(high), 0.0, high)
+    cost = np.where(multipliers > 0, multipliers * bounded, multipliers * low).sum()
+    totals = groups @ z
+    slack = (abs(multipliers) * np.maximum(np.maximum(totals - high, low - totals), 0.0)).sum()
+    reached = (family.shared() * (gradient + groups.T @ multipliers).min(axis=1)).sum()
+    return Fit(
+        tables=z,
+        loss=family.loss(z),
+        gap=abs(float((gradient * z).sum() - reached + cost)) + float(slack),
+        excess=family.excess(z),
+        rounds=rounds,
+    )
+
+
+# --- conic ----------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Program:
+    """minimise 1/2 v'diag(curvature) v + linear'v with equal @ v = right, below @ v <= most; the first entries of v are x."""
+
+    curvature: Reals
+    linear: Reals
+    equal: Any
+    right: Reals
+    below: Any
+    most: Reals
+
+    def around(self, v: Reals) -> Program:
+        """The same program for the distance from v.
+
+        A solver stops at a gap relative to its objective. Far from the answers that is a large number, beside which
+        the loss of the fit disappears; from a good start it is the loss that is left.
+        """
+        return attrs.evolve(
+            self,
+            linear=self.linear + self.curvature * v,
+            right=self.right - self.equal @ v,
+            most=self.most - self.below @ v,
+        )
+
+
+def program(family: Family) -> Program:
+    """The quadratic program of a family; x is flattened child by child."""
+    from scipy.sparse import block_array, csr_array, eye_array, hstack, kron
+
+    k, cells = family.children, family.cells
+    weights = family.weights / float(np.max(family.weights))
+    single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+    several = family.incidence[~single]
+    answers = several.shape[0] * k
+    diagonal = np.asarray(family.incidence[single].T @ weights[single]).ravel()
+    pulled = family.incidence[single].T @ (weights[single][:, None] * family.targets[single])
+    heavy = np.tile(weights[~single], k)
+    every = eye_array(k)
+    blocks = [[kron(every, several), -eye_array(answers)]]
+    right = [np.zeros(answers)]
+    if family.parent is not None:
+        blocks.append([kron(np.ones((1, k)), eye_array(cells)), csr_array((cells, answers))])
+        right.append(family.parent.astype(float))
+    low, high = family.low().T.ravel(), family.high().T.ravel()
+    groups = hstack([kron(every, family.groups), csr_array((len(low), answers))], format="csr")
+    fixed = low == high
+    capped = ~fixed & (high < UNBOUNDED)
+    floored = ~fixed & (low > 0)
+    equal = block_array(blocks, format="csr")
+    from scipy.sparse import vstack
+
+    return Program(
+        curvature=np.concatenate([np.tile(diagonal, k), heavy]),
+        linear=np.concatenate([-pulled.T.ravel(), -heavy * family.targets[~single].T.ravel()]),
+        equal=vstack([equal, groups[fixed]], format="csc"),
+        right=np.concatenate([*right, low[fixed].astype(float)]),
+        below=vstack(
+            [groups[capped], -groups[floored], hstack([-eye_array(k * cells), csr_array((k * cells, answers))])], format="csc"
+        ),
+        most=np.concatenate([high[capped].astype(float), -low[floored].astype(float), np.zeros(k * cells)]),
+    )
+
+
+def conic(family: Family, start: Reals | None = None) -> Fit:
+    """Fit a family by Clarabel.
+
+    Args:
+        start: tables near the fit, if some are known; without them those that the detailed answers say.
+
+    Raises:
+        NumericalError: when it finds no optimum.
+    """
+    posed = program(family)
+    near = _start(family) if start is None else start
+    single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+    origin = np.concatenate([near.T.ravel(), (family.incidence[~single] @ near).T.ravel()])
+    step, rounds = solve(posed.around(origin))
+    v = origin + step
+    x = np.maximum(v[: family.children * family.cells].reshape(family.children, family.cells).T, 0.0)
+    loss, excess = family.loss(x), family.excess(x)
+    return Fit(tables=np.ascontiguousarray(x), loss=loss, gap=float("inf"), excess=excess, rounds=rounds)
+
+
+def _start(family: Family) -> Reals:
+    """The answers about single cells, none of them negative."""
+    single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
+    weights, rows = family.weights[single][:, None], family.incidence[single]
+    total = np.asarray(rows.T @ np.broadcast_to(weights, (rows.shape[0], 1)))
+    pulled = rows.T @ (weights * family.targets[single])
+    return np.asarray(np.maximum(pulled / np.where(total > 0, total, 1.0), 0.0))
+
+
+def solve(posed: Program) -> tuple[Reals, int]:
+    """The solver alone: its solution and its iterations."""
+    import clarabel
+    from scipy.sparse import diags_array, vstack
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    cones = [clarabel.ZeroConeT(posed.equal.shape[0]), clarabel.NonnegativeConeT(posed.below.shape[0])]
+    curvature = diags_array(posed.curvature, format="csc")
+    rows, right = vstack([posed.equal, posed.below], format="csc"), np.concatenate([posed.right, posed.most])
+    solution = clarabel.DefaultSolver(curvature, posed.linear, rows, right, cones, settings).solve()
+    if str(solution.status) not in {"Solved", "AlmostSolved"}:
+        raise NumericalError("fit", "found no optimum", "report the node", value=str(solution.status))
+    return np.asarray(solution.x), int(solution.iterations)
+
+
+# --- whole numbers near a fit that keep every constraint ------------------------------------------
+
+
+_WHOLE = 1e-6
+"""So near to a whole number a fitted count is that number."""
+
+
+def rounded(family: Family, x: Reals) -> Counts:
+    """Integer tables near x that keep all constraints of the family.
+
+    Raises:
+        InfeasibleConstraintsError: no tables keep them; names a smallest set of constraints in conflict.
+        NumericalError: the linear program was not solved to a whole vertex.
+
+    >>> from scipy.sparse import eye_array
+    >>> family = Family(incidence=eye_array(2), weights=np.ones(2), targets=np.zeros((2, 2)), parent=np.array([3, 1]))
+    >>> rounded(family, np.array([[1.3, 1.7], [0.6, 0.4]]))
+    array([[1, 2],
+           [1, 0]])
+    """
+    near = np.floor(np.maximum(x, 0.0) + _WHOLE).astype(np.int64)
+    z = _nearest(family, x, near, wide=False)
+    if z is None:
+        z = _nearest(family, x, near, wide=True)
+    if z is None:
+        raise contradiction(family)
+    broken = family.broken(z)
+    if broken:
+        raise NumericalError("rounding", f"did not keep: {', '.join(broken)}", "nothing is released; report the node")
+    return z
+
+
+def _nearest(family: Family, x: Reals, near: Counts, *, wide: bool) -> Counts | None:
+    """z = near + e + p - m with e in {0, 1} where x is no whole number; p, m >= 0 only when `wide`. None when there is none."""
+    from scipy.optimize import linprog
+    from scipy.sparse import hstack, vstack
+
+    fraction = np.clip(x - near, 0.0, 1.0).ravel()
+    places = np.flatnonzero(fraction > _WHOLE)
+    rows, least, most = _constraints(family, near, None if wide else x)
+    part = rows[:, places]
+    cost, upper = 1 - 2 * fraction[places], np.ones(len(places))
+    if wide:
+        part = hstack([part, rows, -rows], format="csr")
+        cost = np.concatenate([cost, np.ones(2 * x.size)])
+        upper = np.concatenate([upper, np.full(x.size, np.inf), near.ravel().astype(float)])
+    if not part.shape[1]:
+        return near if (least <= 0).all() and (most >= 0).all() else None
+    exact, capped, floored = least == most, (most < np.inf) & (least < most), (least > -np.inf) & (least < most)
+    found = linprog(
+        cost,
+        A_ub=vstack([part[capped], -part[floored]], format="csr"),
+        b_ub=np.concatenate([most[capped], -least[floored]]),
+        A_eq=part[exact],
+        b_eq=least[exact],
+        bounds=np.column_stack([np.zeros(len(upper)), upper]),
+        method="highs-ds",
+    )
+    if found.x is None:
+        return None
+    step = np.rint(found.x).astype(np.int64)
+    z = near.ravel().copy()
+    z[places] += step[: len(places)]
+    if wide:
+        z += step[len(places) :][: x.size] - step[len(places) + x.size :]
+    return z.reshape(x.shape)
+
+
+def _constraints(family: Family, near: Counts, x: Reals | None) -> tuple[Any, Reals, Reals]:
+    """Rows over the entries (cell, child) with what has to be added to `near`: at least, at most."""
+    from scipy.sparse import eye_array, kron, vstack
+
+    cells, children = near.shape
+    every = eye_array(children)
+    groups = family.groups
+    rows, held = [kron(groups, every)], [(groups @ near).ravel()]
+    high = np.where(family.high() >= UNBOUNDED, np.inf, family.high())
+    least, most = [family.low().astype(float).ravel()], [high.ravel()]
+    if family.parent is not None:
+        rows.append(kron(eye_array(cells), np.ones((1, children))))
+        held.append(near.sum(axis=1))
+        least.append(family.parent.astype(float))
+        most.append(family.parent.astype(float))
+    if x is not None:
+        rows.append(kron(np.ones((1, cells)), every))
+        held.append(near.sum(axis=0))
+        least.append(np.floor(x.sum(axis=0) + _WHOLE))
+        most.append(np.ceil(x.sum(axis=0) - _WHOLE))
+    done = np.concatenate(held)
+    return vstack(rows, format="csr"), np.concatenate(least) - done, np.concatenate(most) - done

@@ -1,0 +1,374 @@
+"""A SafeTab-like release: for each population group a noisy total chooses how much detail is published (B-A7, B-N1).
+
+    stage 1   t = N + W,      N the members of a group in a geographic unit
+    choice    k = the number of thresholds that t reaches
+    stage 2   n_k + W',       n_k the counts of table number k
+
+with independent integer noise for every group, unit and cell. What is published is (k, n_k + W'); t is not. Nothing is read
+from the data but through noise, so there are no invariants and no structural knowledge: a group without members is published too.
+
+The sources print one row of a comparison table about SafeTab (D_nor, persons, no invariants, rho = 19.776) and *no algorithm*.
+The two stages follow what is generally known of the 2020 Detailed DHC-A; these points are ours:
+
+* how the budget is split, by level and between the stages, and which thresholds stand where;
+* a person in more groups of a level than `most` counts in the first ones of the list;
+* noisy counts are published as they are, also where they are negative, and nothing is made to add up.
+
+Why the claim holds. One replaced person moves at most 2 most counts by 1 in each stage of each iteration level, whatever
+table is chosen. Each stage spends its part of the budget, a stage may depend on the one before it, and parts add up.
+
+Adaptive tables at scale: every group in every unit of a level at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import Number, ln, number
+from dpspec.base.params import Exact, Items, Nested, Text, collect, define, did_you_mean
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.grammar.mechanism import Claim, Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws import Adaptive, Law, Product
+from dpspec_census.safetab.design import (
+    Integers,
+    IterationLevel,
+    Planned,
+    PopulationGroup,
+    PopulationLevel,
+    Tally,
+    choice_law,
+    gaussian_noise,
+    geometric_noise,
+    memberships,
+    size_of,
+)
+
+if TYPE_CHECKING:
+    from dpspec_noise.additive import AdditiveNoise
+
+    from dpspec.base.randomness import Randomness
+    from dpspec.grammar.tables import Table
+    from dpspec.grammar.workers import Output, Run
+    from dpspec_census.safetab.design import Counted, Spent
+
+
+@define
+class AdaptiveTables(Mechanism):
+    """What the two mechanisms share: a design, and a budget that is split over it.
+
+    Args:
+        populations: the population levels.
+        levels: the iteration levels; their shares add up to exactly 1.
+        budget: the whole budget, in the number of the output divergence.
+        unit: whose records are counted, and what the claim protects.
+    """
+
+    populations: Annotated[tuple[PopulationLevel, ...], Items(Nested(PopulationLevel), least=1)]
+    levels: Annotated[tuple[IterationLevel, ...], Items(Nested(IterationLevel), least=1)]
+    budget: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        known = [population.name for population in self.populations]
+        names = [str(level) for level in self.levels]
+        if len(set(known)) != len(known) or len(set(names)) != len(names):
+            raise ParameterError(self.name, "names a population level or an iteration level twice", value=[*known, *names])
+        for level in self.levels:
+            if level.population not in known:
+                hint = did_you_mean(level.population, known)
+                raise ParameterError(f"iteration level {level}", "is about no population level", hint, value=level.population)
+        whole = sum(level.share for level in self.levels)
+        if whole != 1:
+            hint = 'write exact ratios such as "1/3"'
+            raise ParameterError("levels", "have shares that add up to exactly 1", hint, value=str(whole))
+
+    def check(self, space: DatasetSpace) -> None:
+        space.check_unit(self.unit)
+        asked = [Marginal(attributes=(), unit=self.unit, where=g.where) for p in self.populations for g in p.groups]
+        for level in self.levels:
+            place = (level.geography,) if level.geography else ()
+            asked += [Marginal(attributes=place + table, unit=self.unit) for table in level.tables]
+        collect(partial(query.check, space) for query in dict.fromkeys(asked))
+
+    # -- noise ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def stage(self, part: Number, most: int) -> AdditiveNoise:
+        """The noise of a stage that spends a part of the budget on counts of persons in at most `most` groups."""
+
+    parameter: ClassVar[str]
+    """The name of the budget's number."""
+
+    def plan(self) -> tuple[Planned, ...]:
+        """The iteration levels with the noise of their stages."""
+        return tuple(self._planned(level) for level in self.levels)
+
+    def _planned(self, level: IterationLevel) -> Planned:
+        population = next(population for population in self.populations if population.name == level.population)
+        return Planned(
+            level=level,
+            population=population,
+            choosing=self.stage(self.budget * level.choice_share, population.most) if level.thresholds else None,
+            filling=self.stage(self.budget * level.table_share, population.most),
+        )
+
+    @abstractmethod
+    def words(self, part: Number, most: int) -> str:
+        """That noise in words."""
+
+    # -- law, claims, release ---------------------------------------------------------------------
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """Independent over groups and units, level by level: for each the choice and the table that follows it."""
+        from dpspec.grammar.tables import Table
+        from dpspec_census.safetab.design import counted
+
+        self.check(space)
+        records, attributes = space.records(space.dataset(dataset), self.unit), space.attributes_of(self.unit)
+        kept = [place for place, attribute in enumerate(attributes) if attribute.name != MEMBERS]
+        columns = tuple(attributes[place] for place in kept)
+        table = Table.from_records(([record[place] for place in kept] for record in records), columns)
+        parts = ((planned, found) for planned in self.plan() for found in counted(planned.population, planned.level, table))
+        return Product(tuple(self.one(planned, found) for planned, found in parts))
+
+    def one(self, planned: Planned, found: Counted) -> Law:
+        """The law of what is published about one group in one unit."""
+        tables = [Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
+        if planned.choosing is None:
+            return tables[0]
+        first = choice_law(planned.choosing.noise(found.total), planned.level.thresholds)
+        return Adaptive(first, tuple(enumerate(tables)))
+
+    def _claim(self, label: str, standard: OutputDivergence, space: DatasetSpace) -> Claim:
+        from dpspec_divergences import Hamming
+
+        from dpspec.blocks.budget import UniformBudget
+
+        spec = PrivacySpec(
+            space=space,
+            multiverse=Trivial(),
+            input_divergence=Hamming(unit=self.unit),
+            output_divergence=standard,
+            budget=UniformBudget(parameter=self.parameter, value=self.budget),
+        )
+        return Claim(label=label, source="B-A7, B-N1", spec=spec)
+
+    def spending(self) -> tuple[Spent, ...]:
+        """What every stage of every iteration level spends; it adds up to the budget exactly."""
+        from dpspec_census.safetab.design import spending
+
+        return spending(self.plan(), self.budget, self.words)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """One row for each published count: population level, group, level of geography, unit, table, cell, count."""
+
+        self.check(space)
+        people = table if table.members is None or self.unit == space.units[0] else table.of_members()
+        return released(self.plan(), people, source)
+
+    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+        """The released counts, with the budget stage by stage as their report."""
+        from dpspec.grammar.workers import Output
+        from dpspec_census.safetab.design import report
+
+        released = self.release(table, space, run.source)
+        return Output(tables={"released": released}, report=report(self.spending(), self.parameter))
+
+
+@define
+class Safetab(AdaptiveTables):
+    """Adaptive tables with discrete Gaussian noise: rho-zCDP (B-A7, B-N1).
+
+    Args:
+        populations, levels, unit: as in `AdaptiveTables`.
+        budget: rho, a rational.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> people = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}], most=9)
+    >>> everybody = {"name": "all", "most": 1, "groups": [{"name": "everybody"}]}
+    >>> level = {"population": "all", "share": 1, "choice": "1/5", "tables": [[], ["sex"]], "thresholds": [3]}
+    >>> mechanism = Safetab(populations=[everybody], levels=[level], budget="1/2")
+    >>> (planned,) = mechanism.plan()
+    >>> planned.choosing.variance, planned.filling.variance
+    (Fraction(10, 1), Fraction(5, 2))
+    """
+
+    name: ClassVar[str] = "safetab"
+    parameter: ClassVar[str] = "rho"
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if not self.budget.is_rational:
+            raise ParameterError("budget", "must be a rational, since the variance is", value=str(self.budget))
+
+    def stage(self, part: Number, most: int) -> AdditiveNoise:
+        return gaussian_noise(part, most)
+
+    def words(self, part: Number, most: int) -> str:
+        return f"discrete Gaussian, variance {gaussian_noise(part, most).variance}"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Safetab, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for levels in _DESIGNS:
+            yield cls(populations=_GROUPS, levels=levels, budget=number(2)), _people()
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """D_nor with the whole budget, per person, without invariants (B-N1)."""
+        from dpspec_divergences import DNor
+
+        return (self._claim("adaptive tables with discrete Gaussian noise are rho-zCDP", DNor(), space),)
+
+
+@define
+class SafetabGeometric(AdaptiveTables):
+    """Adaptive tables with two-sided geometric noise: epsilon-DP.
+
+    Args:
+        populations, levels, unit: as in `AdaptiveTables`.
+        budget: epsilon; where it is made of logarithms of rationals the law is exact.
+    """
+
+    name: ClassVar[str] = "safetab-geometric"
+    parameter: ClassVar[str] = "epsilon"
+
+    def stage(self, part: Number, most: int) -> AdditiveNoise:
+        return geometric_noise(part, most)
+
+    def words(self, part: Number, most: int) -> str:
+        return f"two-sided geometric, ratio e^-({geometric_noise(part, most).decay()})"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[SafetabGeometric, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for levels in _DESIGNS:
+            yield cls(populations=_GROUPS, levels=levels, budget=ln(4)), _people()
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """MULT with the whole budget, per person, without invariants."""
+        from dpspec_divergences import Mult
+
+        return (self._claim("adaptive tables with geometric noise are epsilon-DP", Mult(), space),)
+
+
+# --- examples --------------------------------------------------------------------------------------
+#
+# Names, shares and thresholds have to go together, which those that are drawn one by one hardly ever do.
+
+_GROUPS = (PopulationLevel(name="all", most=1, groups=(PopulationGroup(name="everybody"),)),)
+_TOTAL = IterationLevel(population="all", share=Fraction(1), tables=((),))
+_CHOSEN = IterationLevel(
+    population="all", share=Fraction(1), choice=Fraction(1, 2), tables=((), ("sex",)), thresholds=(1,)
+)
+_DESIGNS: tuple[tuple[IterationLevel, ...], ...] = ((_TOTAL,), (_CHOSEN,))
+
+
+def _people() -> DatasetSpace:
+    from dpspec.blocks.records import UnorderedRecords
+
+    return UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=1)
+
+
+# --- adaptive tables at scale ---------------------------------------------------------------------
+
+
+COLUMNS = ("population", "group", "level", "unit", "table", "cell", "count")
+"""The columns of the released table."""
+
+TOTAL = "total"
+"""The name of the table without attributes, of its only cell, and of the only unit where there is no geography."""
+
+Column = tuple[Integers, tuple[str, ...]]
+"""Codes, and the label of each code."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Published:
+    """The noisy counts of one table of one iteration level.
+
+    Args:
+        planned: the iteration level.
+        table: the number of the table.
+        chosen: the groups in units that it was chosen for, group x units + unit.
+        counts: a row of noisy counts for each of them.
+    """
+
+    planned: Planned
+    table: int
+    chosen: Integers
+    counts: Integers
+
+
+def published(planned: Planned, groups: Integers, table: Table, source: Randomness) -> Iterator[Published]:
+    """Both stages of one iteration level.
+
+    Args:
+        groups: the groups in which each record counts.
+    """
+    level = planned.level
+    tally = Tally.of(planned.population, groups, level.geography, table)
+    number = np.zeros(tally.shape[0] * tally.shape[1], dtype=np.int64)
+    if planned.choosing is not None:
+        noisy = tally.totals() + planned.choosing.draw(number.size, source)
+        number = np.searchsorted(np.asarray(level.thresholds), noisy, side="right")
+    for place, names in enumerate(level.tables):
+        chosen = np.flatnonzero(number == place)
+        true = tally.counts(chosen, table.key(names), size_of(names, table))
+        noise = planned.filling.draw(true.size, source).reshape(true.shape)
+        yield Published(planned=planned, table=place, chosen=chosen, counts=true + noise)
+
+
+def released(plan: Sequence[Planned], table: Table, source: Randomness) -> Table:
+    """The released table: one row for each published count."""
+    from dpspec.grammar.tables import Table
+
+    populations = {planned.population.name: planned.population for planned in plan}
+    groups = {name: memberships(population, table) for name, population in populations.items()}
+    parts = [part for planned in plan for part in published(planned, groups[planned.population.name], table, source)]
+    columns = [_columns(part, table) for part in parts]
+    joined = {name: _joined([column[name] for column in columns]) for name in COLUMNS[:-1]}
+    numbers, codes = np.unique(np.concatenate([part.counts.reshape(-1) for part in parts]), return_inverse=True)
+    joined["count"] = codes.reshape(-1).astype(np.int64), tuple(map(str, numbers.tolist()))
+    attributes = tuple(Attribute(name=name, categories=labels) for name, (_, labels) in joined.items())
+    return Table(attributes=attributes, codes={name: column for name, (column, _) in joined.items()})
+
+
+def _columns(part: Published, table: Table) -> dict[str, Column]:
+    """All columns but the counts, for each noisy count of a part."""
+    level, population = part.planned.level, part.planned.population
+    names = level.tables[part.table]
+    rows, cells = part.counts.shape
+    units = tuple(table.attribute(level.geography).values()) if level.geography else (TOTAL,)
+    group, unit = np.divmod(part.chosen, len(units))
+    same = np.zeros(rows * cells, dtype=np.int64)
+    labels = itertools.product(*(table.attribute(name).values() for name in names))
+    return {
+        "population": (same, (population.name,)),
+        "group": (np.repeat(group, cells), tuple(group.name for group in population.groups)),
+        "level": (same, (level.place,)),
+        "unit": (np.repeat(unit, cells), units),
+        "table": (same, (" x ".join(names) or TOTAL,)),
+        "cell": (np.tile(np.arange(cells, dtype=np.int64), rows), tuple(" x ".join(label) or TOTAL for label in labels)),
+    }
+
+
+def _joined(pieces: Sequence[Column]) -> Column:
+    """One column of several, over the labels of all."""
+    every = dict.fromkeys(itertools.chain.from_iterable(labels for _, labels in pieces))
+    known = {label: code for code, label in enumerate(every)}
+    codes = [np.asarray([known[label] for label in labels], dtype=np.int64)[column] for column, labels in pieces]
+    return np.concatenate(codes), tuple(known)

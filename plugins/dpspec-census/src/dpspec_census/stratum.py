@@ -1,0 +1,293 @@
+"""How many ways of moving swap values inside one stratum lead to each table, counted without listing permutations.
+
+The stratum is the table x of counts x_lk of its n records by rest l and swap k. Take a set S of s records and a
+permutation of S. Sorted by the records u = x - (counts of S) that are not in S, the number of such pairs that
+turn x into y is
+
+    A_s(x, y) = sum over u with |u| = n - s of  prod C(x_lk, u_lk) * prod r_l! * prod c_k! / prod (y - u)_lk!
+
+with r, c the row and column sums of x - u (tables with equal margins are permutations of records, not of
+values: B-S9). The permutations of all n records that *move exactly* m of them follow by binomial inversion:
+
+    N_m(x, y) = sum over s <= m of (-1)^(m - s) C(n - s, m - s) A_s(x, y).
+
+Swapping on real tables: vectorised over all strata, with exact coins and exactly uniform permutations and derangements.
+
+The kernel sees of each record its stratum and its row, and says which record gets the swap values of which. Every draw belongs
+to a row or to a stratum (`PlacedRandomness`), so what is drawn does not depend on how the strata were dealt out to parts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from operator import add, itemgetter, mul, sub
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.base.errors import TableError
+from dpspec.base.randomness import PlacedRandomness, Randomness, stable_order
+from dpspec.grammar.tables import Members, Table, ranked
+from dpspec.grammar.workers import Columns, Run
+from dpspec_census.swap_budget import Rates, SwapScheme
+
+StratumCells = tuple[int, ...]
+"""A table of counts, row by row."""
+
+CountedTables = tuple[tuple[StratumCells, tuple[int, ...]], ...]
+"""For each table y that can be reached, a number for every s (or m) from 0 to n."""
+
+
+@lru_cache(maxsize=1 << 14)
+def permutations_of_subsets(cells: StratumCells, columns: int) -> CountedTables:
+    """A_s(x, y) for every y and s: pairs of s selected records and a permutation of them.
+
+    >>> permutations_of_subsets((1, 0, 0, 1), 2)  # two records (0, 0) and (1, 1)
+    (((0, 1, 1, 0), (0, 0, 1)), ((1, 0, 0, 1), (1, 2, 1)))
+    """
+    size = sum(cells)
+    found: dict[StratumCells, list[int]] = {}
+    occupied = [(place, count, *divmod(place, columns)) for place, count in enumerate(cells) if count]
+    for selected in itertools.product(*(range(count + 1) for _, count, _, _ in occupied)):
+        kept, rows, tokens = list(cells), [0] * (len(cells) // columns), [0] * columns
+        ways, chosen = 1, sum(selected)
+        for (place, count, row, column), taken in zip(occupied, selected, strict=True):
+            kept[place] -= taken
+            rows[row] += taken
+            tokens[column] += taken
+            ways *= math.comb(count, taken)
+        for filling, bijections in _fillings(tuple(rows), tuple(tokens)):
+            counts = found.setdefault(tuple(map(add, kept, filling)), [0] * (size + 1))
+            counts[chosen] += ways * bijections
+    return tuple((table, tuple(counts)) for table, counts in sorted(found.items()))
+
+
+@lru_cache(maxsize=1 << 14)
+def permutations_by_moved(cells: StratumCells, columns: int) -> CountedTables:
+    """N_m(x, y) for every y and m: permutations of all records that move exactly m of them.
+
+    >>> permutations_by_moved((1, 0, 0, 1), 2)
+    (((0, 1, 1, 0), (0, 0, 1)), ((1, 0, 0, 1), (1, 0, 0)))
+    """
+    size = sum(cells)
+    signed = [[(-1) ** (m - s) * math.comb(size - s, m - s) for s in range(m + 1)] for m in range(size + 1)]
+    return tuple(
+        (table, tuple(sum(f * count for f, count in zip(row, counts, strict=False)) for row in signed))
+        for table, counts in permutations_of_subsets(cells, columns)
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _fillings(rows: StratumCells, tokens: StratumCells) -> tuple[tuple[StratumCells, int], ...]:
+    """Every table with these row and column sums, with its number of bijections prod r_l! prod c_k! / prod t_lk!."""
+    if not rows:
+        return (((), 1),)
+    found = []
+    for row in _splits(rows[0], tokens):
+        ways = math.factorial(rows[0]) * math.prod(map(math.comb, tokens, row))
+        left = tuple(map(sub, tokens, row))
+        found += [(row + below, ways * more) for below, more in _fillings(rows[1:], left)]
+    return tuple(found)
+
+
+def _splits(total: int, limits: StratumCells) -> Iterator[StratumCells]:
+    """Every way to write `total` as a sum with the given upper limits."""
+    if len(limits) == 1:
+        if total <= limits[0]:
+            yield (total,)
+        return
+    for first in range(min(total, limits[0]) + 1):
+        for others in _splits(total - first, limits[1:]):
+            yield (first, *others)
+
+
+def derangements(size: int) -> int:
+    """D_m, the number of permutations of m things that leave none in place (B-O40).
+
+    >>> [derangements(m) for m in range(9)]
+    [1, 0, 1, 2, 9, 44, 265, 1854, 14833]
+    """
+    count = 1
+    for m in range(1, size + 1):
+        count = m * count + (-1) ** m
+    return count
+
+
+def derangement_weights(cells: StratumCells, columns: int, chosen: int, kept: int) -> dict[StratumCells, int]:
+    """Integer weights of the tables of one stratum under B-A3, with swap rate p = chosen / (chosen + kept).
+
+    A permutation that moves m records has weight p^m (1-p)^(n-m) / D_m for m != 1; moving exactly one is impossible, and
+    "exactly one selected" is redrawn, which conditions on the rest. A stratum of size 0 or 1 stays.
+
+    >>> derangement_weights((1, 0, 0, 1), 2, 1, 4)  # B-O41: 16/17 and 1/17
+    {(0, 1, 1, 0): 1, (1, 0, 0, 1): 16}
+    """
+    size = sum(cells)
+    if size < 2:
+        return {cells: 1}
+    numbers = [derangements(m) for m in range(size + 1)]
+    common = math.lcm(*(d for d in numbers if d))
+    weights = [chosen**m * kept ** (size - m) * (common // d) if d else 0 for m, d in enumerate(numbers)]
+    return _weighted(permutations_by_moved, cells, columns, weights)
+
+
+def permutation_weights(cells: StratumCells, columns: int, chosen: int, kept: int) -> dict[StratumCells, int]:
+    """Integer weights of the tables of one stratum under B-A4: a uniform permutation of the selected records.
+
+    A set of s selected records with a permutation of it has weight p^s (1-p)^(n-s) / s!.
+
+    >>> permutation_weights((1, 0, 0, 1), 2, 1, 4)  # B-O43: 49/50 and 1/50
+    {(0, 1, 1, 0): 1, (1, 0, 0, 1): 49}
+    """
+    size = sum(cells)
+    orders = math.factorial(size)
+    weights = [chosen**s * kept ** (size - s) * (orders // math.factorial(s)) for s in range(size + 1)]
+    return _weighted(permutations_of_subsets, cells, columns, weights)
+
+
+def _weighted(count: Callable[[StratumCells, int], CountedTables], cells: StratumCells, columns: int, weights: list[int]) -> dict[StratumCells, int]:
+    """The weighted sum for every table, counted on the table with its rows and then its columns in falling order.
+
+    Renaming rests and swap values renames the tables (B-S9), so tables that differ by a renaming are counted once.
+    """
+    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
+    of_row = sorted(range(len(rows)), key=rows.__getitem__, reverse=True)
+    turned = list(zip(*(rows[row] for row in of_row), strict=True))
+    of_column = sorted(range(columns), key=turned.__getitem__, reverse=True)
+    ordered = tuple(rows[row][column] for row in of_row for column in of_column)
+    summed = _sums(count, ordered, columns, tuple(weights))
+    if ordered == cells:
+        return dict(summed)
+    places = itertools.product(map(of_row.index, range(len(rows))), map(of_column.index, range(columns)))
+    back = itemgetter(*(row * columns + column for row, column in places))
+    return {back(table): weight for table, weight in summed}
+
+
+@lru_cache(maxsize=1 << 14)
+def _sums(
+    count: Callable[[StratumCells, int], CountedTables], cells: StratumCells, columns: int, weights: tuple[int, ...]
+) -> tuple[tuple[StratumCells, int], ...]:
+    """The tables that can be reached, each with its weight."""
+    sums = ((table, sum(map(mul, weights, counts))) for table, counts in count(cells, columns))
+    return tuple((table, weight) for table, weight in sums if weight)
+
+
+# --- swapping on real tables ----------------------------------------------------------------------
+
+
+Indices = npt.NDArray[np.int64]
+AnyIntegers = npt.NDArray[np.integer[Any]]
+
+SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
+"""The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""
+
+PART = 1 << 22
+"""Records of a part, about; a larger stratum is a part of its own."""
+
+
+def exchanged(
+    table: Table, scheme: SwapScheme, rates: Rates, run: Run, draws: PlacedRandomness, *, derange: bool
+) -> tuple[Table, int]:
+    """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
+
+    Args:
+        table: needs the columns `match` and `swap`; all its other columns stay as they are.
+        rates: p, by stratum.
+        draws: the randomness of this run.
+        derange: B-A3 with its redraw rule; False for the permutation of B-A4.
+    """
+    for name in (*scheme.match, *scheme.swap):
+        table.attribute(name)
+    if not len(table):
+        raise TableError("table", "has no records", "give a table with at least one row")
+    kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
+    columns = {name: table.codes[name].copy() for name in scheme.swap}
+    done = selected = 0
+    for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
+        for name, column in columns.items():
+            column[drawn["row"]] = table.codes[name][drawn["giver"]]
+        selected += len(drawn["row"])
+        done += int(drawn["seen"][0])
+        run.progress(done, len(table))
+    return table.replace(columns), selected
+
+
+def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
+    """Whole strata, dealt out in order to parts of about equal size; each with the records' strata and rows."""
+    keys, parts = table.key(scheme.match), max(least, -(-len(table) // PART))
+    if parts == 1:
+        yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64)}
+        return
+    _, stratum, sizes = ranked(keys)
+    of_stratum = (np.cumsum(sizes) - sizes) // -(-len(table) // parts)
+    part = of_stratum.astype(np.min_scalar_type(parts))[stratum]
+    order = stable_order(part, parts)
+    ends = np.cumsum(np.bincount(part, minlength=parts))
+    del part, stratum
+    for begin, end in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
+        rows = order[begin:end]
+        if rows.size:
+            yield {"stratum": keys[rows], "row": rows}
+
+
+def swap_kernel(part: Columns, *, rates: Rates, source: PlacedRandomness, derange: bool) -> Columns:
+    """Which record gets whose swap values, in a part that holds whole strata.
+
+    Args:
+        part: `stratum`, a number for each record's stratum, and `row`, its row in the table.
+
+    Returns:
+        `row` and `giver`: the rows of the selected records, and of those whose values they get; `seen`, the records of the part.
+    """
+    rows, keys = part["row"], part["stratum"]
+    if (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows)
+        rows, keys = rows[order], keys[order]
+    names, stratum, sizes = ranked(keys)
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    for rate, having in rates.classes(names):
+        strata = having & (sizes > 1) if derange else having
+        eligible = slice(None) if strata.all() else np.flatnonzero(strata[stratum])
+        chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
+    places = np.flatnonzero(chosen)
+    places = places[stable_order(stratum[places], len(names))]
+    rows, groups = rows[places], stratum[places]
+    givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
+    return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(keys)])}
+
+
+# --- what is published ---------------------------------------------------------------------------
+
+
+def unordered(table: Table, source: Randomness) -> Table:
+    """The records in an order that tells nothing about where they stood: the released object is a multiset (B-S8).
+
+    Single tables are sorted by their categories. Households that hold persons are put in a random order, with their persons.
+    """
+    names = [a.name for a in table.attributes]
+    if table.members is None:
+        if table.domain(names) < 1 << 63:
+            return _decoded(table, np.sort(table.key(names)))
+        order = np.lexsort([table.codes[name] for name in reversed(names)])
+        return Table(attributes=table.attributes, codes={name: table.codes[name][order] for name in names})
+    order = source.permutation(len(table))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    persons, owner = table.members.table, place[table.members.owner]
+    inside = np.lexsort([*(persons.codes[a.name] for a in reversed(persons.attributes)), owner])
+    held = Table(attributes=persons.attributes, codes={name: column[inside] for name, column in persons.codes.items()})
+    codes = {name: table.codes[name][order] for name in names}
+    return Table(attributes=table.attributes, codes=codes, members=Members(table=held, owner=owner[inside]))
+
+
+def _decoded(table: Table, keys: Indices) -> Table:
+    """The inverse of `Table.key` for all columns."""
+    codes = {}
+    for attribute in reversed(table.attributes):
+        keys, code = np.divmod(keys, attribute.size)
+        codes[attribute.name] = code.astype(table.codes[attribute.name].dtype)
+    return Table(attributes=table.attributes, codes={a.name: codes[a.name] for a in table.attributes})

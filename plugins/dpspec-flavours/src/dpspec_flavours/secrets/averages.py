@@ -1,0 +1,208 @@
+"""Mechanisms that are averages of another one: over the data that an element stands for, and over random samples.
+
+What a free simulator asks of a mechanism: that all its laws lie close to one law (coupled worlds, Bassily et al. 2013).
+
+For a secret t with laws P_t, epsilon-coupled-worlds privacy without other records asks for *some* law Q with
+d(P_t, Q) <= epsilon for all t. A five-tuple asks that the P_t be close to each other, two at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, cast
+
+import attrs
+from dpspec_divergences import Mult
+from dpspec_noise import RandomisedResponse
+
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
+from dpspec.base.exact import Number, ln, number
+from dpspec.base.params import Integer, Items, Rational, Registered, Truth, define
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.vectors import BitVectors
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.laws.combine import mixture, push_forward
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec_flavours.secrets.spaces import DataLawSpace, Secrets
+
+LISTED = 1 << 14
+"""A dataset may have at most this many samples."""
+
+
+@attrs.frozen
+class _With:
+    """What is published besides the output; a value, so that two images under it are known to be alike."""
+
+    known: Any
+
+    def __call__(self, output: Any) -> Any:
+        return self.known, output
+
+
+@define
+class Averaged(Mechanism):
+    """A mechanism on random data: P_x = sum over z of Pi_x(z) M(z), with Pi_x the law of the data of an element x.
+
+    Args:
+        mechanism: M, on the base space.
+        seen: positions of records that the attacker sees beside the output: a passive attacker, whose background is random.
+
+    >>> space = list(Secrets.examples())[0]
+    >>> mechanism = Averaged(mechanism=RandomisedResponse(keep_probability="3/4"))
+    >>> mechanism.law(("first is 1", "copy"), space)
+    FiniteLaw({(1, 1): 9/16, (1, 0): 3/16, (0, 1): 3/16, (0, 0): 1/16})
+    """
+
+    name: ClassVar[str] = "averaged"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    seen: Annotated[tuple[int, ...], Items(Integer(0))] = ()
+
+    def check(self, space: DatasetSpace) -> None:
+        base = _laws_of(self, space).base
+        self.mechanism.check(base)
+        if self.seen and not base.is_ordered:
+            rule = f"shows records by their positions, and the datasets of {base.name} have none"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "leave out `seen`", value=self.seen)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        known = _laws_of(self, space)
+        chances = dict(known.data_law(dataset).probabilities())
+        return mixture(list(chances.values()), [self._on(data, known.base) for data in chances])
+
+    def _on(self, data: Dataset, base: DatasetSpace) -> Law:
+        law = self.mechanism.law(data, base)
+        records = cast("tuple[Any, ...]", data)
+        return push_forward(law, _With(tuple(records[place : place + 1] for place in self.seen))) if self.seen else law
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Averaged, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        response = RandomisedResponse(keep_probability=Fraction(3, 4))
+        for space in Secrets.examples():
+            yield cls(mechanism=response), space
+            yield cls(mechanism=response, seen=(1,)), space
+
+
+def _laws_of(mechanism: Mechanism, space: DatasetSpace) -> DataLawSpace:
+    if not isinstance(space, DataLawSpace):
+        rule = "averages over the data that an element of the space stands for"
+        advice = "use a space of data laws, or the inner mechanism itself"
+        raise IncompatibleBlocksError(f"mechanism {mechanism.name}", rule, advice, value=space.name)
+    return space
+
+
+@define
+class Subsampled(Mechanism):
+    """A mechanism on a random sample of the records; the dataset is the frame before sampling (B-T21, B-A10).
+
+    P_x = sum over samples s of Pr(s) M(x_s). With each record kept independently with probability p, an eps-DP mechanism for one
+    record added or removed becomes ln(1 + p (e^eps - 1))-DP; for one record replaced that is so with a fixed share p = m/n of the
+    records (Balle, Barthe and Gaboardi 2018). Both need an M that does not look at the order: a sample without a record has its
+    later records at other places. Neither holds when the sample is published (B-T21).
+
+    Args:
+        mechanism: M, on the space of samples.
+        rate: p, the probability with which each record is kept, or
+        size: m, how many records are drawn without replacement (all, where there are fewer).
+        samples: the space of the samples; without it, that of the datasets.
+        publishes_sample: whether the positions of the sampled records are published, too.
+
+    >>> half = Subsampled(mechanism=RandomisedResponse(keep_probability="3/4"), size=1, samples=BitVectors(length=1))
+    >>> half.law((0, 1), BitVectors(length=2))
+    FiniteLaw({(0,): 1/2, (1,): 1/2})
+    """
+
+    name: ClassVar[str] = "subsampled"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    rate: Annotated[Fraction, Rational(0, 1)] | None = None
+    size: Annotated[int, Integer(0)] | None = None
+    samples: Annotated[DatasetSpace, Registered("spaces")] | None = None
+    publishes_sample: Annotated[bool, Truth()] = False
+
+    def __attrs_post_init__(self) -> None:
+        if (self.rate is None) == (self.size is None):
+            raise ParameterError(self.name, "needs either a rate or a size", 'write rate = "1/2" or size = 1')
+
+    def check(self, space: DatasetSpace) -> None:
+        self.mechanism.check(self.samples or space)
+        if self.publishes_sample and not space.is_ordered:
+            rule = f"publishes positions, and the datasets of {space.name} have none"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
+        for dataset in itertools.islice(space.datasets(), 3):
+            if not space.units or len(cast("Any", space.presented(dataset))) != len(space.records(dataset, space.units[0])):
+                rule = "draws records, and a dataset of this space is no sequence of its records"
+                raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
+            self._samples(dataset, space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        chances = self._samples(space.dataset(dataset), space)
+        laws = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
+        parts = [laws[sample] if places is None else push_forward(laws[sample], _With(places)) for places, sample in chances]
+        return mixture(list(chances.values()), parts)
+
+    def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
+        """Every sample of a dataset with its probability, told apart by its positions when these are published."""
+        records, samples = cast("tuple[Any, ...]", dataset), self.samples or space
+        chances: dict[tuple[Any, Dataset], Fraction] = {}
+        for places, chance in self._drawn(len(records)):
+            key = (places if self.publishes_sample else None), samples.dataset([records[place] for place in places])
+            chances[key] = chances.get(key, Fraction(0)) + chance
+        return chances
+
+    def _drawn(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        """The positions of every sample of a number of records, with its probability."""
+        sizes = range(count + 1) if self.size is None else [min(self.size, count)]
+        amount = sum(math.comb(count, size) for size in sizes)
+        if amount > LISTED:
+            rule = f"has more than {LISTED} samples of {count} records"
+            raise NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records", value=amount)
+        for size in sizes:
+            chance = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)
+            for places in itertools.combinations(range(count), size) if chance else ():
+                yield places, chance
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Subsampled, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        response, one, two = RandomisedResponse(keep_probability=Fraction(3, 4)), BitVectors(length=1), BitVectors(length=2)
+        for published in (False, True):
+            yield cls(mechanism=response, size=1, samples=one, publishes_sample=published), two
+
+
+# --- what a free simulator asks of a mechanism ----------------------------------------------------
+
+
+def radius(laws: Sequence[FiniteLaw]) -> Number:
+    """The least epsilon such that one law Q has |ln(P_t(o)/Q(o))| <= epsilon for all laws P_t and outcomes o.
+
+    Q(o) has to lie between max_t P_t(o) e^-epsilon and min_t P_t(o) e^epsilon, and these have room for a law exactly when
+
+        epsilon >= 1/2 max over t, t' of mult(P_t, P_t'),
+        e^epsilon >= sum over o of max_t P_t(o),    e^epsilon >= 1 / sum over o of min_t P_t(o).
+
+    Infinite when two laws have different supports.
+
+    >>> law = FiniteLaw.bernoulli
+    >>> str(radius([law("1/4"), law("3/4")])), str(radius([law("1/100"), law("3/100")]))
+    ('ln(2)', '1/2*ln(3)')
+    """
+    support = {outcome for law in laws for outcome in law.support}
+    if any(len(law.support) < len(support) for law in laws):
+        return number("inf")
+    columns = [[law.probability(outcome) for law in laws] for outcome in support]
+    most, least = sum(map(max, columns), Fraction(0)), sum(map(min, columns), Fraction(0))
+    return max(diameter(laws) * number("1/2"), ln(most), ln(1 / least))
+
+
+def diameter(laws: Sequence[FiniteLaw]) -> Number:
+    """The largest distance `mult` of two of the laws: what a five-tuple sees of them.
+
+    >>> str(diameter([FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")]))
+    'ln(3)'
+    """
+    return max((Mult().between(one, two).upper for one in laws for two in laws), default=number(0))

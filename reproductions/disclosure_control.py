@@ -1,0 +1,153 @@
+"""What is true of disclosure control, as a page: ``python -m reproductions.disclosure_control > docs/disclosure-control.md``."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+from dpspec_census.disclosure.suppression import SUPPRESSED, CellSuppression
+from dpspec_census.disclosure.tables import small_space
+
+from dpspec.base.errors import count
+from dpspec.blocks.space import DatasetSpace
+from dpspec.extension import installed
+from dpspec.specfile import SpecDocument, read, spec_files
+from dpspec.verify.exhaustive import verify
+from dpspec.verify.verdict import Verdict
+
+THRESHOLDS = (2, 3)
+MOST = 6
+"""The suppressed tables that are compared are all of two regions and two ages with up to so many persons."""
+
+INTRODUCTION = """# Statistical disclosure control: what is true of each method
+
+Made by `python -m reproductions.disclosure_control > docs/disclosure-control.md`; a test keeps it.
+
+The methods by which agencies have protected tables and files for decades state no epsilon. They are mechanisms all the same: each
+has a law P_x, so the five blocks can be asked of it. Each line of the table is a file of `specs/disclosure`, judged by the exact
+engine on every pair of a small space; the claims filed as *refuted* are there because they are wrong, and the witness shows it.
+The output divergence is `mult` (pure differential privacy), the input divergence counts replaced records of the unit.
+
+* *What the mechanism can publish* as a universe: the datasets whose laws have the same support. Inside, a finite law has a finite
+  constant for every pair; between two of them the divergence is infinite. For a mechanism without randomness these are the level
+  sets of its output, and the constant is 0: it promises nothing about what it publishes, and everything about the rest (B-T10).
+* *One universe: the whole space* is what differential privacy usually asks for. None of these methods has a finite budget there.
+* The refuted claims state epsilon = 1000, to stand for any finite number: the constant found is infinity.
+"""
+
+READINGS = """
+## Two readings of cell keys
+
+With its record keys drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them with the
+records, so that the same cell is changed alike for ever; then whoever holds the file holds the keys, and the release is a
+function of the file (`kept-cell-key`). Protection by the first reading is protection against those who do not know the keys.
+Either way an empty cell stays empty and a change is bounded, so that the published number limits the true one with certainty.
+"""
+
+
+@attrs.frozen
+class Known:
+    """How much of what a rule suppresses is known after all, over all small tables.
+
+    Args:
+        threshold: of the rule.
+        outputs: how many different published tables have a suppressed cell, and their total not.
+        cells: how many suppressed cells these have.
+        audited: of how many the published numbers leave a single value.
+        told: of how many the published numbers, the rule and the program together do.
+    """
+
+    threshold: int
+    outputs: int
+    cells: int
+    audited: int
+    told: int
+
+
+def known(threshold: int) -> Known:
+    """What the auditor finds, beside what the level sets of the output say."""
+    tables = (("region", "age"), ("region",), ("age",), ())
+    mechanism, space = CellSuppression(tables=tables, threshold=threshold), small_space(most=MOST)
+    layout = mechanism.layout(space)
+    held: dict[Any, set[tuple[int, ...]]] = defaultdict(set)
+    for x in space.datasets():
+        held[tuple(itertools.chain.from_iterable(mechanism.output(x, space)))].add(
+            layout.published(mechanism.base_counts(x, space))
+        )
+    shown = [output for output in held if SUPPRESSED in output and output[-1] != SUPPRESSED]
+    places = [(output, place) for output in shown for place, number in enumerate(output) if number == SUPPRESSED]
+    audited = sum(exposure.is_known for output in shown for exposure in mechanism.audited(output, space))
+    told = sum(len({numbers[place] for numbers in held[output]}) == 1 for output, place in places)
+    return Known(threshold, len(shown), len(places), audited, told)
+
+
+def page(documents: Sequence[SpecDocument]) -> Iterator[str]:
+    """The lines of the page."""
+    yield INTRODUCTION
+    yield "| mechanism | universe | unit | claimed | filed as | constant found | pairs compared | witness |"
+    yield "|---|---|---|---|---|---|---|---|"
+    with click.progressbar(documents, label="judging", file=sys.stderr) as judged:
+        yield from (_row(document) for document in judged)
+    yield READINGS
+    yield from _suppression()
+
+
+def _row(document: SpecDocument) -> str:
+    spec = document.spec
+    if document.mechanism is None or document.claim is None:
+        raise ValueError(f"{document.id} has no mechanism or no claim")
+    verdict = verify(document.mechanism, spec)
+    if verdict.outcome.value != document.claim.verdict:
+        raise ValueError(f"{document.id} is {verdict.outcome.value}, and filed as {document.claim.verdict}")
+    pairs, told = sum(result.pairs for result in verdict.universes), len(verdict.universes) - len(verdict.vacuous)
+    cells = [
+        f"[{document.mechanism.name}](../specs/disclosure/{document.id}.dpspec.toml)", str(spec.multiverse),
+        str(spec.input_divergence.counted_unit()), str(spec.budget), document.claim.verdict, str(verdict.constant),
+        f"{pairs:,} in {count(told, 'universe')}", _witness(verdict, spec.space),
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def _witness(verdict: Verdict, space: DatasetSpace) -> str:
+    found = verdict.witness
+    if found is None or found.event is None:
+        return ""
+    left, right = space.in_words(found.left, found.right)
+    return f"{left} against {right}: {found.event.text} has probability {found.event.left} against {found.event.right}"
+
+
+def _suppression() -> Iterator[str]:
+    yield f"""## What suppression leaves open
+
+The auditor of `cell-suppression` takes the published numbers and looks for the least and the largest value of every suppressed
+cell. Complementary suppression is made so that it never finds a single value. But the attacker may know the rule, too: that
+sensitive cells hold less than the threshold, and by which program the others were chosen. Then what is left are the datasets
+with the same output. Over all tables of two regions by two ages with margins and up to {MOST} persons, of whose published tables
+those are counted that have a suppressed cell and show their total:
+
+| threshold | published tables | suppressed cells | known by the auditor | known to who knows rule and program |
+|---|---|---|---|---|"""
+    for found in map(known, THRESHOLDS):
+        yield f"| {found.threshold} | {found.outputs} | {found.cells} | {found.audited} | {found.told} |"
+    yield """
+The interval of an auditor is a statement about one attacker with no knowledge of the method; it is not a budget, and does not
+compose with a second release."""
+
+
+@click.command()
+@click.option("--specs", type=click.Path(file_okay=False, path_type=Path), default=Path("specs/disclosure"), show_default=True,
+              help="The directory of the specification files.")  # fmt: skip
+def main(specs: Path) -> None:
+    """Print what is true of each method of disclosure control as a Markdown page."""
+    documents = [read(path, installed().registry) for path in spec_files(specs)]
+    click.echo("\n".join(page(documents)))
+
+
+if __name__ == "__main__":
+    main()

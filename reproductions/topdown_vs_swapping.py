@@ -1,0 +1,491 @@
+"""What the comparison of TopDown with the swapping schemes of 2020 consists of: the setting, each scheme, and a telling pair.
+
+The arguments of the comparison of TopDown with swapping, as Markdown: what separates them, and every derivation.
+
+The text of the comparison of TopDown with swapping, as Markdown; `topdown_vs_swapping` computes what it says.
+
+TopDown against swapping for the 2020 Census, computed from the specification files and printed as a page:
+
+    python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md
+
+Every number on the page comes from a comparison, a yardstick or a ledger of this run (B-N1, B-N3); `comparison_page` is its text.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+import attrs
+import click
+from dpspec_census.swap_budget import SwappingBudget
+
+from dpspec import Comparison
+from dpspec.api import compare_specs, find_yardsticks, read_spec
+from dpspec.base.errors import IncompatibleBlocksError
+from dpspec.base.exact import Number
+from dpspec.base.params import evolve
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.checker.check import check_derivation
+from dpspec.compare.compare import Comparison
+from dpspec.compare.yardstick import Attack, Yardstick, YardstickSide, attacks
+from dpspec.extension import installed
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.ledger import Composition, Part, compose
+
+
+@attrs.frozen(kw_only=True)
+class Setting:
+    """What is assumed and chosen: the largest household, in persons, and the delta of approximate privacy."""
+
+    largest_household: int
+    delta: str
+
+
+@attrs.frozen(kw_only=True)
+class Scheme:
+    """One swapping scheme against TopDown.
+
+    Args:
+        name: of the scheme.
+        match: the attributes that form its strata.
+        swaps: its specification at swap rates 5 % and 50 %.
+        comparison: TopDown (left) with it at 5 % (right).
+        yardsticks: of TopDown as stated with it, at 5 % and 50 %.
+        parts: TopDown added up part by part, per household.
+        by_parts: of that with the scheme at 5 %.
+        accepted: of each common yardstick at 5 %, whether the checker accepts both derivations.
+    """
+
+    name: str
+    match: tuple[str, ...]
+    swaps: tuple[PrivacySpec, ...]
+    comparison: Comparison
+    yardsticks: tuple[tuple[Yardstick, ...], ...]
+    parts: Composition
+    by_parts: tuple[Yardstick, ...]
+    accepted: tuple[bool, ...]
+
+    @property
+    def common(self) -> tuple[Yardstick, ...]:
+        """The common yardsticks at swap rate 5 %."""
+        return tuple(one for one in self.yardsticks[0] if one.is_common)
+
+    def per_household(self, place: int = 0) -> Yardstick:
+        """The yardstick on all distances, in the output divergence of TopDown, at one of the two rates."""
+        return self._of(self.yardsticks[place], neighbours=False)
+
+    def per_household_by_parts(self) -> Yardstick:
+        return self._of(self.by_parts, neighbours=False)
+
+    def exchanged(self) -> tuple[Yardstick, Yardstick]:
+        """On neighbours: in the output divergence of TopDown, and in the one that is neither's own."""
+        near = [one for one in self.common if one.spec.input_divergence.is_neighbour_form]
+        own = (self.comparison.left.output_divergence, self.comparison.right.output_divergence)
+        return self._of(self.common, neighbours=True), next(one for one in near if one.spec.output_divergence not in own)
+
+    def _of(self, found: tuple[Yardstick, ...], *, neighbours: bool) -> Yardstick:
+        standard = self.comparison.left.output_divergence
+        common = (one for one in found if one.is_common and one.spec.output_divergence == standard)
+        return next(one for one in common if one.spec.input_divergence.is_neighbour_form == neighbours)
+
+
+@attrs.frozen(kw_only=True)
+class SchemePair:
+    """Two datasets in words, whether they share a universe of the swap, and how far apart they are."""
+
+    words: tuple[str, str]
+    together: bool
+    households: Number
+    persons: Number
+
+
+def told(value: Number | None) -> str:
+    """A number with two decimals, or as the whole number that it is.
+
+    >>> from dpspec.base.exact import ln, number
+    >>> told(number(1529)), told(ln(3))
+    ('1,529', '1.10')
+    """
+    if value is None:
+        return "none"
+    whole = not value.is_infinite and value.is_rational and value.as_fraction().denominator == 1
+    return f"{float(value):,.0f}" if whole else f"{float(value):,.2f}"
+
+
+# --- the arguments of the comparison of TopDown with swapping, as Markdown ------------------------
+
+
+def separations(schemes: Sequence[Scheme]) -> Iterator[str]:
+    """What keeps the one promise and breaks the other, scheme by scheme, in both directions."""
+    yield "## What separates them"
+    yield ""
+    yield "The engine refutes the second promise on the two datasets x and x', and verifies the first on a small instance; that"
+    yield "the first holds everywhere is the argument."
+    for scheme in schemes:
+        yield ""
+        yield f"### {scheme.name}"
+        yield ""
+        yield from _separation("TopDown, not swapping", scheme.comparison, forward=True)
+        yield from _separation("Swapping, not TopDown", scheme.comparison, forward=False)
+    yield ""
+
+
+def _separation(words: str, comparison: Comparison, *, forward: bool) -> Iterator[str]:
+    way = comparison.forward if forward else comparison.backward
+    found = way.separation
+    if found is None:
+        yield f"* **{words}:** {way.answer.value}."
+        return
+    left, right = comparison.right.space.in_words(found.left, found.right)
+    yield f"* **{words}:** {found.mechanism}."
+    yield f"  * keeps the first: {found.argument}"
+    yield f"  * x = {left}"
+    yield f"  * x' = {right}"
+    yield f"  * engine: {found.checks[0]}; {found.checks[1]}"
+
+
+def derivations(schemes: Sequence[Scheme]) -> Iterator[str]:
+    """Both sides of every common yardstick at swap rate 5 %; what is the same for several schemes stands once."""
+    accepted, asked = sum(sum(scheme.accepted) for scheme in schemes), sum(len(scheme.accepted) for scheme in schemes)
+    yield "## Derivations"
+    yield ""
+    yield "Every step has a citation. As data they come from `dpspec compare A B --yardstick --format json`, for files on one"
+    yield "space, and `dpspec check-derivation` reads them. Each of them was given to that checker, which shares no code with the"
+    yield f"search: it accepts {2 * accepted} of {2 * asked}."
+    found: dict[tuple[str, ...], list[str]] = {}
+    for scheme in schemes:
+        for one in scheme.common:
+            where = f"### Per unit of {one.spec.input_divergence}, {one.spec.output_divergence.name}"
+            for words, side in (("TopDown", one.left), ("swapping", one.right)):
+                found.setdefault((where, words, *_side(side)), []).append(scheme.name)
+    headed: dict[str, list[str]] = {}
+    for (where, words, *steps), names in found.items():
+        held = "all schemes" if len(names) == len(schemes) else ", ".join(names)
+        headed.setdefault(where, []).extend([f"* {words}, {held}: {steps[0]}", *steps[1:]])
+    for where, lines in headed.items():
+        yield from ("", where, "", *lines)
+    yield ""
+
+
+def _side(side: YardstickSide) -> Iterator[str]:
+    yield f"{side.derivation.premise.budget.parameter} = {told(side.derivation.premise.budget.uniform())} as stated"
+    for step in side.derivation.steps:
+        budget, constant = step.after.budget, step.parameters.get("constant")
+        factor = f", factor {constant}" if constant is not None else ""
+        tight = ", tight" if step.rule in side.tight else ""
+        yield f"  * `{step.rule}`{factor}{tight}: {budget.parameter} = {told(budget.uniform())} [{step.citation}]"
+
+
+# --- comparison page ------------------------------------------------------------------------------
+
+
+def page(schemes: Sequence[Scheme], pairs: Sequence[SchemePair], setting: Setting) -> str:
+    """The whole page."""
+    parts = [_answer(schemes, pairs[0], setting), _stated(schemes), _assumed(setting), _per_household(schemes, setting)]
+    parts += [_by_parts(schemes[0], setting), _exchanged(schemes, setting), _per_person(schemes[0], pairs), _attackers(schemes)]
+    return "\n".join(itertools.chain(*parts, separations(schemes), derivations(schemes)))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def _span(values: Iterable[Number | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{told(min(known))} to {told(max(known))}"
+
+
+def _break_even(one: Yardstick) -> int:
+    """The largest N at which TopDown's stated rho per household, rho N^2, is at most that of the swap."""
+    rho, swap = one.left.derivation.premise.budget.uniform(), one.right.budget
+    if rho is None or swap is None:
+        raise ValueError("both budgets are single numbers in the files of the 2020 Census")
+    return next(n for n in itertools.count() if rho * (n + 1) ** 2 > swap)
+
+
+def _answer(schemes: Sequence[Scheme], pair: SchemePair, setting: Setting) -> Iterator[str]:
+    firsts = [scheme.per_household() for scheme in schemes]
+    ways = [way for scheme in schemes for way in (scheme.comparison.forward, scheme.comparison.backward)]
+    separated, evens = sum(way.separation is not None for way in ways), [_break_even(one) for one in firsts]
+    topdown, most = schemes[0].comparison.left, setting.largest_household
+    rho, parts = told(topdown.budget.uniform()), told(schemes[0].per_household_by_parts().left.budget)
+    epsilons = _span(scheme.swaps[0].budget.uniform() for scheme in schemes)
+    swapped, link = _span(one.right.budget for one in firsts), "#yardstick-1-zero-concentrated-privacy-per-household"
+    yield f"""# TopDown or swapping for the 2020 Census: which promise is stronger?
+
+This page is what `python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md` prints. Its numbers are computed
+from the files in `specs/` (sources: B-N1 to B-N3, B-T10, B-T11, B-T13) and rounded to two decimals; nothing is measured on
+census data.
+
+## The answer
+
+* **Neither promise contains the other.** The question was asked of {len(schemes)} swapping schemes, in both directions. In
+  {separated} of {len(ways)} cases there is a mechanism that keeps the one promise and breaks the other, run by the exact engine
+  ([what separates them](#what-separates-them)).
+* **The printed numbers must not be compared.** TopDown's rho = {rho} is zero-concentrated privacy per person. Swapping's epsilon
+  = {epsilons} (swap rate 5 %) is pure privacy per household, given more facts that are published exactly.
+* **In one common unit the order depends on the size of households.** Among datasets that agree on all that swapping publishes
+  exactly, both promises imply zero-concentrated privacy *per household*. Assuming that no household has more than
+  N = {most} persons, what is derived is rho = {told(firsts[0].left.budget)} from TopDown's and rho =
+  {swapped} from swapping's ([yardstick 1]({link})).
+  TopDown's is the smaller one {_up_to(evens)}. These are upper bounds
+  by the known rules, not the least numbers that hold.
+* **That unit leaves out what separates them.** Swapping publishes exactly how many households of each composition a stratum has
+  and promises nothing about it; TopDown covers it with noise. No budget shows this.
+* **Per person** TopDown states rho = {rho}; swapping has no finite budget: it allows two datasets at person distance
+  {pair.persons} to be told apart ([per person](#per-person)).
+* **Neither number stops one attacker** who tests whether two given households have exchanged their places
+  ([one attacker](#one-attacker)).
+* **TopDown's number is the stated one.** As stated, per person, it is refuted for the mechanism, because person records do
+  not tell which housing units are vacant (B-X6). Added up part by part, persons and housing units each in their own unit, the
+  four files spend rho = {parts} per household under the same assumption ([TopDown by parts](#topdown-by-parts)).
+"""
+
+
+def _stated(schemes: Sequence[Scheme]) -> Iterator[str]:
+    topdown = schemes[0].comparison.left
+    rho = told(topdown.budget.uniform())
+    yield f"""## The promises as stated
+
+**TopDown**, P.L. 94-171 and DHC together: rho = {rho} of zero-concentrated privacy (`d-nor`), per unit of
+`{topdown.input_divergence}`, given these facts, published exactly:
+"""
+    yield from (f"* {invariant}" for invariant in topdown.multiverse.invariants or ())
+    yield """
+**Swapping**: epsilon of pure privacy (`mult`), per unit of `hamming (household)`, given two exact tables of households, strata by
+members and strata by place. Strata are the printed variables and the kind of unit; epsilon is that of the swapping theorem
+for the algorithm that draws derangements (B-T11), with the stratum size b that is printed.
+"""
+    head = ("scheme", "strata", "b", "epsilon at 5 %", "epsilon at 50 %", "TopDown implies it", "it implies TopDown")
+    yield from _table(head, (_scheme_row(scheme) for scheme in schemes))
+
+
+def _scheme_row(scheme: Scheme) -> tuple[str, ...]:
+    stratum = getattr(scheme.swaps[0].budget, "largest_stratum", 0)
+    ways = (scheme.comparison.forward, scheme.comparison.backward)
+    answers = ["yes" if way.derivation is not None else "unknown" if way.separation is None else "no" for way in ways]
+    return (
+        scheme.name,
+        " x ".join(scheme.match),
+        f"{stratum:,}",
+        *(told(swap.budget.uniform()) for swap in scheme.swaps),
+        *answers,
+    )
+
+
+def _up_to(evens: Sequence[int]) -> str:
+    """For which N, by the largest one of each scheme."""
+    if min(evens) == 0:
+        return f"for N up to {max(evens)} in some schemes, and for no N in others" if max(evens) else "for no N"
+    return f"only for N up to {min(evens)} or {max(evens)}, depending on the scheme"
+
+
+def _assumed(setting: Setting) -> Iterator[str]:
+    yield f"""## What is assumed
+
+* *Stated largest household: N = {setting.largest_household} persons.* Stated means: a parameter of this page
+  (`--largest-household N`), our choice and no fact of a source. Datasets with a larger household are left out of both
+  yardsticks. Group quarters are households of this space too, and the assumption covers them.
+* *One dataset space.* Where a scheme matches on household size, TopDown is restated on the space with that attribute: TopDown
+  does not look at it, and forgetting it changes none of its invariants and makes no person distance larger.
+* *Swapping's b is that of the 2020 file.* In a universe with a larger stratum the same swap rate gives a larger epsilon (B-S6).
+* *Strongest means derived.* A yardstick's budget is the least that the registered rules derive, one step for each block. Steps
+  marked tight are attained by some mechanism; that the whole chain is, is not claimed.
+"""
+
+
+def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
+    most = setting.largest_household
+    yield f"""## Yardstick 1: zero-concentrated privacy per household
+
+Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
+TopDown; `hamming (household)`; `d-nor`. All numbers are rho. One household replaced changes at most N = {most} persons, so
+TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
+imply the larger number of a row.
+"""
+    head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)", "TopDown as stated is the smaller one for N up to")  # fmt: skip  # noqa: E501
+    rows = []
+    for scheme in schemes:
+        first, second, parts = scheme.per_household(0), scheme.per_household(1), scheme.per_household_by_parts()
+        numbers = (first.right.budget, second.right.budget, first.left.budget, parts.left.budget, first.spec.budget.uniform())
+        rows.append((scheme.name, *map(told, numbers), str(_break_even(first) or "none")))
+    yield from _table(head, rows)
+
+
+def _by_parts(scheme: Scheme, setting: Setting) -> Iterator[str]:
+    yield f"""### TopDown by parts
+
+Each file in its own unit, led to households of at most {setting.largest_household} persons inside TopDown's universes;
+there {scheme.parts.rule} ({scheme.parts.citation}).
+"""
+    rows = [
+        (line.part.id, told(line.part.spec.budget.uniform()), f"`{line.part.spec.input_divergence}`", told(line.amount))
+        for line in scheme.parts.lines
+    ]
+    total = told(scheme.parts.spec.budget.uniform())
+    yield from _table(("file", "rho as stated", "per unit of", "rho per household"), [*rows, ("together", "", "", total)])
+
+
+def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
+    near = schemes[0].exchanged()[0].spec
+    yield f"""## Yardstick 2: two households exchange their places
+
+Inside the swap's universes no two datasets differ in one household alone (B-S2). The nearest ones that small datasets show
+are those in which two households have exchanged their places, `{near.input_divergence}`. An (epsilon, delta) follows
+for such neighbours only; here delta = {setting.delta}. Swapping's numbers are those of a worst pair, randomised response at
+2 epsilon; TopDown's are bounds: rho times N^2 and 2^2, and epsilon from that rho by the best known formula.
+"""
+    head = ("scheme", "rho, swapping at 5 %", "rho, TopDown as stated", "epsilon, swapping at 5 %", "epsilon, TopDown as stated")
+    rows = []
+    for scheme in schemes:
+        one, other = scheme.exchanged()
+        rows.append((scheme.name, *(told(side.budget) for side in (one.right, one.left, other.right, other.left))))
+    yield from _table(head, rows)
+
+
+def _per_person(scheme: Scheme, pairs: Sequence[SchemePair]) -> Iterator[str]:
+    topdown, pair, shared = scheme.comparison.left, pairs[0], sum(one.together for one in pairs)
+    rho = told(topdown.budget.uniform())
+    yield f"""## Per person
+
+TopDown states rho = {rho} per unit of `{topdown.input_divergence}`, also in the smaller universes of the swap.
+
+Swapping has no finite budget per person, in any standard that tells equal laws from others. The two datasets below have the
+same persons at each place and differ in who lives with whom. They share a universe of the swap in {shared} of {len(pairs)}
+schemes, at household distance {pair.households} and person distance {pair.persons}. Swapping's promise allows a mechanism that
+tells them apart (randomised response to "is it x?", which spends epsilon on one unit of household distance), and no multiple of
+a distance 0 covers that (B-S5). TopDown's promise per person, as stated, lets nothing depend on who lives with whom beyond what
+the persons show.
+"""
+    yield from (f"* {letter} = {words}" for letter, words in zip(("x", "x'"), pair.words, strict=True))
+    yield ""
+
+
+def _attackers(schemes: Sequence[Scheme]) -> Iterator[str]:
+    yield """## One attacker
+
+The attacker tests two given datasets of one universe in which two households have exchanged their places, with 5 % false
+alarms. Power is the largest over all mechanisms that keep the promise; odds are those of the one dataset against the other.
+"""
+    rows = []
+    for scheme in schemes:
+        near = next(pair for pair in attacks(scheme.yardsticks[0]) if pair[0].spec.input_divergence.is_neighbour_form)
+        rows.append((scheme.name, *(word for attack in near for word in (_power(attack), _odds(attack)))))
+    head = ("scheme", "power, TopDown as stated", "posterior / prior odds", "power, swapping at 5 %", "posterior / prior odds")
+    yield from _table(head, rows)
+
+
+def _power(attack: Attack) -> str:
+    if attack.power is None:
+        return "not known"
+    top = float(attack.power.upper)
+    return "no bound below 1 - 10^-6" if top > 1 - 1e-6 else f"at most {top:.6f}"
+
+
+def _odds(attack: Attack) -> str:
+    return "no bound" if attack.loss is None else f"at most e^{told(attack.loss)}"
+
+
+# --- topdown vs swapping --------------------------------------------------------------------------
+
+
+TOPDOWN = "topdown-2020-pl-dhc"
+PARTS = ("topdown-2020-pl-persons", "topdown-2020-pl-housing-units", "topdown-2020-dhc-persons", "topdown-2020-dhc-housing-units")
+SCHEMES = (
+    "state-county", "state-size-county", "county-tract", "county-size-tract", "blockgroup-block", "blockgroup-size-block",
+)  # fmt: skip
+"""The rows of B-N3, in their order."""
+RATES = (Fraction(1, 20), Fraction(1, 2))
+LARGEST = 10
+"""The default of the largest household: our choice, as in specs/ledger-2020; the sources state none."""
+
+
+def scheme(name: str, specs: Path, setting: Setting) -> Scheme:
+    """One swapping scheme against TopDown: comparison, yardsticks at both swap rates, and TopDown by its parts."""
+    swap = read_spec(specs / f"swapping-2020-{name}.dpspec.toml").spec
+    topdown = read_spec(specs / f"{TOPDOWN}.dpspec.toml").spec.replace(space=swap.space)
+    budget = cast("SwappingBudget", swap.budget)
+    swaps = tuple(swap.replace(budget=evolve(budget, swap_rate=rate)) for rate in RATES)
+    found = tuple(_yardsticks(topdown, one, setting) for one in swaps)
+    parts = together(swap, specs, setting)
+    return Scheme(
+        name=name,
+        match=budget.match,
+        swaps=swaps,
+        comparison=compare_specs(topdown, swap),
+        yardsticks=found,
+        parts=parts,
+        by_parts=_yardsticks(parts.spec, swap, setting),
+        accepted=tuple(_accepted(one) for one in found[0] if one.is_common),
+    )
+
+
+def _yardsticks(left: PrivacySpec, right: PrivacySpec, setting: Setting) -> tuple[Yardstick, ...]:
+    return find_yardsticks(left, right, largest_household=setting.largest_household, at={"delta": setting.delta})
+
+
+def _accepted(one: Yardstick) -> bool:
+    """Whether the checker, which shares no code with the search, accepts both derivations."""
+    return all(check_derivation(proof.data(installed().registry)).accepted for proof in one.proofs())
+
+
+def together(swap: PrivacySpec, specs: Path, setting: Setting) -> Composition:
+    """What the four TopDown releases promise together per household: persons times N, housing units as they are."""
+    space = _limited(swap.space, setting)
+    parts = [read_spec(specs / f"{name}.dpspec.toml") for name in PARTS]
+    stated = [Part(id=part.id, spec=part.spec.replace(space=space)) for part in parts]
+    return compose(stated, like=stated[0].spec.replace(input_divergence=swap.input_divergence))
+
+
+def _limited(space: DatasetSpace, setting: Setting) -> DatasetSpace:
+    limited = space.with_most("person", "household", setting.largest_household)
+    if limited is None:
+        raise IncompatibleBlocksError("space", "has no persons in households", "give the files of the census", value=space.name)
+    return limited
+
+
+def exchange(comparison: Comparison) -> SchemePair:
+    """Two datasets of one swapping universe with the same persons at each place, living together differently."""
+    swap = comparison.right
+    place = {a.name: next(a.values()) for a in swap.space.own_attributes("household")}
+    place |= {"size": "2"} if "size" in place else {}
+
+    def household(block: str, *persons: list[str]) -> list[object]:
+        return [list({**place, "block": block}.values()), list(persons)]
+
+    one, two = ["0", "0"], ["1", "0"]
+    left = [household("0", one, one), household("0", two, two), household("1", one, two), household("1", one, two)]
+    right = [household("0", one, two), household("0", one, two), household("1", one, one), household("1", two, two)]
+    datasets: tuple[Dataset, Dataset] = (swap.space.dataset(left), swap.space.dataset(right))
+    persons = comparison.left.input_divergence
+    return SchemePair(
+        words=swap.space.in_words(*datasets),
+        together=swap.multiverse.share_universe(*datasets, swap.space),
+        households=swap.input_divergence.distance(*datasets, swap.space),
+        persons=persons.distance(*datasets, swap.space),
+    )
+
+
+@click.command()
+@click.option("--largest-household", type=click.IntRange(1), default=LARGEST, show_default=True, help="Assumed: no more persons.")
+@click.option("--delta", default="1e-10", show_default=True, help="Of approximate privacy, in (0, 1).")
+@click.option("--specs", type=click.Path(file_okay=False, path_type=Path), default=Path("specs"), show_default=True,
+              help="The directory of the specification files.")  # fmt: skip
+def main(largest_household: int, delta: str, specs: Path) -> None:
+    """Print the comparison of TopDown with the six swapping schemes of the 2020 Census as a Markdown page."""
+    setting = Setting(largest_household=largest_household, delta=delta)
+    with click.progressbar(SCHEMES, label="comparing", file=sys.stderr) as names:
+        schemes = tuple(scheme(name, specs, setting) for name in names)
+    click.echo(page(schemes, [exchange(single.comparison) for single in schemes], setting), nl=False)
+
+
+if __name__ == "__main__":
+    main()

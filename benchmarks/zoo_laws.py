@@ -251,8 +251,12 @@ def laws(zoo: Any) -> dict[str, Given]:
             "the noisy counts, before post-processing", lambda x: product([TwoSidedGeometricLaw(c, "1/2") for c in counts(x, 3)])
         ),
         "P69": Given("the nearer of two, in closed form", lambda x: Shifted(len(x), nearer_of_two), 6),
-        "P70": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])),
-        "P71": Given("n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])),
+        "P70": Given(
+            "n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])
+        ),
+        "P71": Given(
+            "n exact, two-sided geometric", lambda x: product([FiniteLaw.point(len(x)), TwoSidedGeometricLaw(sum(x), 1)])
+        ),
         "P72": Given(
             "Laplace(clipped sum, 1), or NaN",
             lambda x: FiniteLaw.point("NaN") if any(v != v for v in x) else LaplaceLaw(clipped(x, 0, 1), 1),

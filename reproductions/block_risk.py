@@ -102,7 +102,9 @@ def released_counts(rho: NumberLike | None = None) -> tuple[RiskEntry, ...]:
         made.append(RiskEntry(table="Z-N2.4", place=f"probability of {row.released}", value=row.mass, printed=mass))
         for kind, values, printed in (("posterior", row.posteriors, (*posteriors, "")), ("risk", row.risks, risks)):
             for prior, value, text in zip(PRIORS, values, printed, strict=True):
-                made.append(RiskEntry(table="Z-N2.4", place=f"{kind} at {row.released}, prior {prior}", value=value, printed=text))
+                made.append(
+                    RiskEntry(table="Z-N2.4", place=f"{kind} at {row.released}, prior {prior}", value=value, printed=text)
+                )
     return tuple(made)
 
 
@@ -114,7 +116,9 @@ def marginal_risks(rho: NumberLike | None = None) -> tuple[RiskEntry, ...]:
         value = block.marginal_posterior(spent, prior)
         made.append(RiskEntry(table="Z-N2.5", place=f"posterior, prior {prior}", value=value, printed=posterior))
         made.append(
-            RiskEntry(table="Z-N2.5", place=f"risk, prior {prior}", value=value.scaled(Fraction(1) / Fraction(prior)), printed=risk)
+            RiskEntry(
+                table="Z-N2.5", place=f"risk, prior {prior}", value=value.scaled(Fraction(1) / Fraction(prior)), printed=risk
+            )
         )
     return tuple(made)
 

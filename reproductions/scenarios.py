@@ -231,7 +231,9 @@ class ScenarioLine:
         return abs(self.printed_rho - self.rho) <= Fraction(1, 1000)
 
 
-def compared(names: Collection[str] = tuple(CASES), levels: Collection[str] = ("0.01", "0.05", "0.10")) -> tuple[ScenarioLine, ...]:
+def compared(
+    names: Collection[str] = tuple(CASES), levels: Collection[str] = ("0.01", "0.05", "0.10")
+) -> tuple[ScenarioLine, ...]:
     """The scenarios with their rho and powers recomputed beside what is printed (K-N11, K-O54, K-O55, K-E7)."""
     return tuple(
         ScenarioLine(

@@ -24,7 +24,6 @@ import attrs
 import click
 from dpspec_census.swap_budget import SwappingBudget
 
-from dpspec import Comparison
 from dpspec.api import compare_specs, find_yardsticks, read_spec
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import Number

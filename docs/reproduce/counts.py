@@ -33,7 +33,12 @@ def page() -> Page:
     exact, chain = (success(ATTACK, (1, 1), method=method, region=region) for method in BetMethod)
     cases = [
         ("success, x2 = 1", success(ATTACK, (1, 1)).right, success(ATTACK, (1, 1), method=BetMethod.NO_NESTING).right, "59.5%"),
-        ("success, x2 = 10", success(ATTACK, (1, 10)).right, success(ATTACK, (1, 10), method=BetMethod.NO_NESTING).right, "59.05%"),
+        (
+            "success, x2 = 10",
+            success(ATTACK, (1, 10)).right,
+            success(ATTACK, (1, 10), method=BetMethod.NO_NESTING).right,
+            "59.05%",
+        ),
         ("mass of the region", exact.mass, chain.mass, "over 99%"),
         ("corrected there", exact.corrected, chain.corrected, "2.48%"),
         ("spoiled there", exact.spoiled, chain.spoiled, "1.83%"),

@@ -93,7 +93,9 @@ def membership_charts(loss: Bracket) -> tuple[CurvePanel, ...]:
     priors = [Fraction(k, 50) for k in range(1, 50)]
     return (
         CurvePanel(title="Z-F5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
-        CurvePanel(title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)),
+        CurvePanel(
+            title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)
+        ),
         CurvePanel(
             title="Z-F5.4, Z-F5.5: daily releases of rho = 1/100",
             axis="days",

@@ -115,7 +115,9 @@ def permuted(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream
     return shuffled(words_at, places, groups, stream)
 
 
-def deranged(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers, streams: tuple[int, int]) -> Indices:
+def deranged(
+    words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers, streams: tuple[int, int]
+) -> Indices:
     """The same by a uniform derangement of each group; no group has exactly one element.
 
     Args:

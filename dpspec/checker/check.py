@@ -315,9 +315,7 @@ def _approximate_groups(before: JsonTable, after: JsonTable, parameters: JsonTab
     kinds = {spec["output_divergence"]["type"] for spec in (before, after)}
     need(kinds == {"mult-delta"}, "the output divergence is not that of approximate privacy")
     known = input_constant({**given, "type": "path"}, new, before["space"])
-    need(
-        known is not None and at_most(known, read(steps)), f"one new neighbour is not known to be at most {steps} old ones away"
-    )
+    need(known is not None and at_most(known, read(steps)), f"one new neighbour is not known to be at most {steps} old ones away")
     old, allowed = _uniform(before), _uniform(after)
     need(within_numbers([read(steps), old], allowed), f"the budget is below {steps} times the old one")
     given_delta, delta = (read(spec["output_divergence"]["delta"]) for spec in (before, after))

@@ -160,7 +160,9 @@ def _read(text: Any) -> ExactValue:
         if match is None or match.end() == place or not (match[2] or match[3]) or (place and not match[1]):
             raise ValueError(f"{text!r} is no number")
         sign = -1 if match[1] == "-" else 1
-        parts.append((sign * _fraction(match[2] or "1"), _logarithm(_fraction(match[3])) if match[3] else ExactValue(Fraction(1))))
+        parts.append(
+            (sign * _fraction(match[2] or "1"), _logarithm(_fraction(match[3])) if match[3] else ExactValue(Fraction(1)))
+        )
         place = match.end()
     if not parts:
         raise ValueError("an empty text is no number")

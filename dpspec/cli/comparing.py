@@ -117,7 +117,11 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
         )  # fmt: skip
         stand = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    say(json.document("compare", code, words.order_data(found, names, registry, stand)) if as_json else words.order_text(found, names, stand))
+    say(
+        json.document("compare", code, words.order_data(found, names, registry, stand))
+        if as_json
+        else words.order_text(found, names, stand)
+    )
     return code
 
 
@@ -164,7 +168,11 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
 
     found = check_file(path, trust)
     code = 0 if found.accepted else 1
-    say(json.document("check-derivation", code, derivation.derivation_data(path, found)) if as_json else derivation.derivation_text(path, found))
+    say(
+        json.document("check-derivation", code, derivation.derivation_data(path, found))
+        if as_json
+        else derivation.derivation_text(path, found)
+    )
     return code
 
 
@@ -263,7 +271,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
     if picture is not None:
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
-    say(json.document("risk", code, words.risk_data(report, found, stands)) if as_json else words.risk_text(report, found, stands))
+    say(
+        json.document("risk", code, words.risk_data(report, found, stands)) if as_json else words.risk_text(report, found, stands)
+    )
     return code
 
 

@@ -274,7 +274,9 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
     known = {rule.name: rule for rule in rules if isinstance(rule, Conversion)}
     near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form and step.rule in known]
     ends = [(step.rule, step.before.output_divergence, step.after.output_divergence) for step in near]
-    return YardstickSide(derivation=derivation, tight=tuple(name for name, start, end in ends if known[name].attained(start, end)))
+    return YardstickSide(
+        derivation=derivation, tight=tuple(name for name, start, end in ends if known[name].attained(start, end))
+    )
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str) -> Iterator[str]:

@@ -126,7 +126,9 @@ def _core() -> _FoundPlugins:
 
 
 def _local(name: str, module: Any) -> _FoundPlugins:
-    return _FoundPlugins(provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), module=lambda: module)
+    return _FoundPlugins(
+        provenance=Provenance(plugin=name, distribution="local code", version="(not installed)"), module=lambda: module
+    )
 
 
 def _discover(names: Sequence[str] | None) -> list[_FoundPlugins]:

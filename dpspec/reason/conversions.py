@@ -108,7 +108,9 @@ def paths(
     return tuple(sorted(best.values(), key=lambda path: _rank(path, known)))
 
 
-def _walk(arrows: Sequence[Conversion], so_far: ConversionPath, value: Bracket, goal: OutputDivergence) -> Iterator[ConversionPath]:
+def _walk(
+    arrows: Sequence[Conversion], so_far: ConversionPath, value: Bracket, goal: OutputDivergence
+) -> Iterator[ConversionPath]:
     here = so_far.legs[-1].target if so_far.legs else so_far.source
     visited = {so_far.source.name, *(leg.target.name for leg in so_far.legs)}
     for arrow in arrows:

@@ -238,8 +238,8 @@ def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     inner, outer = premise.input_divergence.counted_unit(), conclusion.input_divergence.counted_unit()
     if inner is None or outer is None or inner == outer:
         return
-    for count in (2**exponent for exponent in range(11)):
-        for pair in conclusion.space.exchanges(inner, outer, count):
+    for changed in (2**exponent for exponent in range(11)):
+        for pair in conclusion.space.exchanges(inner, outer, changed):
             if conclusion.multiverse.share_universe(*pair, conclusion.space) and not conclusion.distance(*pair).is_infinite:
                 yield pair
 
@@ -498,7 +498,9 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
         if all(_follows(premise, goal, row, converted) for row in wanted):
             return Step(
                 rule=PAIRWISE_RULE,
-                block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+                block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace(
+                    "_", " "
+                ),
                 before=premise,
                 after=goal,
                 reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),

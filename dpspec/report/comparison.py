@@ -195,7 +195,8 @@ def _relation(found: Comparison) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
     style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
     words = {
-        Implication.IMPLIES: "A implies B", Implication.IMPLIED_BY: "A is implied by B", Implication.EQUIVALENT: "A and B are equivalent",
+        Implication.IMPLIES: "A implies B", Implication.IMPLIED_BY: "A is implied by B",
+        Implication.EQUIVALENT: "A and B are equivalent",
         Implication.INCOMPARABLE: "A and B are incomparable", Implication.UNKNOWN: "unknown",
     }[relation]  # fmt: skip
     sentence = _SENTENCES[relation]

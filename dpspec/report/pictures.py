@@ -352,10 +352,13 @@ class DiagramBox:
     text: str = ""
 
 
-def diagram_svg(columns: Mapping[str, Sequence[DiagramBox]], arrows: Sequence[tuple[str, str]], title: str, caption: str = "") -> str:
+def diagram_svg(
+    columns: Mapping[str, Sequence[DiagramBox]], arrows: Sequence[tuple[str, str]], title: str, caption: str = ""
+) -> str:
     """A picture of headed columns of boxes, with an arrow from box to box for each pair of keys; a caption says what it means.
 
-    >>> picture = diagram_svg({"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}, [("a", "b")], "A before B")
+    >>> rows = {"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}
+    >>> picture = diagram_svg(rows, [("a", "b")], "A before B")
     >>> picture.startswith("<diagram_svg"), picture.count("<rect"), picture.count("marker-end")
     (True, 3, 1)
     """
@@ -386,7 +389,8 @@ def diagram_svg(columns: Mapping[str, Sequence[DiagramBox]], arrows: Sequence[tu
 
 
 def _box(box: DiagramBox, x: int, y: int, fill: str) -> Iterator[str]:
-    yield f'<g><title>{escape(box.text or box.title)}</title><rect x="{x}" y="{y}" width="{NODE_WIDTH}" height="{NODE_HEIGHT}" rx="6" '
+    size = f'width="{NODE_WIDTH}" height="{NODE_HEIGHT}"'
+    yield f'<g><title>{escape(box.text or box.title)}</title><rect x="{x}" y="{y}" {size} rx="6" '
     yield f'fill="{fill}" stroke="#999"/><text x="{x + 10}" y="{y + 22}" font-weight="bold" '
     yield f'font-size="{max(6, min(14, 340 // max(1, len(box.title))))}">{escape(box.title)}</text>'
     for line, words in enumerate(textwrap.wrap(box.text, LETTERS, max_lines=2, placeholder="\N{HORIZONTAL ELLIPSIS}")):

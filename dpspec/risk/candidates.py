@@ -341,7 +341,9 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
         raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
     scope = "all" if complete else "only"
-    return CandidatePairs(pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets")
+    return CandidatePairs(
+        pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets"
+    )
 
 
 def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
@@ -371,7 +373,9 @@ def relative_risk(likelihood_ratio: Fraction, theta: Fraction) -> Fraction:
     return likelihood_ratio / (likelihood_ratio * theta + 1 - theta)
 
 
-def likelihood(mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable) -> Fraction:
+def likelihood(
+    mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable
+) -> Fraction:
     """Pr(T = outcome | secret), averaged over the prior given the secret.
 
     Raises:
@@ -383,7 +387,9 @@ def likelihood(mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, s
     return sum((mass * _probability(mechanism, space, x, outcome) for x, mass in held.items()), Fraction(0)) / sum(held.values())
 
 
-def likelihood_ratio(mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable) -> Fraction:
+def likelihood_ratio(
+    mechanism: Mechanism, space: DatasetSpace, prior: PriorWeights, secret: SecretEvent, outcome: Hashable
+) -> Fraction:
     """LR(t) of a secret against its contrary; raises ParameterError where the contrary rules the outcome out."""
     against = likelihood(mechanism, space, prior, lambda x: not secret(x), outcome)
     if not against:

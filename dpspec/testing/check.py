@@ -199,7 +199,7 @@ class Check:
         return ""
 
 
-CheckFunction = TypeVar("Function", bound=Callable[[Any, Context], str | None])
+CheckFunction = TypeVar("CheckFunction", bound=Callable[[Any, Context], str | None])
 _ALL: dict[str, Check] = {}
 
 

@@ -328,7 +328,9 @@ class _Walk:
                 classes.setdefault(distance, []).append((left, right))
         return classes
 
-    def _turns(self, universe: Universe, classes: dict[Number, list[IndexPair]], table: LawMatrix | None) -> tuple[Permutation, ...]:
+    def _turns(
+        self, universe: Universe, classes: dict[Number, list[IndexPair]], table: LawMatrix | None
+    ) -> tuple[Permutation, ...]:
         """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score."""
         first = next(iter(classes.values()), [])[:1]
         if table is None or not first or table.farthest(first, self.spec.output_divergence) is not None:
@@ -350,7 +352,12 @@ class _Walk:
         return ([place] for place in range(len(pairs)))
 
     def _telling(
-        self, distance: Number, pairs: Sequence[IndexPair], groups: Iterable[list[int]], datasets: Sequence[Dataset], bound: Number
+        self,
+        distance: Number,
+        pairs: Sequence[IndexPair],
+        groups: Iterable[list[int]],
+        datasets: Sequence[Dataset],
+        bound: Number,
     ) -> Iterator[int]:
         """The places of the pairs that settle one distance: the leaders of the groups.
 

@@ -238,7 +238,6 @@ Ends = tuple[Fraction | None, Fraction | None]
 """low <= number < high, None for no end."""
 
 
-
 def form(output: Any) -> Form:
     """An output as a form; the outcome of a law, too, whether it is written plainly or as what is observed.
 

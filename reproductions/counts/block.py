@@ -468,7 +468,9 @@ def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[n
 # --- the uniqueness attacker ----------------------------------------------------------------------
 
 
-def uniqueness_posterior(released: Sequence[int], rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64) -> Bracket:
+def uniqueness_posterior(
+    released: Sequence[int], rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64
+) -> Bracket:
     """sigma(logit p + sum_j rho_j (2 x_j* - 1)): the belief in the right guess after one released count at each level (2.12).
 
     Args:

@@ -391,7 +391,9 @@ class Success:
     mass: float
 
 
-def success(attack: TwoLevels, truth: tuple[int, int], *, method: BetMethod = BetMethod.EXACT, region: BetRegion | None = None) -> Success:
+def success(
+    attack: TwoLevels, truth: tuple[int, int], *, method: BetMethod = BetMethod.EXACT, region: BetRegion | None = None
+) -> Success:
     """The success of the attacker when the counts of the block and of the group are `truth`.
 
     Args:

@@ -1,6 +1,6 @@
 """Specification files, mutated: bytes, words, keys, types, depths, sizes and letters.
 
-    python tests/attacks/mutating.py COUNT [SEED]     reads that many and says what came of them, a thousand to a seed
+python tests/attacks/mutating.py COUNT [SEED]     reads that many and says what came of them, a thousand to a seed
 """
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Random plain programs: draws, arithmetic, branches, loops, redraws, early returns and errors, as the text of a module."""
 
 from __future__ import annotations
@@ -54,11 +53,25 @@ class Writer:
                 lines += [f"{pad}else:", *self.block(depth + 1, 1, loops=loops)]
             return lines
         if kind == "for":
-            return [f"{pad}for step in range({self.lot.randint(1, 3)}):", *self.block(depth + 1, 1, loops=1), f"{pad}    {name} = ({name} + step) % 4"]
+            return [
+                f"{pad}for step in range({self.lot.randint(1, 3)}):",
+                *self.block(depth + 1, 1, loops=1),
+                f"{pad}    {name} = ({name} + step) % 4",
+            ]
         if kind == "redraw":
             draw = self.lot.choice(["int(rng.integers(3))", "int(rng.integers(1, 5))", "int(rng.random() < 0.25)"])
-            return [f"{pad}while True:", f"{pad}    {name} = {draw}", f"{pad}    if {name} != {self.lot.randint(2, 4)} and {name} != 0:", f"{pad}        break"]
-        return [f"{pad}try:", f"{pad}    {name} = {self.draw()} // ({self.atom()} % 3)", f"{pad}except ZeroDivisionError:", f"{pad}    {name} = 3"]
+            return [
+                f"{pad}while True:",
+                f"{pad}    {name} = {draw}",
+                f"{pad}    if {name} != {self.lot.randint(2, 4)} and {name} != 0:",
+                f"{pad}        break",
+            ]
+        return [
+            f"{pad}try:",
+            f"{pad}    {name} = {self.draw()} // ({self.atom()} % 3)",
+            f"{pad}except ZeroDivisionError:",
+            f"{pad}    {name} = 3",
+        ]
 
     def draw(self) -> str:
         """A draw that ends in a plain integer."""
@@ -89,15 +102,36 @@ class Writer:
     def number(self) -> str:
         """An integer from the variables."""
         one, two = self.atom(), self.atom()
-        return self.lot.choice([f"({one} + {two}) % 5", f"abs({one} - {two})", f"max({one}, {two})", f"{one} * 2 - {two}", f"[{one}, {two}][x[0]]"])
+        return self.lot.choice(
+            [f"({one} + {two}) % 5", f"abs({one} - {two})", f"max({one}, {two})", f"{one} * 2 - {two}", f"[{one}, {two}][x[0]]"]
+        )
 
     def question(self) -> str:
         one, two = self.atom(), self.atom()
-        return self.lot.choice([f"{one} < {two}", f"{one} == {two}", f"rng.random() < {self.lot.choice(CHANCES)}", f"{one} % 2 and {two}", f"not {one}"])
+        return self.lot.choice(
+            [
+                f"{one} < {two}",
+                f"{one} == {two}",
+                f"rng.random() < {self.lot.choice(CHANCES)}",
+                f"{one} % 2 and {two}",
+                f"not {one}",
+            ]
+        )
 
     def result(self) -> str:
         one, two = self.atom(), self.atom()
-        return self.lot.choice([one, f"({one}, {two})", f"[{one}, {two} % 2]", f'{{"n": {one}}}', f"str({one})", f"{one} / 2", f"{one} > {two}", f"None if {one} else {two}"])
+        return self.lot.choice(
+            [
+                one,
+                f"({one}, {two})",
+                f"[{one}, {two} % 2]",
+                f'{{"n": {one}}}',
+                f"str({one})",
+                f"{one} / 2",
+                f"{one} > {two}",
+                f"None if {one} else {two}",
+            ]
+        )
 
 
 def programs(count: int, seed: int) -> str:

@@ -72,5 +72,3 @@ def test_keys_of_every_form_have_their_line(key, ends):
         read_text(text, installed().registry)
     for path in ("space.a[b.c", "a[", "[", "space.[[[", ".", "a]]"):
         assert positions.nearest(path) >= 1
-
-

@@ -144,5 +144,3 @@ def test_a_killed_release_leaves_nothing_half(tmp_path):
 @pytest.mark.long
 def test_twenty_kills_leave_nothing_half(tmp_path):
     killed(tmp_path, 20, 2, 60_000)
-
-

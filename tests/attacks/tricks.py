@@ -494,7 +494,9 @@ _GENUINE = {
     "random_of_size_minus_one": lambda rng: _raises(ValueError, lambda: rng.random(-1)),
     "random_of_a_broken_size": lambda rng: _raises(TypeError, lambda: rng.random(2.5)),
     "random_of_integers": lambda rng: _raises(TypeError, lambda: rng.random(dtype=int)),
-    "single_precision": lambda rng: type(rng.random(dtype=np.float32)) in (float, np.float32) and rng.random(2, dtype=np.float32).dtype == np.float32,
+    "single_precision": lambda rng: (
+        type(rng.random(dtype=np.float32)) in (float, np.float32) and rng.random(2, dtype=np.float32).dtype == np.float32
+    ),
     "random_into": lambda rng: rng.random(out=np.zeros(2)).shape == (2,),
     "integers_out_of_range": lambda rng: _raises(ValueError, lambda: rng.integers(0, 300, dtype=np.uint8)),
     "integers_of_a_float_type": lambda rng: _raises(TypeError, lambda: rng.integers(0, 3, dtype=float)),
@@ -512,7 +514,10 @@ _GENUINE = {
     "choice_of_no_shape": lambda rng: rng.choice(3, size=()).shape == (),
     "choice_of_rows": lambda rng: rng.choice(np.zeros((3, 2)), size=2).shape == (2, 2),
     "choice_along_an_axis": lambda rng: rng.choice(np.zeros((3, 2)), size=1, axis=1).shape == (3, 1),
-    "choice_without_shuffling": lambda rng: sorted(rng.choice(3, size=3, replace=False, shuffle=False).tolist()) == [0, 1, 2] and rng.choice(100, size=100, replace=False, shuffle=False)[0] == 0,
+    "choice_without_shuffling": lambda rng: (
+        sorted(rng.choice(3, size=3, replace=False, shuffle=False).tolist()) == [0, 1, 2]
+        and rng.choice(100, size=100, replace=False, shuffle=False)[0] == 0
+    ),
     "permutation_of_a_text": lambda rng: _raises(Exception, lambda: rng.permutation("abc")),
     "permutation_of_a_float": lambda rng: _raises(Exception, lambda: rng.permutation(2.5)),
     "shuffle_of_a_tuple": lambda rng: _raises(TypeError, lambda: rng.shuffle((1, 2))),

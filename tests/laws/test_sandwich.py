@@ -178,7 +178,9 @@ PICTURES = [
     TwoSidedGeometricLaw(0, "1/1000").against(TwoSidedGeometricLaw(5000, "1/1000")),
     TwoSidedGeometricLaw(0, 2).against(TwoSidedGeometricLaw(3, 1)),
     mixture(["1/3", "2/3"], [DiscreteGaussianLaw(0, 3), DiscreteGaussianLaw(4, 3)]).against(DiscreteGaussianLaw(1, 3)),
-    mixture(["1/3", "2/3"], [GaussianLaw(0, 3), LaplaceLaw(1, 1)]).against(mixture(["1/4", "3/4"], [GaussianLaw(0, 2), LaplaceLaw(0, 1)])),
+    mixture(["1/3", "2/3"], [GaussianLaw(0, 3), LaplaceLaw(1, 1)]).against(
+        mixture(["1/4", "3/4"], [GaussianLaw(0, 2), LaplaceLaw(0, 1)])
+    ),
     product([TwoSidedGeometricLaw(0, 1), DiscreteGaussianLaw(0, 3)]).against(
         product([TwoSidedGeometricLaw(1, 1), DiscreteGaussianLaw(1, 3)])
     ),

@@ -40,7 +40,9 @@ def test_it_stands_on_the_standard_library_two_packages_and_the_errors(name):
     for module in imported(FILES[name]):
         top = module.partition(".")[0]
         assert (
-            top in sys.stdlib_module_names or top in ("attrs", "flint") or module.startswith(("dpspec.checker.", "dpspec.base.errors"))
+            top in sys.stdlib_module_names
+            or top in ("attrs", "flint")
+            or module.startswith(("dpspec.checker.", "dpspec.base.errors"))
         )
 
 

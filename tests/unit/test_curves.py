@@ -23,7 +23,9 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 def drawn(title="Risk", **line):
     points = line.pop("points", ((0.1, 0.2), (0.5, 0.6)))
-    return ET.fromstring(svg(title, [CurvePanel(title="power", axis="level", lines=(CurveLine(name="a", points=points, **line),))]))
+    return ET.fromstring(
+        svg(title, [CurvePanel(title="power", axis="level", lines=(CurveLine(name="a", points=points, **line),))])
+    )
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
@@ -146,7 +148,9 @@ def test_a_delta_is_drawn_by_its_order_of_magnitude():
     points = ((1.0, 1e-3), (2.0, 1e-6), (3.0, 1e-9))
     spots = corners(CurveLine(name="delta", points=points), powers=True)
     assert spots[1][1] - spots[0][1] == pytest.approx(spots[2][1] - spots[1][1], abs=0.02)
-    picture = ET.fromstring(svg("d", [CurvePanel(title="delta", axis="epsilon", lines=(CurveLine(name="d", points=points),), powers=True)]))
+    picture = ET.fromstring(
+        svg("d", [CurvePanel(title="delta", axis="epsilon", lines=(CurveLine(name="d", points=points),), powers=True)])
+    )
     marks = [text.text for text in picture.iter(f"{SPACE}text") if text.get("text-anchor") == "end"]
     assert {"1e-4", "1e-6", "1e-8"} <= set(marks)
     assert corners(CurveLine(name="delta", points=((1.0, 0.0), (2.0, 1e-6))), powers=True)[0][1] == 300

@@ -54,7 +54,7 @@ def test_fonts_of_the_machine_are_found_without_matplotlib(monkeypatch):
 
 def test_png_without_the_library_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(PictureError, match=r'pip install resvg_py \(the extra dpspec\[png\]\)'):
+    with pytest.raises(PictureError, match=r"pip install resvg_py \(the extra dpspec\[png\]\)"):
         Picture("a.png")
     assert Picture("a.svg").path.name == "a.svg"
 

@@ -216,5 +216,7 @@ def test_an_undecided_verdict_has_no_constant_0():
 
 def test_of_a_table_of_noisy_cells_the_likely_outcomes_are_looked_at():
     """Four cells with noise have 130,321 outcomes but for 2^-8, and the likely ones are enough."""
-    left, right = (product([TwoSidedGeometricLaw(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0)))
+    left, right = (
+        product([TwoSidedGeometricLaw(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0))
+    )
     assert len(_outcomes(left, right)) <= 10_000

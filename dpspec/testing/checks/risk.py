@@ -42,7 +42,7 @@ PUBLISHED: tuple[Multiverse, ...] = (
     LevelSets(invariants=(LinearMap(rows=((1, 0),), label="the first bit"),)),
 )
 WEIGHTS = (1, 1, 2, 4)
-Reply = TypeVar("Answer")
+Reply = TypeVar("Reply")
 
 
 @attrs.frozen

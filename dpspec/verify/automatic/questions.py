@@ -3,7 +3,7 @@
 Three things are kept apart. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
 global names, defaults, shared variables and class attributes become *roots*: whatever they hold must be the same
 after each run as before the first, or the run is no function of its dataset and its choices. *Known callables*
-(`dpspec.verify.automatic.generator`) are called when their arguments are such that the answer depends on nothing else: no text that
+(see there) are called when their arguments are such that the answer depends on nothing else: no text that
 holds an address, no set whose order changes from process to process, no symbolic draw that a C function would look through.
 *Everything else* is refused.
 """

@@ -181,7 +181,9 @@ def _log_ratio(first: Any, second: Any, sizes: tuple[int, ...]) -> Any:
     return np.log((first + 0.5) / (sizes[0] + 1.0)) - np.log((second + 0.5) / (sizes[1] + 1.0))
 
 
-def _listed(halves: Halves, keys: list[list[Any]], kind: Callable[[frozenset[Any]], OutputEvent], most: int) -> Iterator[EventTally]:
+def _listed(
+    halves: Halves, keys: list[list[Any]], kind: Callable[[frozenset[Any]], OutputEvent], most: int
+) -> Iterator[EventTally]:
     """Single outcomes, and the sets of the most telling ones."""
     counters = [Counter(given) for given in keys]
     common: Counter[Any] = Counter()

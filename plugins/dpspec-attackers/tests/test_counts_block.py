@@ -204,7 +204,9 @@ def test_uniqueness_at_one_to_six_levels():
         "1/864": (1.2188, 1.9897, 2.1986, 2.4335, 2.6880, 2.9709),
     }
     for prior, risks in curves.items():
-        found = [uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], prior).scaled(1 / Fraction(prior)) for count in range(6)]
+        found = [
+            uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], prior).scaled(1 / Fraction(prior)) for count in range(6)
+        ]
         assert [float(b.lower) for b in found] == pytest.approx(risks, abs=6e-5)
     found = [middle(uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], "1/2")) for count in range(6)]
     assert found == pytest.approx([0.52367, 0.57455, 0.58385, 0.59300, 0.60169, 0.61017], abs=1e-5)

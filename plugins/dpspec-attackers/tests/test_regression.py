@@ -306,7 +306,9 @@ def test_the_printed_sampler_on_six_points_and_on_forty_six(constrained):
     """sigma^2 is some 9% (constrained 15%) too large for six points; with 46 and little noise nothing is left of it."""
     prior = LinePrior(mean=(0.4, 0.2), weight=2, shape=4, rate=0.2)
     data = NoisyRegression(sums=SMALL, epsilon=1.5)
-    found = printed.sample_as_printed(data, (2.4, 1.5, 1.1, 0.9), prior, constrained=constrained, sweeps=150, warmup=50, chains=60)
+    found = printed.sample_as_printed(
+        data, (2.4, 1.5, 1.1, 0.9), prior, constrained=constrained, sweeps=150, warmup=50, chains=60
+    )
     variance, error = by_records(data, prior, constrained=constrained)[2]
     assert found.s2.mean() > variance + 6 * np.hypot(error, effective_error(found.s2))
     many = NoisyRegression(sums=EXAMPLE_5, epsilon=100)

@@ -236,6 +236,7 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
     from dpspec.grammar.workers import Embedded
 
     space, table = town()
+
     class Cut(Embedded):
         parts = 7
 

@@ -153,7 +153,11 @@ SINGLE = {
     "pbdp-to-probabilistic": (Pbdp(delta="1/20"), RESPONSE, (LossTail(delta="1/20"),)),
     "probabilistic-to-approximate": (LossTail(delta="1/20"), FAILING, (MultDelta(delta="1/20"),)),
     "zcdp-to-gaussian": (DNor(), GAUSSIANS, (GaussianTradeOff(),)),
-    "zcdp-to-approximate-discrete-gaussian": (DNor(), (DiscreteGaussianLaw(0, 2), DiscreteGaussianLaw(1, 2)), NODES["mult-delta"]),
+    "zcdp-to-approximate-discrete-gaussian": (
+        DNor(),
+        (DiscreteGaussianLaw(0, 2), DiscreteGaussianLaw(1, 2)),
+        NODES["mult-delta"],
+    ),
 }
 
 

@@ -125,7 +125,9 @@ def test_the_direction_decides(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kl"])
-@pytest.mark.parametrize("pair", [(GaussianLaw(0, 2), GaussianLaw(1, 2)), (LaplaceLaw(0, 1), LaplaceLaw(1, 1))], ids=["gaussian", "laplace"])
+@pytest.mark.parametrize(
+    "pair", [(GaussianLaw(0, 2), GaussianLaw(1, 2)), (LaplaceLaw(0, 1), LaplaceLaw(1, 1))], ids=["gaussian", "laplace"]
+)
 def test_continuous_laws_by_quadrature(name, pair):
     """Against a plain Riemann sum of the definition."""
 

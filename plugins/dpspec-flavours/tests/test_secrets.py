@@ -153,7 +153,9 @@ BAD = {
     "no position": lambda: DataEvent(label="e", values=(1,)),
     "both in an event": lambda: DataEvent(label="e", position=0, values=(1,), datasets=((0,),)),
     "impossible": lambda: Secrets(
-        base=BIT, secrets=(DataEvent(label="s", position=0, values=(7,)),), priors=(DataLaw(label="p", independent=(bits(HALF),)),)
+        base=BIT,
+        secrets=(DataEvent(label="s", position=0, values=(7,)),),
+        priors=(DataLaw(label="p", independent=(bits(HALF),)),),
     ),
     "no positions": lambda: DataEvent(label="e", position=0, values=(1,)).check(IntegerCounts(length=1, high=3)),
     "foreign dataset": lambda: DataEvent(label="e", datasets=((3,),)).check(BIT),

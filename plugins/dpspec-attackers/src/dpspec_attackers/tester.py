@@ -153,9 +153,7 @@ class CompoundTester(AttackerModel):
         theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
         powers = [(level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
         known = f"{target(spec, self.position)}{self.assumption}"
-        return tuple(
-            said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers
-        )
+        return tuple(said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         world = World.of(mechanism, spec, self.prior, self.position)

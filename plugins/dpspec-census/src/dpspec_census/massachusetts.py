@@ -49,7 +49,9 @@ TENURES = ("owned", "rented")
 PRINTED: dict[CountyTenure, int] = {(c, t): row[place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
 """Dwellings by county and tenure in the full count (B-N5)."""
 
-PRINTED_SWAPPED: dict[CountyTenure, int] = {(c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
+PRINTED_SWAPPED: dict[CountyTenure, int] = {
+    (c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)
+}
 """The same table after the source's one run of the swap at rate 1/2 (B-N5)."""
 
 DWELLINGS_BY_SIZE = {

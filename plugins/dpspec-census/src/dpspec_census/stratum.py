@@ -149,7 +149,9 @@ def permutation_weights(cells: StratumCells, columns: int, chosen: int, kept: in
     return _weighted(permutations_of_subsets, cells, columns, weights)
 
 
-def _weighted(count: Callable[[StratumCells, int], CountedTables], cells: StratumCells, columns: int, weights: list[int]) -> dict[StratumCells, int]:
+def _weighted(
+    count: Callable[[StratumCells, int], CountedTables], cells: StratumCells, columns: int, weights: list[int]
+) -> dict[StratumCells, int]:
     """The weighted sum for every table, counted on the table with its rows and then its columns in falling order.
 
     Renaming rests and swap values renames the tables (B-S9), so tables that differ by a renaming are counted once.

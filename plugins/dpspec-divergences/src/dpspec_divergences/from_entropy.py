@@ -16,6 +16,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.grammar.rule import Conversion
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import BUN_STEINKE, delta_of
+from dpspec_divergences.losses import LossTail
 from dpspec_divergences.output import WORKING, Renyi, enclosed
 
 
@@ -304,7 +305,7 @@ class PbdpToProbabilistic(_SameNumbers):
     sense: ClassVar[str] = "attained by randomised response"
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return super().convert(source, value, target) if cast("PrivacyLoss", target).sides == "one" else None
+        return super().convert(source, value, target) if cast("LossTail", target).sides == "one" else None
 
 
 @define
@@ -353,7 +354,7 @@ class ApproximateToProbabilistic(Conversion):
             return Bracket.exactly(value)
         if new <= old:
             return Bracket.exactly(INFINITY)
-        least = old if cast("PrivacyLoss", target).sides == "both" else Fraction(0)
+        least = old if cast("LossTail", target).sides == "both" else Fraction(0)
         return enclosed(lambda: (ball(new) * value.enclose(WORKING).exp() + ball(least)).log() - ball(new - old).log())
 
 

@@ -230,9 +230,7 @@ def consequences(epsilon: NumberLike | Bracket, distances: Iterable[int] = DISTA
     """The row of a utility table as statements."""
 
     def said(quantity: str, at: tuple[tuple[str, str], ...], value: Bracket) -> RiskStatement:
-        return RiskStatement(
-            quantity=quantity, at=at, relation=Sense.EQUALS, value=value, theorem="Z-D4, Z-A9", assumption=NOISE
-        )
+        return RiskStatement(quantity=quantity, at=at, relation=Sense.EQUALS, value=value, theorem="Z-D4, Z-A9", assumption=NOISE)
 
     return (
         said("standard deviation of the noise", (), standard_deviation(epsilon)),

@@ -114,7 +114,9 @@ def _cheapest(layout: Layout, base: CountVector, hidden: frozenset[int], need: N
     return changes
 
 
-def _confirm(layout: Layout, base: CountVector, chosen: frozenset[int] | set[int], need: Need, changes: tuple[CountVector, CountVector]) -> None:
+def _confirm(
+    layout: Layout, base: CountVector, chosen: frozenset[int] | set[int], need: Need, changes: tuple[CountVector, CountVector]
+) -> None:
     """The two tables exist, agree with all that stays published, and are as far apart as is asked for."""
     more, less = (layout.published(change) for change in changes)
     agree = all(by == 0 for moved in (more, less) for cell, by in enumerate(moved) if cell not in chosen)

@@ -146,7 +146,7 @@ def check_laminar(groups: Sequence[Mask]) -> None:
 
     >>> check_laminar([np.array([True, True, False]), np.array([False, True, True])])
     Traceback (most recent call last):
-    dpspec.base.errors.IncompatibleBlocksError: constraints: any two groups must be nested or disjoint: state them on one attribute
+    dpspec...IncompatibleBlocksError: constraints: any two groups must be nested or disjoint: state them on one attribute
     """
     for place, one in enumerate(groups):
         for other in groups[:place]:

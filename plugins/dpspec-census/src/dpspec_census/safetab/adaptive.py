@@ -271,9 +271,7 @@ class SafetabGeometric(AdaptiveTables):
 
 _GROUPS = (PopulationLevel(name="all", most=1, groups=(PopulationGroup(name="everybody"),)),)
 _TOTAL = IterationLevel(population="all", share=Fraction(1), tables=((),))
-_CHOSEN = IterationLevel(
-    population="all", share=Fraction(1), choice=Fraction(1, 2), tables=((), ("sex",)), thresholds=(1,)
-)
+_CHOSEN = IterationLevel(population="all", share=Fraction(1), choice=Fraction(1, 2), tables=((), ("sex",)), thresholds=(1,))
 _DESIGNS: tuple[tuple[IterationLevel, ...], ...] = ((_TOTAL,), (_CHOSEN,))
 
 

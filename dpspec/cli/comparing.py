@@ -103,8 +103,7 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import find_yardsticks, quick_standing
     from dpspec.extension import installed
-    from dpspec.report import comparison as words
-    from dpspec.report import json
+    from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -118,9 +117,9 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
         stand = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
     say(
-        json.document("compare", code, words.order_data(found, names, registry, stand))
+        json.document("compare", code, comparison.yardstick_data(found, names, registry, stand))
         if as_json
-        else words.order_text(found, names, stand)
+        else comparison.yardstick_text(found, names, stand)
     )
     return code
 
@@ -129,8 +128,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.extension import installed
     from dpspec.ledger import documents_of
-    from dpspec.report import comparison as words
-    from dpspec.report import json
+    from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -143,7 +141,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
         given["picture"].save(words.picture(found, documents))
         say(f"wrote {given['picture'].path}", err=True)
     code = words.exit_code(found)
-    say(json.document("compare", code, words.order_data(found, documents)) if as_json else words.order_text(found, documents))
+    say(json.document("compare", code, comparison.order_data(found, documents)) if as_json else comparison.order_text(found, documents))
     return code
 
 
@@ -163,15 +161,14 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
       dpspec check-derivation d.json
     """
     from dpspec.checker.check import check_file
-    from dpspec.report import comparison as derivation
-    from dpspec.report import json
+    from dpspec.report import comparison, json
 
     found = check_file(path, trust)
     code = 0 if found.accepted else 1
     say(
-        json.document("check-derivation", code, derivation.derivation_data(path, found))
+        json.document("check-derivation", code, comparison.derivation_data(path, found))
         if as_json
-        else derivation.derivation_text(path, found)
+        else comparison.derivation_text(path, found)
     )
     return code
 
@@ -200,15 +197,14 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     from dpspec.extension import installed
     from dpspec.reason.conversions import convert as converted
     from dpspec.reason.conversions import equations
-    from dpspec.report import comparison as conversion
-    from dpspec.report import json
+    from dpspec.report import comparison, json
 
     at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
     found = converted(
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    say(json.document("convert", 0, conversion.conversion_data(found)) if as_json else conversion.conversion_text(found))
+    say(json.document("convert", 0, comparison.conversion_data(found)) if as_json else comparison.conversion_text(found))
     return 0
 
 
@@ -300,11 +296,11 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.report import json
-    from dpspec.report import risk as recommendation
+    from dpspec.report import risk as words
     from dpspec.risk.engine import tolerance_of
 
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()
-    told = recommendation.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, told) if as_json else recommendation.recommendation_text(asked, found))
+    told = words.recommendation_data(asked, found) if as_json else {}
+    say(json.document("recommend", 0, told) if as_json else words.recommendation_text(asked, found))
     return 0

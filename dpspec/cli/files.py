@@ -181,8 +181,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.lint import lint as look
-    from dpspec.report import json
-    from dpspec.report import text as words
+    from dpspec.report import json, text
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
 
@@ -190,7 +189,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    told = json.document("lint", code, words.data(found, files)) if as_json else words.text(found, files, explained=explained)
+    told = json.document("lint", code, text.lint_data(found, files)) if as_json else text.lint_text(found, files, explained=explained)
     say(told)
     return code
 
@@ -218,24 +217,22 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
 
     from dpspec.api import quick_standing, read_spec
     from dpspec.extension import installed
-    from dpspec.report import explain as told
     from dpspec.report import explain as words
-    from dpspec.report import json
-    from dpspec.report import pictures as family
+    from dpspec.report import json, pictures
 
     is_file = Path(name).is_file() or name.endswith(".toml")
     if audience is not None:
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read_spec(name)
-        data = told.data(found_file, audience, quick_standing(found_file))
-        say(json.document("explain", 0, {"audience": data}) if as_json else told.text(data, found_file))
+        data = words.audience_data(found_file, audience, quick_standing(found_file))
+        say(json.document("explain", 0, {"audience": data}) if as_json else words.audience_text(data, found_file))
         return 0
     if name == "flavours":
-        data = family.family(installed().registry)
+        data = pictures.family(installed().registry)
         if picture is not None:
-            picture.save(family.picture(data))
-        say(json.document("explain", 0, {"family": data}) if as_json else family.text(data))
+            picture.save(pictures.picture(data))
+        say(json.document("explain", 0, {"family": data}) if as_json else pictures.text(data))
         return 0
     if picture is not None:
         raise click.UsageError(

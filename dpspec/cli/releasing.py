@@ -36,8 +36,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     from dpspec import ledger as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.report import text as words
+    from dpspec.report import json, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -45,7 +44,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = engine.compose_files(paths, registry, like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, words.ledger_data(found, out)) if as_json else words.ledger_text(found))
+    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else text.ledger_text(found))
     return 0
 
 
@@ -137,8 +136,7 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
 
     from dpspec.extension import installed
     from dpspec.release import synthesis
-    from dpspec.report import json
-    from dpspec.report import text as words
+    from dpspec.report import json, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -150,5 +148,5 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
         raise click.UsageError("Missing option '--out': the file to write.")
     with Work("making the table") as work:
         made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=work).data()
-    say(json.document("synth", 0, made) if as_json else words.synthesis_text(made))
+    say(json.document("synth", 0, made) if as_json else text.synthesis_text(made))
     return 0

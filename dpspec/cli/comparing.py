@@ -134,14 +134,18 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        return _pair([words.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
+        return _pair([comparison.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
-        given["picture"].save(words.picture(found, documents))
+        given["picture"].save(comparison.order_picture(found, documents))
         say(f"wrote {given['picture'].path}", err=True)
-    code = words.exit_code(found)
-    say(json.document("compare", code, comparison.order_data(found, documents)) if as_json else comparison.order_text(found, documents))
+    code = comparison.exit_code(found)
+    say(
+        json.document("compare", code, comparison.order_data(found, documents))
+        if as_json
+        else comparison.order_text(found, documents)
+    )
     return code
 
 

@@ -189,7 +189,11 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    told = json.document("lint", code, text.lint_data(found, files)) if as_json else text.lint_text(found, files, explained=explained)
+    told = (
+        json.document("lint", code, text.lint_data(found, files))
+        if as_json
+        else text.lint_text(found, files, explained=explained)
+    )
     say(told)
     return code
 
@@ -231,8 +235,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     if name == "flavours":
         data = pictures.family(installed().registry)
         if picture is not None:
-            picture.save(pictures.picture(data))
-        say(json.document("explain", 0, {"family": data}) if as_json else pictures.text(data))
+            picture.save(pictures.family_picture(data))
+        say(json.document("explain", 0, {"family": data}) if as_json else pictures.family_text(data))
         return 0
     if picture is not None:
         raise click.UsageError(
@@ -240,8 +244,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
         )
     if is_file:
         found_file = read_spec(name)
-        data = words.document(found_file, installed().registry, quick_standing(found_file))
-        say(json.document("explain", 0, {"file": data}) if as_json else words.document_text(data))
+        data = words.file_data(found_file, installed().registry, quick_standing(found_file))
+        say(json.document("explain", 0, {"file": data}) if as_json else words.file_text(data))
         return 0
     found = words.explain(name, installed().registry)
     say(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))

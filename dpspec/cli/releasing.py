@@ -142,7 +142,7 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
     registry = installed().registry
     if name is None:
         listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
-        say(json.document("synth", 0, {"tables": listed}) if as_json else words.listing(listed))
+        say(json.document("synth", 0, {"tables": listed}) if as_json else text.listing(listed))
         return 0
     if out is None:
         raise click.UsageError("Missing option '--out': the file to write.")

@@ -78,7 +78,7 @@ def _titles(left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Stan
     for letter, document, stands in (("A", left, stand[0]), ("B", right, stand[1])):
         rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         rows.add_row("", document.title)
-        rows.add_row("", standing.line(stands))
+        rows.add_row("", standing.standing_line(stands))
     return rows
 
 
@@ -337,7 +337,7 @@ LEGEND = (
 )
 
 
-def mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
+def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
     """The sign of a cell, its word, and its style."""
     both = found.answers[i][j], found.answers[j][i]
     if both in _MARKS:
@@ -369,7 +369,7 @@ def _matrices(found: Order) -> list[RenderableType]:
             table.add_column(width=3, justify="right", no_wrap=True)
         table.add_row("", *(Text(str(j + 1), FAINT) for j in shown))
         for i in columns:
-            cells = [mark(found, i, j) for j in shown]
+            cells = [order_mark(found, i, j) for j in shown]
             table.add_row(Text(str(i + 1), FAINT), *(Text(sign, style) for sign, _, style in cells))
         tables += [table, Text("")]
     return tables
@@ -391,7 +391,7 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     size = range(len(found))
     return {
         "specifications": [{"id": d.id, "title": d.title, "path": d.path} for d in documents],
-        "matrix": [[mark(found, i, j)[1] for j in size] for i in size],
+        "matrix": [[order_mark(found, i, j)[1] for j in size] for i in size],
         "implies": [[{_YES: True, _NO: False}.get(answer) for answer in row] for row in found.answers],
         "classes": [[found.names[i] for i in members] for members in found.classes],
         "covers": [[found.names[found.classes[c][0]] for c in pair] for pair in found.covers],
@@ -399,7 +399,7 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def picture(found: Order, documents: Sequence[SpecDocument]) -> str:
+def order_picture(found: Order, documents: Sequence[SpecDocument]) -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
 
     def box(place: int) -> DiagramBox:
@@ -449,7 +449,7 @@ def yardstick_text(found: Sequence[Yardstick], names: SpecNames, stand: Sequence
     rows = grid()
     for letter, name, stands in zip("AB", names, stand, strict=True):
         rows.add_row(Text(letter, "bold"), name)
-        rows.add_row("", standing.line(stands))
+        rows.add_row("", standing.standing_line(stands))
     parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
     common = [one for one in found if one.is_common]
     if not common:
@@ -565,7 +565,7 @@ def yardstick_data(found: Sequence[Yardstick], names: SpecNames, registry: Regis
     return {
         "left": names[0],
         "right": names[1],
-        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "yardsticks": [_yardstick(one, registry) for one in found],
         "attacks": [{"left": _attack(left), "right": _attack(right)} for left, right in attacks(found)],
         "sense": SENSE,

@@ -178,7 +178,7 @@ def _parameters(rows: list[JsonData]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def document(found: SpecDocument, registry: Registry, stands: Standing) -> JsonData:
+def file_data(found: SpecDocument, registry: Registry, stands: Standing) -> JsonData:
     """A specification file in words; printed numbers with every registered formula that gives them."""
     claim = found.claim
     return {
@@ -189,7 +189,7 @@ def document(found: SpecDocument, registry: Registry, stands: Standing) -> JsonD
         "promise": promise(found),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
-        "standing": standing.data(stands),
+        "standing": standing.standing_data(stands),
         "counterexamples": [
             {"title": fails.title, "because": fails.because, "mechanism": thing_in_words(fails.mechanism)}
             for fails in found.counterexamples
@@ -248,7 +248,7 @@ def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -
         }
 
 
-def document_text(data: JsonData) -> str:
+def file_text(data: JsonData) -> str:
     """A specification file in words, as text."""
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(no_wrap=True, style=FAINT)
@@ -355,7 +355,7 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
     return SmallestStep(distance=1, candidates=first, alone_is_settled=first.reason or True)
 
 
-def data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
+def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
@@ -373,7 +373,7 @@ def data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "standing": standing.data(stands),
+        "standing": standing.standing_data(stands),
         "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
@@ -498,7 +498,7 @@ def limit(chance: Bracket) -> str:
     return f"in at most {cases(chance)}"
 
 
-def text(told: JsonData, found: SpecDocument) -> str:
+def audience_text(told: JsonData, found: SpecDocument) -> str:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
     for paragraph in told["paragraphs"]:

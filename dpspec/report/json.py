@@ -199,7 +199,7 @@ def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing,
     return {
         "left": left,
         "right": right,
-        "standing": {side: standing.data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

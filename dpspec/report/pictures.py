@@ -359,7 +359,7 @@ def diagram_svg(
 
     >>> rows = {"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}
     >>> picture = diagram_svg(rows, [("a", "b")], "A before B")
-    >>> picture.startswith("<diagram_svg"), picture.count("<rect"), picture.count("marker-end")
+    >>> picture.startswith("<svg"), picture.count("<rect"), picture.count("marker-end")
     (True, 3, 1)
     """
     rows = max((len(boxes) for boxes in columns.values()), default=0)
@@ -494,7 +494,7 @@ def columns(data: JsonData) -> dict[str, list[JsonData]]:
     return {heading: found for heading, found in sorted_out.items() if found}
 
 
-def text(data: JsonData) -> str:
+def family_text(data: JsonData) -> str:
     """The family as a table, then who implies whom."""
     parts: list[RenderableType] = []
     for heading, found in columns(data).items():
@@ -512,7 +512,7 @@ def text(data: JsonData) -> str:
     return drawn(*parts).rstrip()
 
 
-def picture(data: JsonData) -> str:
+def family_picture(data: JsonData) -> str:
     """The family as SVG: one column for each block, arrows from what implies to what is implied."""
     boxes = {
         f"changes {heading}" if heading != NOTHING else "changes nothing": [

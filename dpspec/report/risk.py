@@ -53,7 +53,7 @@ def risk_data(report: RiskReport, found: SpecDocument, stands: Standing) -> Json
     return {
         "id": found.id,
         "title": found.title,
-        "standing": standing.data(stands),
+        "standing": standing.standing_data(stands),
         "attacker": {
             "name": attacker.name,
             "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
@@ -77,7 +77,7 @@ def risk_data(report: RiskReport, found: SpecDocument, stands: Standing) -> Json
 def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> JsonData:
     """The reports of several attackers, and why others were not asked."""
     parts = [risk_data(report, found, stands) for report in panel.reports]
-    shared = {"id": found.id, "title": found.title, "standing": standing.data(stands)}
+    shared = {"id": found.id, "title": found.title, "standing": standing.standing_data(stands)}
     return {
         **shared,
         "panel": [{key: value for key, value in part.items() if key not in shared} for part in parts],
@@ -87,7 +87,7 @@ def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> JsonData:
 
 def panel_text(panel: Panel, found: SpecDocument, stands: Standing) -> str:
     """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
-    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), standing.line(stands)]
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), standing.standing_line(stands)]
     for report in panel.reports:
         attacker, reasons = report.attacker, Reasons()
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
@@ -131,7 +131,7 @@ def risk_text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
-    who.add_row("standing", standing.line(stands))
+    who.add_row("standing", standing.standing_line(stands))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]

@@ -363,12 +363,12 @@ PUBLIC[Word.REFUTED] = PUBLIC[Word.RECORDED]
 """For each standing what the people in the data are told before anything else."""
 
 
-def data(found: Standing) -> dict[str, str]:
+def standing_data(found: Standing) -> dict[str, str]:
     """The word and the sentence."""
     return {"word": found.word.word, "sentence": found.sentence}
 
 
-def line(found: Standing) -> Text:
+def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
     told = TOLD[found.word]
     return Text.assemble((told, marked(found.word)[1]), f": {found.reason}")

@@ -342,8 +342,8 @@ def _stand(found: Composition) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
-            rows.add_row(Text(line.part.id, FAINT), standing.line(line.part.standing))
-    rows.add_row(Text("together", FAINT), standing.line(together(found)))
+            rows.add_row(Text(line.part.id, FAINT), standing.standing_line(line.part.standing))
+    rows.add_row(Text("together", FAINT), standing.standing_line(together(found)))
     return rows
 
 
@@ -387,7 +387,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
             "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec).items()},
-            "standing": standing.data(together(found)),
+            "standing": standing.standing_data(together(found)),
         },
         "rule": found.rule,
         "citation": found.citation,
@@ -402,7 +402,7 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
     value = stated.uniform()
     return {
         "id": line.part.id,
-        "standing": None if line.part.standing is None else standing.data(line.part.standing),
+        "standing": None if line.part.standing is None else standing.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "amount": str(line.amount),

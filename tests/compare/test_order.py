@@ -61,7 +61,7 @@ def test_a_chain_by_hand() -> None:
     assert found.covers == ((0, 1), (1, 2))
     assert found.levels == ((0,), (1,), (2,))
     assert not found.unknown
-    assert [[words.mark(found, i, j)[0] for j in range(4)] for i in range(4)] == [
+    assert [[words.order_mark(found, i, j)[0] for j in range(4)] for i in range(4)] == [
         ["=", ">=", ">=", ">="],
         ["<=", "=", ">=", "="],
         ["<=", "<=", "=", "<="],
@@ -104,12 +104,12 @@ def test_what_nothing_answers_stays_unknown() -> None:
     found = told(set(), 3, unknown={(0, 1)})
     assert found.unknown == ((0, 1),)
     assert words.exit_code(found) == 3
-    assert words.mark(found, 0, 1)[0] == words.mark(found, 1, 0)[0] == "?"
+    assert words.order_mark(found, 0, 1)[0] == words.order_mark(found, 1, 0)[0] == "?"
 
 
 def test_half_answers_have_signs_of_their_own() -> None:
     found = told({(0, 1)}, 2, unknown={(1, 0)})
-    assert [words.mark(found, 0, 1)[0], words.mark(found, 1, 0)[0]] == [">=?", "<=?"]
+    assert [words.order_mark(found, 0, 1)[0], words.order_mark(found, 1, 0)[0]] == [">=?", "<=?"]
 
 
 def test_bad_input() -> None:
@@ -132,7 +132,7 @@ def test_progress_and_reports_of_the_census_files() -> None:
     assert ["topdown-2020-pl-persons", "topdown-2020-pl"] in data["covers"]
     row, column = (data["specifications"].index(one) for one in data["specifications"] if "persons" in one["id"])
     assert data["matrix"][row][column] in ("implies", "implied by")
-    picture = ET.fromstring(words.picture(found, documents))
+    picture = ET.fromstring(words.order_picture(found, documents))
     boxes = list(picture.iter("{http://www.w3.org/2000/svg}rect"))
     assert len(boxes) == len(found.classes) + 1
     arrows = [one for one in picture.iter("{http://www.w3.org/2000/svg}path") if "marker-end" in one.attrib]

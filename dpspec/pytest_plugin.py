@@ -73,7 +73,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 
 def _acceptable() -> tuple[str, ...]:
-    from dpspec.verify.verdict import ACCEPTABLE
+    from dpspec.base.words import ACCEPTABLE
 
     return tuple(word.word for word in ACCEPTABLE)
 
@@ -206,8 +206,8 @@ class JudgedItem(SpecItem):
         self.duty = duty
 
     def judge(self) -> None:
+        from dpspec.base.words import ACCEPTABLE
         from dpspec.extension import installed
-        from dpspec.verify.verdict import ACCEPTABLE
 
         found = self.kept(self.duty.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))

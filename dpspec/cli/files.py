@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
-from dpspec.verify.verdict import ACCEPTABLE, Word
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpspec.base.errors import DpspecError, harmless_json
 from dpspec.base.exact import Bracket
 from dpspec.base.params import each
+from dpspec.base.words import Word
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
 from dpspec.extension.hooks import Entry, Provenance
@@ -19,7 +20,7 @@ from dpspec.report import terminal as standing
 from dpspec.report.terminal import blocks_in_words, budget_in_words
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness, Word
+from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
+from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
@@ -36,7 +37,6 @@ from dpspec.report.terminal import (
 from dpspec.risk import Panel, RiskReport, RiskRow
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Word
 
 JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]

@@ -36,12 +36,12 @@ from rich.text import Text
 from dpspec.base.errors import count, harmless
 from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
+from dpspec.base.words import Word
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.document import TOLD, Standing
-from dpspec.verify.verdict import Word
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from dpspec.base.errors import DpspecError, count, value_text
 from dpspec.base.params import each
+from dpspec.base.words import Word, joint_word
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.grammar.rule import Step
 from dpspec.grammar.spec import PrivacySpec
@@ -48,7 +49,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, Word, joint_word
+from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
     from dpspec.verify.document import FileReport, Obligation

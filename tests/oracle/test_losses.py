@@ -10,7 +10,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.configuration_2020 import rho_star, spending
-from dpspec_divergences import CONVERSIONS
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, by_power
 from dpspec_divergences.trade_off import GaussianTradeOff
@@ -26,6 +25,10 @@ from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss, compose
 from dpspec.laws.trade_off import TradeOff
+from dpspec import installed
+from dpspec.grammar.rule import Conversion
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 E = Fraction("2.71828182845904523536028747135")
 RESPONSE = FiniteDichotomy((E.numerator, E.denominator), (E.denominator, E.numerator), *2 * [sum(E.as_integer_ratio())])

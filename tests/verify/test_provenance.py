@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
-from dpspec_flavours import FLAVOURS
+from dpspec import installed
 from dpspec_flavours.standards import PureDP
 
 from dpspec import verify_claim
@@ -41,7 +41,7 @@ def test_blocks_made_in_python_say_their_distribution():
     assert found["space"] == found["multiverse"] == found["budget"] == ("dpspec", version("dpspec"))
 
 
-@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
+@pytest.mark.parametrize("cls", installed().registry.classes("flavours"), ids=lambda cls: cls.name)
 def test_python_and_file_agree(cls):
     """Every flavour, made by its class and read from its file: the same origins, none of them local code."""
     registry, flavour = installed().registry, cls()

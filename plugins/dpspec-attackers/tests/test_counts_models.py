@@ -5,7 +5,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers import ATTACKERS
+from dpspec import installed
 from dpspec_attackers.counts import (
     BlockKnowledge,
     Hierarchical,
@@ -37,7 +37,7 @@ def stated(report, quantity, side):
 
 
 def test_they_are_registered_and_say_what_they_assume():
-    assert set(OURS) <= set(ATTACKERS)
+    assert set(OURS) <= set(installed().registry.classes("attackers"))
     for cls in OURS:
         report = risk(pure_spec(epsilon="ln(3)"), cls(priors=["1/2"]), THREE_QUARTERS)
         assert report.rows

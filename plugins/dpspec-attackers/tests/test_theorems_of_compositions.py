@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 from dpspec_attackers.membership import Releases, total
-from dpspec_divergences import CONVERSIONS, DNor, MultDelta
+from dpspec_divergences import DNor, MultDelta
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -27,6 +27,10 @@ from tests.risk.theorems import (
     theorem,
     top,
 )
+from dpspec import installed
+from dpspec.grammar.rule import Conversion
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 TO_APPROXIMATE = {cls.name: cls() for cls in CONVERSIONS}["zcdp-to-approximate"]
 

@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 from dpspec_divergences import (
-    CONVERSIONS,
     DNor,
     FDivergence,
     GaussianTradeOff,
@@ -33,6 +32,10 @@ from dpspec.laws.integers import DiscreteGaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import TradeOff
 from dpspec.reason.conversions import paths
+from dpspec import installed
+from dpspec.grammar.rule import Conversion
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 CLASS_WIDE = {name: arrow for name, arrow in EVERY.items() if arrow.mechanism is None}

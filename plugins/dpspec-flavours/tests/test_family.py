@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from dpspec_flavours import FLAVOURS
+from dpspec import installed
+
+FLAVOURS = installed().registry.classes("flavours")
 
 from dpspec.api import derive
 from dpspec.extension import installed

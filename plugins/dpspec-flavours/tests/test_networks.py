@@ -18,20 +18,9 @@ from dpspec_divergences import (
     UserRelation,
 )
 from dpspec_flavours.mechanisms import NearbyDataset
-from dpspec_flavours.networks import (
-    BLOCKS,
-    Blowfish,
-    EdgeDP,
-    GeoIndistinguishability,
-    Graphs,
-    ListedPairs,
-    Metric,
-    MetricPoints,
-    NodeDistance,
-    NodeDP,
-    Policy,
-    PolicyNeighbours,
-)
+from dpspec_flavours.networks.blowfish import Blowfish, ListedPairs, Policy, PolicyNeighbours
+from dpspec_flavours.networks.graphs import EdgeDP, Graphs, NodeDistance, NodeDP
+from dpspec_flavours.networks.points import GeoIndistinguishability, Metric, MetricPoints
 from dpspec_flavours.networks.graphs import degrees, least_cover
 from dpspec_noise import Geometric
 from hypothesis import given
@@ -52,6 +41,12 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verify.verdict import Outcome
+from dpspec import installed
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.networks"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 PAY = Attribute(name="pay", categories=("low", "mid", "high"))

@@ -12,7 +12,6 @@ import pytest
 from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference, TotalVariation
 from dpspec_divergences import Path as Steps
 from dpspec_flavours.mechanisms import ListedLaws, NearbyDataset
-from dpspec_flavours.secrets import BLOCKS
 from dpspec_flavours.secrets.averages import Averaged, Subsampled, diameter, radius
 from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs, bottleneck
 from dpspec_flavours.secrets.pufferfish import (
@@ -47,6 +46,12 @@ from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
+from dpspec import installed
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.secrets"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 FLAVOURS = BLOCKS["flavours"]

@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 import pytest
 from dpspec_flavours.standards import (
-    BLOCKS,
     FDP,
     ApproximateDP,
     FDivergencePrivacy,
@@ -37,6 +36,12 @@ from dpspec.specfile import read, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
+from dpspec import installed
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.standards"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 FLAVOURS = BLOCKS["flavours"]
 SPACE = BitVectors(length=2)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from dpspec_divergences import Hamming, HammingOrdered, Mult, Renyi, ReplaceOne, SymmetricDifference
-from dpspec_flavours.streams import BLOCKS
 from dpspec_flavours.streams.elements import ElementRecords, WeightDistance, WeightedRecords
 from dpspec_flavours.streams.events import (
     EventLevelDP,
@@ -51,6 +50,12 @@ from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
 from dpspec.verify.exhaustive import verify
 from reproductions.flavours import text_of
+from dpspec import installed
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.streams"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 VISITS = EventStreams(users=("ann", "bob"), times=3, values=("visit",), window=2)

@@ -22,26 +22,10 @@ from dpspec_divergences import (
     UserMetric,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
-from dpspec_flavours.universes import (
-    BLOCKS,
-    Around,
-    ByPart,
-    ByValue,
-    EmpiricalDP,
-    IndividualDP,
-    InducedSubspaceDP,
-    LatticeGaussian,
-    LocalNoise,
-    OnePosition,
-    OneRecord,
-    PersonalisedBudgets,
-    ProjectedGaussian,
-    Resamples,
-    Star,
-    Strata,
-    SubspaceDP,
-    WithAndWithout,
-)
+from dpspec_flavours.universes.centred import Around, LocalNoise, OnePosition, OneRecord, Resamples, Star, Strata, WithAndWithout
+from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudgets
+from dpspec_flavours.universes.observed import EmpiricalDP, IndividualDP
+from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP
 from dpspec_flavours.universes.centred import Instance
 from dpspec_flavours.universes.level_sets import orthogonalised
 from dpspec_noise import Gaussian
@@ -62,6 +46,12 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteLaw, product
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
+from dpspec import installed
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.universes"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 AREA, ILL = Attribute(name="area", categories=("n", "s")), Attribute(name="ill", categories=("no", "yes"))

@@ -227,10 +227,6 @@ class RenyiToTotalVariation(Conversion):
         return distance_from_entropy(value)
 
 
-FROM_ENTROPY: tuple[type[Conversion], ...] = (
-    ZcdpToKl, ZcdpToChiSquared, ZcdpToHellinger, ZcdpToTotalVariation, RenyiToKl, RenyiToChiSquared, RenyiToHellinger,
-    RenyiToTotalVariation,
-)  # fmt: skip
 
 
 # --- from losses ----------------------------------------------------------------------------------
@@ -423,7 +419,3 @@ class FToTotalVariation(Conversion):
         return Bracket.exactly(min(value, number(1))) if generator == "total-variation" else None
 
 
-FROM_LOSSES: tuple[type[Conversion], ...] = (
-    PureToZcdp, PbdpToApproximate, PbdpToProbabilistic, ProbabilisticToApproximate, ApproximateToProbabilistic, ChiSquaredToRenyi,
-    FToTotalVariation,
-)  # fmt: skip

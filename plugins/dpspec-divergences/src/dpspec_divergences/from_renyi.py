@@ -216,9 +216,6 @@ class ZcdpToRenyi(Conversion):
             yield from super().propose(premise, goal)
 
 
-FROM_ZCDP: tuple[type[Conversion], ...] = (
-    ZcdpToApproximate, ZcdpToApproximateBunSteinke, ZcdpToApproximateCks, ZcdpToPbdp, ZcdpToProbabilistic, ZcdpToRenyi,
-)  # fmt: skip
 
 
 # --- conversions from Renyi privacy of one order --------------------------------------------------
@@ -375,6 +372,3 @@ class RenyiToRenyi(Conversion):
         return Bracket.exactly(value) if _order(target) <= _order(source) else None
 
 
-FROM_RENYI: tuple[type[Conversion], ...] = (
-    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToHockeyStick, RenyiToRenyi,
-)  # fmt: skip

@@ -185,9 +185,6 @@ class LaplaceUnionBound(Route):
         return _enclosed(lambda: top * ball(self.sensitivity) / bottom)
 
 
-ROUTES: tuple[type[Route], ...] = (
-    DNorBudget, Sum, Ratio, Amplification, LaplaceUnionBound,
-)  # fmt: skip
 
 
 # --- conversion routes ----------------------------------------------------------------------------
@@ -361,7 +358,3 @@ class ApproximateForProbabilistic(Route):
         return enclosed(lambda: (ball(room) * size.exp() - ball(self.delta)).log() - ball(self.probability).log())
 
 
-CONVERSION_ROUTES: tuple[type[Route], ...] = (
-    ZcdpToApproximateRoute, ZcdpToApproximateCksRoute, ZcdpToApproximateBunSteinkeRoute, ApproximateToZcdp, PureToZcdpRoute,
-    ApproximateForProbabilistic,
-)  # fmt: skip

@@ -284,6 +284,7 @@ def _made() -> Iterator[type[WorstPair]]:
 
 WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
 """The conversions by worst pairs, by name."""
+globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place for each, as a class that is written out has
 
 
 # --- group privacy where the output divergence is no metric ---------------------------------------
@@ -435,7 +436,6 @@ class DiscreteGaussianProfile(Conversion):
             return None
 
 
-KNOWN: tuple[type[Conversion], ...] = (ZcdpToGaussian, DiscreteGaussianProfile)
 
 
 # --- f-divergences of two Gaussians mu apart ------------------------------------------------------

@@ -132,4 +132,3 @@ class ListedLaws(Mechanism):
         yield cls(laws=rows), BitVectors(length=1)
 
 
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (NearbyDataset, ListedLaws)}

@@ -223,7 +223,6 @@ class FDP(Flavour):
         )
 
 
-CURVES: tuple[type[Flavour], ...] = (GaussianDP, FDP)
 
 
 # --- relaxed --------------------------------------------------------------------------------------
@@ -565,14 +564,8 @@ class LinearHockeyStickDP(HockeyStickDP):
         )
 
 
-RELAXED: tuple[type[Flavour], ...] = (
-    ApproximateDP, LinearApproximateDP, RenyiDP, LinearRenyiDP, ZeroConcentratedDP, FDivergencePrivacy, LinearFDivergencePrivacy,
-    HockeyStickDP, LinearHockeyStickDP,
-)  # fmt: skip
 
 
 # --- flavours that change the output divergence ---------------------------------------------------
 
 
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (RevealByChance,), "flavours": (PureDP, *RELAXED, *CURVES)}
-"""What this part registers: classes by kind."""

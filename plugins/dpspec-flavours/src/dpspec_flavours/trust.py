@@ -287,5 +287,3 @@ _DELTA = Fraction(41, 216)
 # --- flavours about who is trusted with what ------------------------------------------------------
 
 
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (Shuffled,), "flavours": (FreeLunchPrivacy, LabelDP, LocalDP, ShuffleDP)}
-"""What this part registers: classes by kind."""

@@ -194,7 +194,6 @@ class MembershipRatio(MembershipTolerance):
         return f"posterior by prior of membership lies between {1 / self.ratio} and {self.ratio}, for every prior"
 
 
-TARGETS: tuple[type[MembershipTolerance], ...] = (MembershipDifference, MembershipPosterior, MembershipRatio)
 
 
 # --- how many releases a budget allows before a tolerated loss is used up -------------------------

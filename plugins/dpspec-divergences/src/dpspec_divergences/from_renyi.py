@@ -93,8 +93,8 @@ class ZcdpToProbabilistic(ZcdpToApproximate):
 
     >>> from dpspec.base.exact import number
     >>> from dpspec_divergences import DNor
-    >>> from dpspec_divergences.losses import PrivacyLoss
-    >>> ZcdpToProbabilistic().convert(DNor(), number("2.63"), PrivacyLoss(delta="1e-6")).upper.decimal()
+    >>> from dpspec_divergences.losses import LossTail
+    >>> ZcdpToProbabilistic().convert(DNor(), number("2.63"), LossTail(delta="1e-6")).upper.decimal()
     '14.6857'
     """
 
@@ -276,8 +276,8 @@ class RenyiToProbabilistic(RenyiToApproximate):
     """epsilon = gamma + ln(1/delta)/(alpha - 1) for the raw tail of the privacy loss (K-T13).
 
     >>> from dpspec.base.exact import number
-    >>> from dpspec_divergences.losses import PrivacyLoss
-    >>> RenyiToProbabilistic().convert(Renyi(order=2), number("5.26"), PrivacyLoss(delta="8.73865e-3")).upper.decimal()
+    >>> from dpspec_divergences.losses import LossTail
+    >>> RenyiToProbabilistic().convert(Renyi(order=2), number("5.26"), LossTail(delta="8.73865e-3")).upper.decimal()
     '10'
     """
 

@@ -134,8 +134,8 @@ class GaussianTradeOff(Named):
 
     It is a metric: T(P, Q) >= G_a and T(Q, R) >= G_b give T(P, R) >= G_b(1 - G_a), which is G_(a+b).
 
-    >>> from dpspec.laws.continuous import Gaussian
-    >>> str(GaussianTradeOff().between(Gaussian(0, 4), Gaussian(3, 4)))
+    >>> from dpspec.laws.continuous import GaussianLaw
+    >>> str(GaussianTradeOff().between(GaussianLaw(0, 4), GaussianLaw(3, 4)))
     '3/2'
     """
 

@@ -220,9 +220,9 @@ def fits(law: IntegerLaw) -> bool:
 def inverted(law: IntegerLaw, count: int, source: Randomness) -> Integers:
     """`count` independent draws from the law, exactly.
 
-    >>> from dpspec.laws.integers import DiscreteGaussian
+    >>> from dpspec.laws.integers import DiscreteGaussianLaw
     >>> from dpspec.base.randomness import SeededRandomness
-    >>> len(inverted(DiscreteGaussian(0, "5/2"), 4, SeededRandomness(1)))
+    >>> len(inverted(DiscreteGaussianLaw(0, "5/2"), 4, SeededRandomness(1)))
     4
     """
     table = _table(law)

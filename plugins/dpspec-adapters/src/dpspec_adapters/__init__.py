@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import late_names
 
 if TYPE_CHECKING:
-    from dpspec_adapters.measurements import EventLaws as EventLaws, event_claim as event_claim, opendp_claim as opendp_claim
+    from dpspec_adapters.measurements import EventLaws, event_claim, opendp_claim
 
 DPSPEC_API = 1
 

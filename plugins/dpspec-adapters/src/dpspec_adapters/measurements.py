@@ -270,8 +270,8 @@ class EventLaws(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         (bit,) = cast("tuple[int]", space.dataset(dataset))
-        laws = tuple(_law(part, bit) for part in _parts(self.event))
-        return laws[0] if len(laws) == 1 else product(laws or (FiniteLaw.point(0),))
+        parts = tuple(_law(part, bit) for part in _parts(self.event))
+        return parts[0] if len(parts) == 1 else product(parts or (FiniteLaw.point(0),))
 
     def __str__(self) -> str:
         return str(self.event)

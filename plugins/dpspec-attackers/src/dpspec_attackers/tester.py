@@ -169,8 +169,8 @@ class CompoundTester(AttackerModel):
 
     def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
         """The largest power against two candidates of some pairs."""
-        laws = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
-        held = [laws[one].against(laws[other]) for one, other in pairs]
+        mixtures = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
+        held = [mixtures[one].against(mixtures[other]) for one, other in pairs]
         theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
         powers = [(level, largest(largest_power(p, level) for p in held)) for level in self.levels]
         known = self.assumption

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_census.disclosure import PossibleOutputs as PossibleOutputs
-    from dpspec_census.hierarchy.by_levels import TopdownByLevels as TopdownByLevels
-    from dpspec_census.massachusetts import Massachusetts1940 as Massachusetts1940
-    from dpspec_census.safetab import Safetab as Safetab, SafetabGeometric as SafetabGeometric
-    from dpspec_census.swap_budget import LeastSwappingBudgetRoute as LeastSwappingBudgetRoute, StratumSizes as StratumSizes, SwapRateForBudgetRoute as SwapRateForBudgetRoute, SwapScheme as SwapScheme, SwappingBudget as SwappingBudget, SwappingBudgetRoute as SwappingBudgetRoute, least_budget as least_budget, nominal_budget as nominal_budget, swap_rates as swap_rates
-    from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
-    from dpspec_census.synthetic import SyntheticDwellings as SyntheticDwellings, SyntheticHousingUnits as SyntheticHousingUnits, SyntheticPersons as SyntheticPersons
-    from dpspec_census.topdown import Measurement as Measurement, Topdown as Topdown, TopdownNoise as TopdownNoise
+    from dpspec_census.disclosure import PossibleOutputs
+    from dpspec_census.hierarchy.by_levels import TopdownByLevels
+    from dpspec_census.massachusetts import Massachusetts1940
+    from dpspec_census.safetab import Safetab, SafetabGeometric
+    from dpspec_census.swap_budget import LeastSwappingBudgetRoute, StratumSizes, SwapRateForBudgetRoute, SwapScheme, SwappingBudget, SwappingBudgetRoute, least_budget, nominal_budget, swap_rates
+    from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
+    from dpspec_census.synthetic import SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
+    from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
 
 DPSPEC_API = 1
 

@@ -363,7 +363,7 @@ def _solve(  # noqa: PLR0917 - the data of one linear program
 
     q, t = np.asarray(queries, dtype=float), np.asarray(measured, dtype=float)
     answers, cells = q.shape
-    errors = eye_array(answers)
+    slack = eye_array(answers)
     exact = np.asarray([*constraints, (1,) * cells], dtype=float)
     low, high = np.asarray([*fixed, sizes[0]], dtype=float), np.asarray([*fixed, sizes[1]], dtype=float)
     program = milp(
@@ -371,8 +371,8 @@ def _solve(  # noqa: PLR0917 - the data of one linear program
         integrality=np.concatenate([np.ones(cells), np.zeros(answers)]),
         bounds=Bounds(0, np.inf),
         constraints=[
-            LinearConstraint(hstack([csr_array(q), -errors]), -np.inf, t),
-            LinearConstraint(hstack([csr_array(q), errors]), t, np.inf),
+            LinearConstraint(hstack([csr_array(q), -slack]), -np.inf, t),
+            LinearConstraint(hstack([csr_array(q), slack]), t, np.inf),
             LinearConstraint(hstack([csr_array(exact), csr_array((len(exact), answers))]), low, high),
         ],
         options={"mip_rel_gap": 0.0},

@@ -19,7 +19,7 @@ from dpspec.base.params import define
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.grammar.rule import Conversion, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.numeric import exponential, rational_exponential
+from dpspec.laws.numeric import ball_exponential, rational_exponential
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import WORKING, Renyi, between, crossing, enclosed
 from dpspec_divergences.trade_off import HockeyStick
@@ -345,11 +345,11 @@ class RenyiToHockeyStick(Conversion):
         slope, exponent = order / (order - 1), value - free
         ratio = rational_exponential(exponent)
         if ratio is not None and order.denominator == 1:
-            exact = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
-            return Bracket.exactly(exact)
+            closed = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
+            return Bracket.exactly(closed)
         if exponent >= ln(slope):
-            return enclosed(lambda: 1 - exponential(-exponent, WORKING))
-        return enclosed(lambda: (exponential(exponent, WORKING) / ball(slope)) ** ball(order - 1) / ball(order))
+            return enclosed(lambda: 1 - ball_exponential(-exponent, WORKING))
+        return enclosed(lambda: (ball_exponential(exponent, WORKING) / ball(slope)) ** ball(order - 1) / ball(order))
 
 
 @define

@@ -67,8 +67,8 @@ def by_power(q: arb, budgets: Sequence[tuple[Fraction, arb]]) -> arb:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if _fits(middle, at, limits) else (low, middle)
-    exact = [(ball(a), (ball(a - 1) * c).exp()) for a, c in budgets]
-    return _enclosed(low, q, exact)
+    bounds = [(ball(a), (ball(a - 1) * c).exp()) for a, c in budgets]
+    return _enclosed(low, q, bounds)
 
 
 def _fits(p: float, q: float, limits: list[tuple[float, float]]) -> bool:
@@ -124,12 +124,12 @@ def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[Answers]:
     """The worst pair of (epsilon, delta)-privacy: truth shown with probability delta, else a coin of odds e^epsilon."""
     if bound > _LARGEST:
         return
-    exact = rational_exponential(bound) if bound.root == 1 else None
-    odds = dyadic(bound.enclose(64).exp().lower()) if exact is None else exact
+    ratio = rational_exponential(bound) if bound.root == 1 else None
+    odds = dyadic(bound.enclose(64).exp().lower()) if ratio is None else ratio
     truth, lie = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
     if not delta:
-        laws = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
-        yield Answers(law=laws.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
+        answers = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
+        yield Answers(law=answers.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
         return
     shown = (("surely no", lie), ("surely yes", truth))
     both = [FiniteLaw.of({sign: delta, "yes": p, "no": 1 - delta - p}) for sign, p in shown]
@@ -139,8 +139,8 @@ def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[Answers]:
 
 def discrete_gaussian(bound: Number) -> Answers:
     """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others (B-D18)."""
-    exact = bound.squared() if bound.is_rational or bound.root == 2 else None
-    rate = exact.as_fraction() if exact is not None and exact.is_rational else dyadic((bound.enclose(64) ** 2).lower())
+    square = bound.squared() if bound.is_rational or bound.root == 2 else None
+    rate = square.as_fraction() if square is not None and square.is_rational else dyadic((bound.enclose(64) ** 2).lower())
     variance = 1 / (2 * rate)
     law = partial(DiscreteGaussianLaw, variance=variance)
     return Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
@@ -177,8 +177,8 @@ def of_curve(bound: Number, curve: TradeOff) -> Iterator[Answers]:
     no: dict[Hashable, Fraction] = {place: right[0] - left[0] for place, (left, right) in enumerate(pieces)}
     yes: dict[Hashable, Fraction] = {place: left[1] - right[1] for place, (left, right) in enumerate(pieces)}
     yes[-1] = 1 - knots[0][1]
-    laws = (FiniteLaw.of(no), FiniteLaw.of(yes))
-    yield Answers(law=laws.__getitem__, words=f"by the two laws of the trade-off function {curve.group(steps)}", most=1)
+    pair = (FiniteLaw.of(no), FiniteLaw.of(yes))
+    yield Answers(law=pair.__getitem__, words=f"by the two pair of the trade-off function {curve.group(steps)}", most=1)
 
 
 # --- output divergences ---------------------------------------------------------------------------

@@ -378,9 +378,9 @@ def _read(points: Iterable[ErrorPoint]) -> list[tuple[Number, Fraction]]:
 
 def _ratio(epsilon: Number) -> Fraction:
     """e^epsilon, rounded up where it is irrational."""
-    exact = rational_exponential(epsilon)
-    if exact is not None:
-        return exact
+    ratio = rational_exponential(epsilon)
+    if ratio is not None:
+        return ratio
     with ctx.workprec(BITS):
         return dyadic(epsilon.enclose(BITS).exp().upper())
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_engines.dask import Dask as Dask
+    from dpspec_engines.dask import Dask
 
 DPSPEC_API = 1
 

@@ -16,7 +16,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential, finite_law
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import FiniteLaw, Law
 
 LISTED = 5_000
@@ -58,7 +58,7 @@ class NearbyDataset(Mechanism):
         distances = {z: self.distance.distance(known, z, space) for z in space.datasets()}
         losses = {z: self.rate * d for z, d in distances.items() if not d.is_infinite}
         try:
-            return finite_law({z: exponential(-1 * loss) for z, loss in losses.items()}, normalise=True)
+            return finite_law({z: exact_exponential(-1 * loss) for z, loss in losses.items()}, normalise=True)
         except (NumericalError, ParameterError):  # a loss such as sqrt(2) or ln(2)/2
             return _enclosed(losses)
 

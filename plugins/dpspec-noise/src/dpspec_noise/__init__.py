@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_noise.gaussian import DiscreteGaussian as DiscreteGaussian, Gaussian as Gaussian, Geometric as Geometric, Laplace as Laplace
-    from dpspec_noise.response import LectureRandomisedResponse as LectureRandomisedResponse, RandomisedResponse as RandomisedResponse
+    from dpspec_noise.gaussian import DiscreteGaussian, Gaussian, Geometric, Laplace
+    from dpspec_noise.response import LectureRandomisedResponse, RandomisedResponse
 
 DPSPEC_API = 1
 

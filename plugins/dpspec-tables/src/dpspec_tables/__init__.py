@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_tables.formats import Arrow as Arrow, Csv as Csv, Parquet as Parquet
+    from dpspec_tables.formats import Arrow, Csv, Parquet
 
 DPSPEC_API = 1
 

@@ -138,9 +138,9 @@ def root(p: Fraction, q: Fraction, ratio: Fraction) -> Bracket:
     square = b * b + 4 * a * c
     if b == 0:
         return Bracket.exactly(ln(a / c) * Fraction(1, 2))
-    exact = _root(square)
-    if exact is not None:
-        return Bracket.exactly(ln((b + exact) / (2 * c)))
+    whole = _root(square)
+    if whole is not None:
+        return Bracket.exactly(ln((b + whole) / (2 * c)))
     with ctx.workprec(WORKING):
         return Bracket.around(((ball(b) + ball(square).sqrt()) / ball(2 * c)).log(), least=0)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import late_names
 
 if TYPE_CHECKING:
-    from dpspec_census.safetab.adaptive import AdaptiveTables as AdaptiveTables, Safetab as Safetab, SafetabGeometric as SafetabGeometric
-    from dpspec_census.safetab.design import IterationLevel as IterationLevel, PopulationGroup as PopulationGroup, PopulationLevel as PopulationLevel
+    from dpspec_census.safetab.adaptive import AdaptiveTables, Safetab, SafetabGeometric
+    from dpspec_census.safetab.design import IterationLevel, PopulationGroup, PopulationLevel
 
 _HOMES = {
     "dpspec_census.safetab.adaptive": ("AdaptiveTables", "Safetab", "SafetabGeometric"),

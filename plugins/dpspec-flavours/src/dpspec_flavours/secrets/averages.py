@@ -141,8 +141,8 @@ class Subsampled(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         chances = self._samples(space.dataset(dataset), space)
-        laws = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
-        parts = [laws[sample] if places is None else push_forward(laws[sample], _With(places)) for places, sample in chances]
+        answers = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
+        parts = [answers[sample] if places is None else push_forward(answers[sample], _With(places)) for places, sample in chances]
         return mixture(list(chances.values()), parts)
 
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:

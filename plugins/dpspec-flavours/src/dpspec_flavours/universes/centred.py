@@ -257,11 +257,11 @@ class LocalNoise(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
         local = self.sensitivity(known if self.observed is None else space.dataset(self.observed), space)
-        laws = [
+        parts = [
             TwoSidedGeometricLaw(answer, self.epsilon / local) if local else FiniteLaw.point(answer)
             for answer in self.query.answers(known, space)
         ]
-        return laws[0] if len(laws) == 1 else product(laws)
+        return parts[0] if len(parts) == 1 else product(parts)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[LocalNoise, DatasetSpace]]:

@@ -21,8 +21,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws import GaussianLaw
-from dpspec.laws import enclosed as quadrature
+from dpspec.laws import GaussianLaw, enclosed as quadrature
 from dpspec.laws.enclosed import IntegralLaw, first_above
 from dpspec.verify.verdict import Outcome
 

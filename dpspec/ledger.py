@@ -32,8 +32,7 @@ from dpspec.reason.kinds import check_kinds
 from dpspec.reason.rules import fixed_units
 from dpspec.reason.search import moved, rules_of
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
-from dpspec.specfile.reader import SUFFIX, check_ids, is_id, spec_files
-from dpspec.specfile.reader import read as read_file
+from dpspec.specfile.reader import SUFFIX, check_ids, is_id, read as read_file, spec_files
 from dpspec.specfile.writer import to_toml
 from dpspec.verify.document import Standing, standing
 

@@ -48,7 +48,7 @@ def late_names(
     places = {name: f"{home}:{name}" for home, names in homes.items() for name in names}
     whole = dict(modules or {})
 
-    def __getattr__(name: str) -> Any:
+    def load(name: str) -> Any:
         if name in places:
             found = at(places[name])
         elif name in whole:
@@ -58,7 +58,7 @@ def late_names(
         setattr(sys.modules[module], name, found)
         return found
 
-    def __dir__() -> list[str]:
+    def listed() -> list[str]:
         return sorted({*vars(sys.modules[module]), *places, *whole})
 
-    return __getattr__, __dir__
+    return load, listed

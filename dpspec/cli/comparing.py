@@ -199,8 +199,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
       dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
     """
     from dpspec.extension import installed
-    from dpspec.reason.conversions import convert as converted
-    from dpspec.reason.conversions import equations
+    from dpspec.reason.conversions import convert as converted, equations
     from dpspec.report import comparison, json
 
     at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
@@ -248,8 +247,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
     """
     from dpspec.api import assess, assess_panel, quick_standing
     from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.report import risk as words
+    from dpspec.report import json, risk as words
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import read
 
@@ -299,8 +297,7 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
                        delta_each=1e-8 delta=1e-6 failure=1/100
     """
     from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.report import risk as words
+    from dpspec.report import json, risk as words
     from dpspec.risk.engine import tolerance_of
 
     asked = tolerance_of(installed().registry, tolerance, settings)

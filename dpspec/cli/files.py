@@ -221,8 +221,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
 
     from dpspec.api import quick_standing, read_spec
     from dpspec.extension import installed
-    from dpspec.report import explain as words
-    from dpspec.report import json, pictures
+    from dpspec.report import explain as words, json, pictures
 
     is_file = Path(name).is_file() or name.endswith(".toml")
     if audience is not None:

@@ -29,11 +29,7 @@ import attrs
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.compare import families as cuts
-from dpspec.compare import families as numbers
-from dpspec.compare import families as outside
-from dpspec.compare import families as releases
-from dpspec.compare import families as single
+from dpspec.compare import families as cuts, families as numbers, families as outside, families as releases, families as single
 from dpspec.compare.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Rule, Step

@@ -22,7 +22,7 @@ from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
 from dpspec.laws.dichotomy import INFINITE, Cell, Cells, Dichotomy, add_up, gain_of, rational_end, total
-from dpspec.laws.numeric import binomial_tail, ball_exponential, hull
+from dpspec.laws.numeric import ball_exponential, binomial_tail, hull
 
 if TYPE_CHECKING:
     from dpspec.laws.grid import Totals

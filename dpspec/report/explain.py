@@ -24,8 +24,7 @@ from dpspec.base.params import did_you_mean, parameters
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason import small_spaces as events
-from dpspec.reason import small_spaces as pairwise
+from dpspec.reason import small_spaces as events, small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket

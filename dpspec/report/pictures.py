@@ -31,8 +31,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.api import derive
-from dpspec.base.errors import PictureError
-from dpspec.base.errors import in_markup as escape
+from dpspec.base.errors import PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
 from dpspec.extension import Registry
 from dpspec.grammar.mechanism import Flavour

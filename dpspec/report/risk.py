@@ -21,8 +21,7 @@ from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
-from dpspec.report.pictures import CurveLine, svg
-from dpspec.report.pictures import CurvePanel as Chart
+from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
 from dpspec.report.terminal import (
     BAD,
     FAINT,

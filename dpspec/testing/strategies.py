@@ -21,8 +21,7 @@ from functools import partial
 from typing import Any
 
 import attrs
-from hypothesis import HealthCheck, find, reject, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, find, reject, settings, strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError

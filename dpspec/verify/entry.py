@@ -35,8 +35,7 @@ from dpspec.verify.automatic import Sampler
 from dpspec.verify.automatic.sampler import ENUMERATES
 from dpspec.verify.bits import refute_bits
 from dpspec.verify.exhaustive import Progress, not_empty, verify
-from dpspec.verify.sampled.calls import Function
-from dpspec.verify.sampled.calls import datasets as tried_datasets
+from dpspec.verify.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verify.sampled.engine import DRAWS, ERROR, refute
 from dpspec.verify.second import MOST_DATASETS, second_opinion
 from dpspec.verify.verdict import Notice, Outcome, Verdict

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping, Swapping
 from dpspec_divergences import Mult
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.base.params import define

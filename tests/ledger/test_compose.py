@@ -10,8 +10,7 @@ import pytest
 from dpspec_divergences.counting import AddRemove, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import EmptyLedgerError, MixedLedgerError, NoCompositionError
 from dpspec.base.exact import number

@@ -25,8 +25,7 @@ from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
-from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Tolerance
-from dpspec.grammar.attacker import Sense as Standing
+from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
 from dpspec.grammar.mechanism import Claim, Example, Flavour, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec

@@ -9,8 +9,7 @@ from fractions import Fraction
 import pytest
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import ln, number
 from dpspec.laws.atoms import FiniteDichotomy

@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, read_spec, release as face
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept

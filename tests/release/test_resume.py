@@ -11,8 +11,7 @@ import attrs
 import numpy as np
 import pytest
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, read_spec, release as face
 from dpspec.base.errors import EngineError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism

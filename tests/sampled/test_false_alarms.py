@@ -12,8 +12,7 @@ import math
 import pytest
 
 from dpspec.blocks.vectors import ValueLists
-from dpspec.verify.sampled import engine as engine_module
-from dpspec.verify.sampled import search as wealth
+from dpspec.verify.sampled import engine as engine_module, search as wealth
 from dpspec.verify.sampled.engine import refute
 from dpspec.verify.sampled.null import Bet, Null
 from dpspec.verify.verdict import Outcome

@@ -9,8 +9,7 @@ from statistics import NormalDist
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, number
 from dpspec.grammar.attacker import RiskStatement, Sense

@@ -4,13 +4,12 @@ from importlib.metadata import version
 
 import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
-from dpspec import installed
 from dpspec_flavours.standards import PureDP
 
-from dpspec import verify_claim
+from dpspec import installed, verify_claim
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import BudgetTable
-from dpspec.extension import LOCAL, installed, load_plugins
+from dpspec.extension import LOCAL, load_plugins
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import blocks_of

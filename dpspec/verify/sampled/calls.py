@@ -32,8 +32,7 @@ import attrs
 import numpy as np
 from flint import arb
 
-from dpspec.base.errors import DpspecError
-from dpspec.base.errors import count as told
+from dpspec.base.errors import DpspecError, count as told
 from dpspec.base.exact import Number
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe

@@ -27,8 +27,7 @@ from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.expression import Expression, Outcomes, Shape, filled
 from dpspec.verify.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
-from dpspec.verify.sampled.events import OutputEvent as SampledEvent
-from dpspec.verify.sampled.events import Ranges, projections
+from dpspec.verify.sampled.events import OutputEvent as SampledEvent, Ranges, projections
 from dpspec.verify.sampled.null import CONFIDENCE, PRECISION, Floats, Null, bracket, interval, least_bound
 from dpspec.verify.sampled.search import Account, FoundEvent, simplest, weight
 from dpspec.verify.verdict import Event, Witness

@@ -5,7 +5,6 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from dpspec import installed
 from dpspec_attackers.counts import (
     BlockKnowledge,
     Hierarchical,
@@ -18,9 +17,9 @@ from dpspec_attackers.counts import (
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, TotalVariation
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from dpspec import installed
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
 from dpspec.base.exact import number
 from dpspec.grammar.attacker import Sense

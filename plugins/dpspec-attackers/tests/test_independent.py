@@ -10,8 +10,7 @@ from dpspec_attackers.profiles import epsilon_at, recommend_epsilon, risk_bound
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, PriorError
 from dpspec.base.exact import Bracket, ln, number

@@ -12,8 +12,7 @@ from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import (
     AttackerMisfitError,

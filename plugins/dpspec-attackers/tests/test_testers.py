@@ -10,8 +10,7 @@ from dpspec_attackers.tester import AttributeRestricted, CompoundTester, Frequen
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, Pbdp, Renyi
 from dpspec_noise import RandomisedResponse
 from flint import arb
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, ParameterError
 from dpspec.base.exact import Bracket, ln, number, sqrt

@@ -9,11 +9,11 @@ from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDe
 from dpspec_divergences.losses import LossTail, pbdp_delta
 from scipy.stats import norm
 
+from dpspec import installed
 from dpspec.base.exact import number
+from dpspec.grammar.rule import Conversion
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec import installed
-from dpspec.grammar.rule import Conversion
 
 CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 

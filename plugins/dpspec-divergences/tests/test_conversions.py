@@ -23,17 +23,15 @@ from dpspec_divergences.losses import LossTail
 from dpspec_divergences.trade_off import curve_of_approximate, curve_of_pbdp
 from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
 
+from dpspec import installed
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import Bracket, ln, number
-from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import TradeOff
 from dpspec.reason.conversions import paths
-from dpspec import installed
-from dpspec.grammar.rule import Conversion
 
 CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 

@@ -5,16 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+
 from dpspec import installed
-
-FLAVOURS = installed().registry.classes("flavours")
-
 from dpspec.api import derive
-from dpspec.extension import installed
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
 from reproductions.flavours import text_of
 
+FLAVOURS = installed().registry.classes("flavours")
 FILES = Path(__file__).parents[3] / "specs" / "flavours"
 REGISTRY = installed().registry
 BY_NAME = {cls.name: cls for cls in FLAVOURS}

@@ -19,14 +19,12 @@ from dpspec_divergences import (
 )
 from dpspec_flavours.mechanisms import NearbyDataset
 from dpspec_flavours.networks.blowfish import Blowfish, ListedPairs, Policy, PolicyNeighbours
-from dpspec_flavours.networks.graphs import EdgeDP, Graphs, NodeDistance, NodeDP
+from dpspec_flavours.networks.graphs import EdgeDP, Graphs, NodeDistance, NodeDP, degrees, least_cover
 from dpspec_flavours.networks.points import GeoIndistinguishability, Metric, MetricPoints
-from dpspec_flavours.networks.graphs import degrees, least_cover
 from dpspec_noise import Geometric
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import compare_specs, verify_claim
+from dpspec import compare_specs, installed, verify_claim
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
@@ -36,12 +34,10 @@ from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.compare.compare import Answer
-from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verify.verdict import Outcome
-from dpspec import installed
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.networks"))

@@ -25,18 +25,17 @@ from dpspec_flavours.standards import (
 )
 from dpspec_noise import Laplace, RandomisedResponse
 
+from dpspec import installed
 from dpspec.api import compare_specs, derive
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension import installed
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome
-from dpspec import installed
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.standards"))

@@ -28,10 +28,9 @@ from dpspec_flavours.streams.personal import (
 )
 from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, WeightedDP
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import compare_specs, verify_claim
+from dpspec import compare_specs, installed, verify_claim
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -42,7 +41,6 @@ from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.compare.compare import Answer
-from dpspec.extension import installed
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read_text
@@ -50,7 +48,6 @@ from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
 from dpspec.verify.exhaustive import verify
 from reproductions.flavours import text_of
-from dpspec import installed
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.streams"))

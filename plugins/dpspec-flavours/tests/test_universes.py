@@ -22,17 +22,24 @@ from dpspec_divergences import (
     UserMetric,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
-from dpspec_flavours.universes.centred import Around, LocalNoise, OnePosition, OneRecord, Resamples, Star, Strata, WithAndWithout
-from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudgets
+from dpspec_flavours.universes.centred import (
+    Around,
+    Instance,
+    LocalNoise,
+    OnePosition,
+    OneRecord,
+    Resamples,
+    Star,
+    Strata,
+    WithAndWithout,
+)
+from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP, orthogonalised
 from dpspec_flavours.universes.observed import EmpiricalDP, IndividualDP
-from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP
-from dpspec_flavours.universes.centred import Instance
-from dpspec_flavours.universes.level_sets import orthogonalised
+from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudgets
 from dpspec_noise import Gaussian
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import verify_claim
+from dpspec import installed, verify_claim
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, NotInUniverseError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
@@ -41,12 +48,10 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteLaw, product
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec import installed
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.universes"))

@@ -7,15 +7,33 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_attackers.tester import AttributeRestricted, CompoundTester, FrequentistTester
-    from dpspec_attackers.strongest import ArbitraryPrior, StrongestAttacker
-    from dpspec_attackers.chamber import InformationChamber
-    from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider
-    from dpspec_attackers.independent import IndependentRecord
-    from dpspec_attackers.membership.strong import StrongMembership
-    from dpspec_attackers.counts import BlockKnowledge, Hierarchical, Uniqueness
-    from dpspec_attackers.profiles.named import Box, Constant, Difference, FixedP, FixedQ, FromFunction, OneMissing, Point, TwoDimensional
-    from dpspec_attackers.membership.targets import MembershipDifference, MembershipPosterior, MembershipRatio
+    from dpspec_attackers.chamber import InformationChamber as InformationChamber
+    from dpspec_attackers.counts import BlockKnowledge as BlockKnowledge, Hierarchical as Hierarchical, Uniqueness as Uniqueness
+    from dpspec_attackers.independent import IndependentRecord as IndependentRecord
+    from dpspec_attackers.membership.strong import StrongMembership as StrongMembership
+    from dpspec_attackers.membership.targets import (
+        MembershipDifference as MembershipDifference,
+        MembershipPosterior as MembershipPosterior,
+        MembershipRatio as MembershipRatio,
+    )
+    from dpspec_attackers.profiles.named import (
+        Box as Box,
+        Constant as Constant,
+        Difference as Difference,
+        FixedP as FixedP,
+        FixedQ as FixedQ,
+        FromFunction as FromFunction,
+        OneMissing as OneMissing,
+        Point as Point,
+        TwoDimensional as TwoDimensional,
+    )
+    from dpspec_attackers.sampling import Journalist as Journalist, NosyNeighbour as NosyNeighbour, Outsider as Outsider
+    from dpspec_attackers.strongest import ArbitraryPrior as ArbitraryPrior, StrongestAttacker as StrongestAttacker
+    from dpspec_attackers.tester import (
+        AttributeRestricted as AttributeRestricted,
+        CompoundTester as CompoundTester,
+        FrequentistTester as FrequentistTester,
+    )
 
 DPSPEC_API = 1
 
@@ -67,8 +85,18 @@ _HOMES = {
     "dpspec_attackers.independent": ("IndependentRecord",),
     "dpspec_attackers.membership.strong": ("StrongMembership",),
     "dpspec_attackers.counts": ("BlockKnowledge", "Hierarchical", "Uniqueness"),
-    "dpspec_attackers.profiles.named": ("Box", "Constant", "Difference", "FixedP", "FixedQ", "FromFunction", "OneMissing", "Point", "TwoDimensional"),
+    "dpspec_attackers.profiles.named": (
+        "Box",
+        "Constant",
+        "Difference",
+        "FixedP",
+        "FixedQ",
+        "FromFunction",
+        "OneMissing",
+        "Point",
+        "TwoDimensional",
+    ),
     "dpspec_attackers.membership.targets": ("MembershipDifference", "MembershipPosterior", "MembershipRatio"),
 }
-__all__ = ["ArbitraryPrior", "AttributeRestricted", "BlockKnowledge", "Box", "CompoundTester", "Constant", "Difference", "FixedP", "FixedQ", "FrequentistTester", "FromFunction", "Hierarchical", "IndependentRecord", "InformationChamber", "Journalist", "MembershipDifference", "MembershipPosterior", "MembershipRatio", "NosyNeighbour", "OneMissing", "Outsider", "Point", "StrongMembership", "StrongestAttacker", "TwoDimensional", "Uniqueness"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

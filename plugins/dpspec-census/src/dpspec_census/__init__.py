@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_census.disclosure import PossibleOutputs
-    from dpspec_census.hierarchy.by_levels import TopdownByLevels
-    from dpspec_census.massachusetts import Massachusetts1940
-    from dpspec_census.safetab import Safetab, SafetabGeometric
-    from dpspec_census.swap_budget import LeastSwappingBudgetRoute, StratumSizes, SwapRateForBudgetRoute, SwapScheme, SwappingBudget, SwappingBudgetRoute, least_budget, nominal_budget, swap_rates
-    from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
-    from dpspec_census.synthetic import SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons
-    from dpspec_census.topdown import Measurement, Topdown, TopdownNoise
+    from dpspec_census.disclosure import PossibleOutputs as PossibleOutputs
+    from dpspec_census.hierarchy.by_levels import TopdownByLevels as TopdownByLevels
+    from dpspec_census.massachusetts import Massachusetts1940 as Massachusetts1940
+    from dpspec_census.safetab import Safetab as Safetab, SafetabGeometric as SafetabGeometric
+    from dpspec_census.swap_budget import (
+        LeastSwappingBudgetRoute as LeastSwappingBudgetRoute,
+        StratumSizes as StratumSizes,
+        SwappingBudget as SwappingBudget,
+        SwappingBudgetRoute as SwappingBudgetRoute,
+        SwapRateForBudgetRoute as SwapRateForBudgetRoute,
+        SwapScheme as SwapScheme,
+        least_budget as least_budget,
+        nominal_budget as nominal_budget,
+        swap_rates as swap_rates,
+    )
+    from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
+    from dpspec_census.synthetic import (
+        SyntheticDwellings as SyntheticDwellings,
+        SyntheticHousingUnits as SyntheticHousingUnits,
+        SyntheticPersons as SyntheticPersons,
+    )
+    from dpspec_census.topdown import Measurement as Measurement, Topdown as Topdown, TopdownNoise as TopdownNoise
 
 DPSPEC_API = 1
 
@@ -69,10 +83,20 @@ _HOMES = {
     "dpspec_census.hierarchy.by_levels": ("TopdownByLevels",),
     "dpspec_census.massachusetts": ("Massachusetts1940",),
     "dpspec_census.safetab": ("Safetab", "SafetabGeometric"),
-    "dpspec_census.swap_budget": ("LeastSwappingBudgetRoute", "StratumSizes", "SwapRateForBudgetRoute", "SwapScheme", "SwappingBudget", "SwappingBudgetRoute", "least_budget", "nominal_budget", "swap_rates"),
+    "dpspec_census.swap_budget": (
+        "LeastSwappingBudgetRoute",
+        "StratumSizes",
+        "SwapRateForBudgetRoute",
+        "SwapScheme",
+        "SwappingBudget",
+        "SwappingBudgetRoute",
+        "least_budget",
+        "nominal_budget",
+        "swap_rates",
+    ),
     "dpspec_census.swapping": ("DerangementSwapping", "PermutationSwapping"),
     "dpspec_census.synthetic": ("SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons"),
     "dpspec_census.topdown": ("Measurement", "Topdown", "TopdownNoise"),
 }
-__all__ = ["DerangementSwapping", "LeastSwappingBudgetRoute", "Massachusetts1940", "Measurement", "PermutationSwapping", "PossibleOutputs", "Safetab", "SafetabGeometric", "StratumSizes", "SwapRateForBudgetRoute", "SwapScheme", "SwappingBudget", "SwappingBudgetRoute", "SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons", "Topdown", "TopdownByLevels", "TopdownNoise", "least_budget", "nominal_budget", "swap_rates"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

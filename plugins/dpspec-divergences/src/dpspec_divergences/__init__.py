@@ -7,12 +7,30 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_divergences.counting import AddRemove, DifferInOnePosition, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference, UserRelation
-    from dpspec_divergences.f_divergence import FDivergence
-    from dpspec_divergences.losses import Pbdp
-    from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
-    from dpspec_divergences.paths import Neighbour, Path, UserMetric
-    from dpspec_divergences.trade_off import GaussianTradeOff, HockeyStick, TradeOffSteps
+    from dpspec_divergences.counting import (
+        AddRemove as AddRemove,
+        DifferInOnePosition as DifferInOnePosition,
+        Hamming as Hamming,
+        HammingOrdered as HammingOrdered,
+        ReplaceOne as ReplaceOne,
+        SymmetricDifference as SymmetricDifference,
+        UserRelation as UserRelation,
+    )
+    from dpspec_divergences.f_divergence import FDivergence as FDivergence
+    from dpspec_divergences.losses import Pbdp as Pbdp
+    from dpspec_divergences.output import (
+        DNor as DNor,
+        Mult as Mult,
+        MultDelta as MultDelta,
+        Renyi as Renyi,
+        TotalVariation as TotalVariation,
+    )
+    from dpspec_divergences.paths import Neighbour as Neighbour, Path as Path, UserMetric as UserMetric
+    from dpspec_divergences.trade_off import (
+        GaussianTradeOff as GaussianTradeOff,
+        HockeyStick as HockeyStick,
+        TradeOffSteps as TradeOffSteps,
+    )
 
 DPSPEC_API = 1
 
@@ -139,12 +157,20 @@ def dpspec_names() -> Names:
 
 
 _HOMES = {
-    "dpspec_divergences.counting": ("AddRemove", "DifferInOnePosition", "Hamming", "HammingOrdered", "ReplaceOne", "SymmetricDifference", "UserRelation"),
+    "dpspec_divergences.counting": (
+        "AddRemove",
+        "DifferInOnePosition",
+        "Hamming",
+        "HammingOrdered",
+        "ReplaceOne",
+        "SymmetricDifference",
+        "UserRelation",
+    ),
     "dpspec_divergences.f_divergence": ("FDivergence",),
     "dpspec_divergences.losses": ("Pbdp",),
     "dpspec_divergences.output": ("DNor", "Mult", "MultDelta", "Renyi", "TotalVariation"),
     "dpspec_divergences.paths": ("Neighbour", "Path", "UserMetric"),
     "dpspec_divergences.trade_off": ("GaussianTradeOff", "HockeyStick", "TradeOffSteps"),
 }
-__all__ = ["AddRemove", "DNor", "DifferInOnePosition", "FDivergence", "GaussianTradeOff", "Hamming", "HammingOrdered", "HockeyStick", "Mult", "MultDelta", "Neighbour", "Path", "Pbdp", "Renyi", "ReplaceOne", "SymmetricDifference", "TotalVariation", "TradeOffSteps", "UserMetric", "UserRelation"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_engines.dask import Dask
+    from dpspec_engines.dask import Dask as Dask
 
 DPSPEC_API = 1
 
@@ -30,5 +30,5 @@ def dpspec_names() -> Names:
 _HOMES = {
     "dpspec_engines.dask": ("Dask",),
 }
-__all__ = ["Dask"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

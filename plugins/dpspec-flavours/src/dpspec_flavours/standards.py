@@ -36,18 +36,28 @@ from dpspec_divergences import (
 )
 from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, RandomisedResponse
 
-from dpspec.base.exact import NumberLike, ln, number
-from dpspec.base.params import Rational, Registered, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.combine import mixture, push_forward
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    FiniteLaw,
+    Flavour,
+    Law,
+    LinearMap,
+    Mechanism,
+    OutputDivergence,
+    PrivacySpec,
+    Rational,
+    Registered,
+    Trivial,
+    UniformBudget,
+    define,
+    exact,
+    laws,
+    ln,
+    number,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 
 
@@ -92,12 +102,12 @@ class PureDP(Flavour):
         )
 
 
-def relaxed(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+def relaxed(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """Pure privacy with another output divergence and its budget."""
     return PureDP().spec().replace(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))
 
 
-def between_neighbours(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+def between_neighbours(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """The same, asked of datasets that differ in one record alone: what a definition for neighbours says, and no more."""
     return relaxed(standard, value, parameter=parameter).replace(input_divergence=Neighbour(relation=DifferInOnePosition()))
 
@@ -137,7 +147,7 @@ class RevealByChance(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
         told = FiniteLaw.point(("data", known))
-        return mixture([self.chance, 1 - self.chance], [told, push_forward(self.mechanism.law(known, space), _noisy)])
+        return laws.mixture([self.chance, 1 - self.chance], [told, laws.push_forward(self.mechanism.law(known, space), _noisy)])
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RevealByChance, DatasetSpace]]:
@@ -221,8 +231,6 @@ class FDP(Flavour):
             mechanism=RandomisedResponse(keep_probability=Fraction(3, 4)),
             because="its ratio 3 is below the 4 that the curve allows at its ends, but its errors (1/4, 1/4) lie below the curve",
         )
-
-
 
 
 # --- relaxed --------------------------------------------------------------------------------------
@@ -564,8 +572,4 @@ class LinearHockeyStickDP(HockeyStickDP):
         )
 
 
-
-
 # --- flavours that change the output divergence ---------------------------------------------------
-
-

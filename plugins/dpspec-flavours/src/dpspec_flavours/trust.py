@@ -17,19 +17,29 @@ from typing import Annotated, Any, ClassVar
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import IncompatibleBlocksError
-from dpspec.base.exact import Number, ln
-from dpspec.base.params import Registered, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, WithinDistance
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import OrderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    FiniteLaw,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Law,
+    Mechanism,
+    Number,
+    OrderedRecords,
+    OutputDivergence,
+    PrivacySpec,
+    Registered,
+    Trivial,
+    UniformBudget,
+    blocks,
+    define,
+    ln,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
 from dpspec_flavours.networks.blowfish import Policy
 
@@ -128,7 +138,7 @@ class FreeLunchPrivacy(Flavour):
         return _spec(_people(2), self._any(), ln(4))
 
     def _any(self) -> InputDivergence:
-        return WithinDistance(of=HammingOrdered(), most=2)
+        return blocks.WithinDistance(of=HammingOrdered(), most=2)
 
     def satisfied_by(self) -> Example:
         return Example(
@@ -285,5 +295,3 @@ _DELTA = Fraction(41, 216)
 
 
 # --- flavours about who is trusted with what ------------------------------------------------------
-
-

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_noise.gaussian import DiscreteGaussian, Gaussian, Geometric, Laplace
-    from dpspec_noise.response import LectureRandomisedResponse, RandomisedResponse
+    from dpspec_noise.gaussian import (
+        DiscreteGaussian as DiscreteGaussian,
+        Gaussian as Gaussian,
+        Geometric as Geometric,
+        Laplace as Laplace,
+    )
+    from dpspec_noise.response import (
+        LectureRandomisedResponse as LectureRandomisedResponse,
+        RandomisedResponse as RandomisedResponse,
+    )
 
 DPSPEC_API = 1
 
@@ -34,5 +42,5 @@ _HOMES = {
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
     "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
 }
-__all__ = ["DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "LectureRandomisedResponse", "RandomisedResponse"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_tables.formats import Arrow, Csv, Parquet
+    from dpspec_tables.formats import Arrow as Arrow, Csv as Csv, Parquet as Parquet
 
 DPSPEC_API = 1
 
@@ -29,5 +29,5 @@ def dpspec_names() -> Names:
 _HOMES = {
     "dpspec_tables.formats": ("Arrow", "Csv", "Parquet"),
 }
-__all__ = ["Arrow", "Csv", "Parquet"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

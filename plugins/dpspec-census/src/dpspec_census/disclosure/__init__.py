@@ -7,12 +7,26 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import late_names
 
 if TYPE_CHECKING:
-    from dpspec_census.disclosure.cell_key import CellKey, KeptCellKey, PerturbationRow, designed
-    from dpspec_census.disclosure.recoding import BottomCoding, Coarsening, Recoding, TopCoding
-    from dpspec_census.disclosure.rounding import ControlledRounding, ConventionalRounding, RandomRounding
-    from dpspec_census.disclosure.suppression import CellSuppression, Dominance
-    from dpspec_census.disclosure.tables import PossibleOutputs
-    from dpspec_census.disclosure.targeted import TargetedSwapping
+    from dpspec_census.disclosure.cell_key import (
+        CellKey as CellKey,
+        KeptCellKey as KeptCellKey,
+        PerturbationRow as PerturbationRow,
+        designed as designed,
+    )
+    from dpspec_census.disclosure.recoding import (
+        BottomCoding as BottomCoding,
+        Coarsening as Coarsening,
+        Recoding as Recoding,
+        TopCoding as TopCoding,
+    )
+    from dpspec_census.disclosure.rounding import (
+        ControlledRounding as ControlledRounding,
+        ConventionalRounding as ConventionalRounding,
+        RandomRounding as RandomRounding,
+    )
+    from dpspec_census.disclosure.suppression import CellSuppression as CellSuppression, Dominance as Dominance
+    from dpspec_census.disclosure.tables import PossibleOutputs as PossibleOutputs
+    from dpspec_census.disclosure.targeted import TargetedSwapping as TargetedSwapping
 
 _HOMES = {
     "dpspec_census.disclosure.cell_key": ("CellKey", "KeptCellKey", "PerturbationRow", "designed"),
@@ -22,5 +36,5 @@ _HOMES = {
     "dpspec_census.disclosure.tables": ("PossibleOutputs",),
     "dpspec_census.disclosure.targeted": ("TargetedSwapping",),
 }
-__all__ = ["BottomCoding", "CellKey", "CellSuppression", "Coarsening", "ControlledRounding", "ConventionalRounding", "Dominance", "KeptCellKey", "PerturbationRow", "PossibleOutputs", "RandomRounding", "Recoding", "TargetedSwapping", "TopCoding", "designed"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

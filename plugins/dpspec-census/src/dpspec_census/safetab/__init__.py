@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import late_names
 
 if TYPE_CHECKING:
-    from dpspec_census.safetab.adaptive import AdaptiveTables, Safetab, SafetabGeometric
-    from dpspec_census.safetab.design import IterationLevel, PopulationGroup, PopulationLevel
+    from dpspec_census.safetab.adaptive import (
+        AdaptiveTables as AdaptiveTables,
+        Safetab as Safetab,
+        SafetabGeometric as SafetabGeometric,
+    )
+    from dpspec_census.safetab.design import (
+        IterationLevel as IterationLevel,
+        PopulationGroup as PopulationGroup,
+        PopulationLevel as PopulationLevel,
+    )
 
 _HOMES = {
     "dpspec_census.safetab.adaptive": ("AdaptiveTables", "Safetab", "SafetabGeometric"),
     "dpspec_census.safetab.design": ("IterationLevel", "PopulationGroup", "PopulationLevel"),
 }
-__all__ = ["AdaptiveTables", "IterationLevel", "PopulationGroup", "PopulationLevel", "Safetab", "SafetabGeometric"]  # noqa: RUF022
+__all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

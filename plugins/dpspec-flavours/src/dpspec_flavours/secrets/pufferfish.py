@@ -11,15 +11,22 @@ from typing import ClassVar
 from dpspec_divergences import Hamming, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.exact import Number, ln
-from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.invariant import LinearMap
-from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism, ReleaseInvariants
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Example,
+    Flavour,
+    LinearMap,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    blocks,
+    grammar,
+    ln,
+)
 from dpspec_flavours.secrets.averages import Averaged, Subsampled
 from dpspec_flavours.secrets.distances import DataVariation, DiscriminativePairs
 from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
@@ -134,7 +141,7 @@ class NoiselessPrivacy(Flavour):
 
 
 def _counts(*rows: tuple[int, ...]) -> Averaged:
-    return Averaged(mechanism=ReleaseInvariants(invariants=(LinearMap(rows=rows, label="counts"),)))
+    return Averaged(mechanism=grammar.ReleaseInvariants(invariants=(LinearMap(rows=rows, label="counts"),)))
 
 
 class PartialKnowledge(Flavour):
@@ -260,10 +267,12 @@ class CloseAdversaries(Flavour):
         budgets = ("believed", ln(3)), ("close", ln(Fraction(27, 4)))
         return PrivacySpec(
             space=Secrets(base=PAIR, secrets=secrets, priors=priors),
-            multiverse=ExplicitUniverses(universes_by_label=tuple((name, tuple(held)) for name, held in universes.items())),
+            multiverse=blocks.ExplicitUniverses(
+                universes_by_label=tuple((name, tuple(held)) for name, held in universes.items())
+            ),
             input_divergence=FIRST,
             output_divergence=Mult(),
-            budget=BudgetTable(parameter="epsilon", values=budgets),
+            budget=blocks.BudgetTable(parameter="epsilon", values=budgets),
         )
 
     def satisfied_by(self) -> Example:
@@ -320,7 +329,7 @@ class DistributionalPrivacy(Flavour):
         )
 
     def broken_by(self) -> Example:
-        exact = ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
+        exact = grammar.ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
         return Example(
             title="the exact number of ones",
             mechanism=Averaged(mechanism=exact),
@@ -412,7 +421,7 @@ class CoupledWorlds(Flavour):
         )
 
     def broken_by(self) -> Example:
-        exact = ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
+        exact = grammar.ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
         return Example(
             title="the exact number of ones",
             mechanism=Averaged(mechanism=exact),

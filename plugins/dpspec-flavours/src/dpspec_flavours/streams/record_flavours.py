@@ -8,17 +8,24 @@ from typing import ClassVar
 from dpspec_divergences import Hamming, Mult
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.exact import Number, ln, number
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    DatasetSpace,
+    Example,
+    Flavour,
+    InputDivergence,
+    LinearMap,
+    Marginal,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    ln,
+    number,
+)
 from dpspec_flavours.streams.elements import ELEMENT, USER, ElementRecords, WeightDistance, WeightedRecords
 from dpspec_flavours.streams.personal import MultOneWay, OneSided, OpenSample, PersonalisedResponse, PersonalWeights
 

@@ -8,13 +8,19 @@ from typing import ClassVar
 from dpspec_divergences import AddRemove, Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
-from dpspec.base.exact import ln, number
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Example,
+    Flavour,
+    LinearMap,
+    Marginal,
+    Mechanism,
+    PrivacySpec,
+    UniformBudget,
+    UnorderedRecords,
+    ln,
+    number,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_flavours.universes.centred import Around, LocalNoise, Resamples, Star
 

@@ -13,8 +13,6 @@ One specification for several releases of one data collection: their composition
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import attrs
 
@@ -24,10 +22,7 @@ from dpspec.base.params import collect, raise_all
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, total
-from dpspec.blocks.space import DatasetSpace
 from dpspec.extension import Registry, installed
-from dpspec.grammar.rule import Rule, Step
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.kinds import check_kinds
 from dpspec.reason.rules import fixed_units
 from dpspec.reason.search import moved, rules_of
@@ -35,6 +30,14 @@ from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
 from dpspec.specfile.reader import SUFFIX, check_ids, is_id, read as read_file, spec_files
 from dpspec.specfile.writer import to_toml
 from dpspec.verify.document import Standing, standing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.grammar.rule import Rule, Step
+    from dpspec.blocks.space import DatasetSpace
+    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
 
 @attrs.frozen(kw_only=True)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import DpspecError, harmless_json
-from dpspec.base.exact import Bracket
 from dpspec.base.params import each
-from dpspec.base.words import Word
-from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
-from dpspec.extension.hooks import Entry, Provenance
-from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.report import terminal as standing
 from dpspec.report.terminal import blocks_in_words, budget_in_words
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
 from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
+    from dpspec.blocks.space import Dataset
+    from dpspec.base.words import Word
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verify.document import Standing
+    from dpspec.base.exact import Bracket
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.extension.hooks import Entry, Provenance
+    from dpspec.grammar.spec import PrivacySpec
+    from collections.abc import Hashable, Iterable, Mapping
     from dpspec.verify.document import FileReport, Obligation
     from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -23,11 +21,6 @@ from rich.text import Text
 from dpspec.base.errors import DpspecError, count, value_text
 from dpspec.base.params import each
 from dpspec.base.words import Word, joint_word
-from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.grammar.rule import Step
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.ledger import Composition, LedgerLine
-from dpspec.lint.finding import Finding
 from dpspec.report import terminal as standing
 from dpspec.report.json import registered
 from dpspec.report.terminal import (
@@ -47,11 +40,18 @@ from dpspec.report.terminal import (
     probability_in_words,
     thing_in_words,
 )
-from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
 from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
+    from dpspec.lint.finding import Finding
+    from dpspec.ledger import Composition, LedgerLine
+    from rich.console import RenderableType
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.grammar.rule import Step
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.specfile.document import SpecDocument
+    from pathlib import Path
     from dpspec.verify.document import FileReport, Obligation
     from dpspec.verify.growth import Grown
     from dpspec.verify.replay import Replay

@@ -33,7 +33,7 @@ import tomllib
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import attrs
 
@@ -49,10 +49,12 @@ from dpspec.base.errors import (
 )
 from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
-from dpspec.extension import Registry
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import Log, Maker, Positions
+
+if TYPE_CHECKING:
+    from dpspec.extension import Registry
 
 SIZE_LIMIT = 1_000_000
 """The largest specification file that is read, in bytes."""

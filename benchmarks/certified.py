@@ -23,7 +23,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import GaussianLaw, enclosed as quadrature
 from dpspec.laws.enclosed import IntegralLaw, first_above
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.verdict import Outcome
 
 CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
 """The variance of the classic Gaussian calibration at epsilon = 10, delta = 1/1000, as its double."""

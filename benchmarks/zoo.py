@@ -44,10 +44,10 @@ from dpspec.blocks.vectors import IntegerCounts, ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.sampled.calls import datasets
-from dpspec.verify.sampled.engine import refute
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.sampled.calls import datasets
+from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.verdict import Outcome, Verdict
 
 ANSWERS = 20
 """Query answers are looked at between minus this and this."""

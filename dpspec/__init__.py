@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Multiverse, Trivial
     from dpspec.blocks.output_divergence import OutputDivergence
     from dpspec.blocks.space import Attribute, DatasetSpace
-    from dpspec.compare.compare import Comparison
+    from dpspec.comparison.compare import Comparison
     from dpspec.extension.loader import installed, load_plugins
     from dpspec.grammar.mechanism import Claim, Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.laws.law import FiniteLaw, Law
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verify.entry import verify_claim
-    from dpspec.verify.verdict import Outcome, Verdict
+    from dpspec.verifier.entry import verify_claim
+    from dpspec.verifier.verdict import Outcome, Verdict
 
 __all__ = [
     "Attribute", "Bracket", "Budget", "Claim", "Comparison", "DatasetSpace", "DpspecError", "ExplicitUniverses",
@@ -48,7 +48,7 @@ _HOME = {
     "dpspec.blocks.multiverse": ("ExplicitUniverses", "LevelSets", "Multiverse", "Trivial"),
     "dpspec.blocks.output_divergence": ("OutputDivergence",),
     "dpspec.blocks.space": ("Attribute", "DatasetSpace"),
-    "dpspec.compare.compare": ("Comparison",),
+    "dpspec.comparison.compare": ("Comparison",),
     "dpspec.base.errors": ("DpspecError",),
     "dpspec.base.exact": ("Bracket", "Number", "ln", "number", "sqrt"),
     "dpspec.extension.loader": ("installed", "load_plugins"),
@@ -57,8 +57,8 @@ _HOME = {
     "dpspec.base.params": ("define",),
     "dpspec.grammar.spec": ("PrivacySpec",),
     "dpspec.specfile.document": ("SpecDocument",),
-    "dpspec.verify.entry": ("verify_claim",),
-    "dpspec.verify.verdict": ("Outcome", "Verdict"),
+    "dpspec.verifier.entry": ("verify_claim",),
+    "dpspec.verifier.verdict": ("Outcome", "Verdict"),
 }
 
 

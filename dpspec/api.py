@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpspec.base.errors import NoYardstickError
 from dpspec.base.files import write_whole
-from dpspec.compare.compare import Comparison, Order, Progress, compare, order
-from dpspec.compare.yardstick import Yardstick, common_space, found_blocks, yardsticks
+from dpspec.comparison.compare import Comparison, Order, Progress, compare, order
+from dpspec.comparison.yardstick import Yardstick, common_space, found_blocks, yardsticks
 from dpspec.extension.loader import installed
 from dpspec.reason.search import Derivation, rules_of, search
-from dpspec.risk import Panel, RiskReport, panel, risk
-from dpspec.risk.engine import at_universe_of, attacker_of, dataset_of, panel_of
+from dpspec.risks import Panel, RiskReport, panel, risk
+from dpspec.risks.engine import at_universe_of, attacker_of, dataset_of, panel_of
 from dpspec.specfile.reader import read
-from dpspec.verify.document import QUICK, FileReport, Standing, standing, verify_document, verify_function, verify_release
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.replay import keep_witnesses
-from typing import TYPE_CHECKING
+from dpspec.verifier.document import QUICK, FileReport, Standing, standing, verify_document, verify_function, verify_release
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.replay import keep_witnesses
 
 if TYPE_CHECKING:
-    from dpspec.verify.entry import NamedFunction
-    from dpspec.specfile.document import SpecDocument
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.grammar.mechanism import Mechanism
-    from dpspec.extension.hooks import Registry
-    from dpspec.blocks.space import Dataset
     from collections.abc import Iterable, Mapping, Sequence
+
+    from dpspec.blocks.space import Dataset
+    from dpspec.extension.hooks import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.entry import NamedFunction
 
 
 def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:

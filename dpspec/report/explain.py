@@ -9,7 +9,7 @@ import inspect
 import re
 from fractions import Fraction
 from functools import partial
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from rich.table import Table
@@ -25,17 +25,19 @@ from dpspec.reason.conversions import paths, registered
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
-from dpspec.risk.allowed import allowed_excess, allowed_power
-from dpspec.risk.candidates import Candidates, candidates_within
-from dpspec.verify.exhaustive import guarded
+from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.candidates import Candidates, candidates_within
+from dpspec.verifier.exhaustive import guarded
 
 if TYPE_CHECKING:
-    from dpspec.grammar.spec import PrivacySpec
-    from rich.console import RenderableType
-    from dpspec.specfile.document import Expectation, SpecDocument
-    from dpspec.verify.document import Standing
-    from types import ModuleType
     from collections.abc import Iterator
+    from types import ModuleType
+
+    from rich.console import RenderableType
+
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec.verifier.document import Standing
 
 JsonData = dict[str, Any]
 

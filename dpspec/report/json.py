@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import DpspecError, harmless_json
 from dpspec.base.params import each
-from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
+from dpspec.comparison.compare import Answer, Argument, Comparison, Direction, Implication, Separation
 from dpspec.report import terminal as standing
 from dpspec.report.terminal import blocks_in_words, budget_in_words
-from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
-    from dpspec.blocks.space import Dataset
-    from dpspec.base.words import Word
-    from dpspec.specfile.document import SpecDocument
-    from dpspec.verify.document import Standing
-    from dpspec.base.exact import Bracket
-    from dpspec.extension.loader import PluginInfo, Plugins
-    from dpspec.extension.hooks import Entry, Provenance
-    from dpspec.grammar.spec import PrivacySpec
     from collections.abc import Hashable, Iterable, Mapping
-    from dpspec.verify.document import FileReport, Obligation
-    from dpspec.verify.growth import Grown
-    from dpspec.verify.replay import Replay
+
+    from dpspec.base.exact import Bracket
+    from dpspec.base.words import Word
+    from dpspec.blocks.space import Dataset
+    from dpspec.extension.hooks import Entry, Provenance
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Obligation, Standing
+    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.replay import Replay
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""

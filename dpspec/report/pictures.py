@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from itertools import count, groupby, pairwise, takewhile
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 from rich.table import Table
@@ -36,9 +36,10 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from dpspec.extension import Registry
     from dpspec.grammar.mechanism import Flavour
-    from rich.console import RenderableType
 
 FAMILIES = ("DejaVu Sans", "Arial", "Liberation Sans", "Helvetica", "Noto Sans", "Segoe UI", "FreeSans", "Cantarell")
 """Fonts without serifs, one of which most machines have."""

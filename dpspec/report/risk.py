@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Any, Literal, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 from rich.table import Table
@@ -33,11 +33,13 @@ from dpspec.report.terminal import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from dpspec.verify.document import Standing
-    from dpspec.risk import Panel, RiskReport, RiskRow
-    from dpspec.specfile.document import SpecDocument
     from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from dpspec.risks import Panel, RiskReport, RiskRow
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Standing
 
 JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]

@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.progress import (
@@ -37,13 +37,14 @@ from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.verify.document import TOLD, Standing
+from dpspec.verifier.document import TOLD, Standing
 
 if TYPE_CHECKING:
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.blocks.multiverse import Multiverse
-    from dpspec.blocks.budget import Budget
     from types import TracebackType
+
+    from dpspec.blocks.budget import Budget
+    from dpspec.blocks.multiverse import Multiverse
+    from dpspec.grammar.spec import PrivacySpec
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""

@@ -40,21 +40,23 @@ from dpspec.report.terminal import (
     probability_in_words,
     thing_in_words,
 )
-from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness
+from dpspec.verifier.document import Standing
+from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness
 
 if TYPE_CHECKING:
-    from dpspec.lint.finding import Finding
-    from dpspec.ledger import Composition, LedgerLine
-    from rich.console import RenderableType
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.grammar.rule import Step
-    from dpspec.extension.loader import PluginInfo, Plugins
-    from dpspec.specfile.document import SpecDocument
     from pathlib import Path
-    from dpspec.verify.document import FileReport, Obligation
-    from dpspec.verify.growth import Grown
-    from dpspec.verify.replay import Replay
+
+    from rich.console import RenderableType
+
+    from dpspec.composition import Composition, LedgerLine
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.grammar.rule import Step
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.linter.finding import Finding
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Obligation
+    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.replay import Replay
 
 
 TextLine = tuple[str, str]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from fractions import Fraction
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -40,9 +40,10 @@ from dpspec.specfile.document import (
 from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dpspec.base.exact import Number
     from dpspec.blocks.space import DatasetSpace
-    from collections.abc import Mapping
 
 BLOCK_KINDS = {
     "space": "spaces",

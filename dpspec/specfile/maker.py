@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, Final, TypeVar, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 

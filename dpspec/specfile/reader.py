@@ -33,7 +33,7 @@ import tomllib
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 

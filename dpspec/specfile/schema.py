@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins

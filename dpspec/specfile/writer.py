@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -17,10 +17,11 @@ from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
 
 if TYPE_CHECKING:
-    from dpspec.extension import Registry
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.grammar.mechanism import Mechanism
     from collections.abc import Callable, Iterator, Mapping
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
 
 _WIDTH = 110
 

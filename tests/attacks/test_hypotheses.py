@@ -17,15 +17,15 @@ from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import search
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.compare.test_rules import (
     ADDED,
     BITS,

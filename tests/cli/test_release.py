@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpspec import installed, read_spec, release as engine
+from dpspec import installed, read_spec, releases as engine
 from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.grammar.mechanism import Mechanism
 

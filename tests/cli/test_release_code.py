@@ -9,7 +9,7 @@ from dpspec import read_spec
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.verify.document import verify_release
+from dpspec.verifier.document import verify_release
 
 
 @pytest.fixture

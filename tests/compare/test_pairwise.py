@@ -11,7 +11,7 @@ from dpspec.base.exact import number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.vectors import BitVectors
 from dpspec.checker.check import check_derivation
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import PAIRWISE_RULE, pair_by_pair

@@ -13,8 +13,8 @@ from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Run
-from dpspec.verify.automatic import enumerate_law, release_function
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import enumerate_law, release_function
+from dpspec.verifier.verdict import Outcome
 
 SPACE = UnorderedRecords(
     attributes=[

@@ -33,11 +33,11 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.verdict import Outcome
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.networks"))

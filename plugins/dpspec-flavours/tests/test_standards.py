@@ -34,8 +34,8 @@ from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.standards"))

@@ -40,13 +40,13 @@ from dpspec.blocks.multiverse import determines
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read_text
 from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
-from dpspec.verify.exhaustive import verify
+from dpspec.verifier.exhaustive import verify
 from reproductions.flavours import text_of
 
 BLOCKS = {

@@ -17,7 +17,7 @@ from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors
-from dpspec.verify.exhaustive import verify
+from dpspec.verifier.exhaustive import verify
 
 
 def constants(flavour):

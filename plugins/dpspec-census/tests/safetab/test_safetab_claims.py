@@ -16,7 +16,7 @@ from dpspec.base.exact import INFINITY, number
 from dpspec.base.params import define, evolve
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.laws import Adaptive, FiniteLaw, Product
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.verdict import Outcome
 
 GROUPS = [
     {"name": "A", "where": {"race": ["a", "ab"]}},

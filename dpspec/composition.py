@@ -307,10 +307,17 @@ def compose_files(paths: Sequence[str], registry: Registry, like: str | None = N
         what reading a file and `compose` raise.
     """
     frame = None if like is None else read_file(like, registry).spec
-    parts = parts_of(documents_of(paths, registry), registry)
+    return add_up(documents_of(paths, registry), registry, frame, as_promised=as_promised)
+
+
+def add_up(
+    documents: Sequence[SpecDocument], registry: Registry, like: PrivacySpec | None = None, *, as_promised: bool = False
+) -> Composition:
+    """The composition of specifications that are read; otherwise as `compose_files`."""
+    parts = parts_of(documents, registry)
     if not as_promised:
         raise_all([_refused(part) for part in parts if part.standing is not None and part.standing.is_false])
-    return compose(parts, like=frame, rules=rules_of(registry))
+    return compose(parts, like=like, rules=rules_of(registry))
 
 
 def _refused(part: Part) -> DpspecError:

@@ -29,10 +29,10 @@ import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.api import derive
 from dpspec.base.errors import PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import derive
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs, rules_of
+from dpspec.api import compare_specs
 from dpspec.base.exact import Number, number
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable
@@ -23,7 +23,7 @@ from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.reason.search import search
+from dpspec.reason.search import rules_of, search
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 from tests.compare.test_rules import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from dpspec import read_spec
+from dpspec.api import read_spec
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs, rules_of
+from dpspec.api import compare_specs
 from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import number
 from dpspec.base.params import define, evolve
@@ -23,7 +23,7 @@ from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.search import search
+from dpspec.reason.search import rules_of, search
 from tests.compare.hunting import contradicted, random_mechanism, tight
 from tests.verify.toys import bits_spec, block
 

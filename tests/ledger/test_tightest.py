@@ -19,7 +19,6 @@ from dpspec_divergences import (
 from dpspec_divergences.counting import DifferInOnePosition
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.api import derive
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
@@ -31,7 +30,7 @@ from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import least_factor
-from dpspec.reason.search import moved, rules_of
+from dpspec.reason.search import derive, moved, rules_of
 from dpspec.verifier.exhaustive import verify
 
 NEAR = Neighbour(relation=DifferInOnePosition())

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
-from dpspec import installed, read_spec, releases as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept

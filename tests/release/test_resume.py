@@ -11,7 +11,8 @@ import attrs
 import numpy as np
 import pytest
 
-from dpspec import installed, read_spec, releases as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import EngineError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism

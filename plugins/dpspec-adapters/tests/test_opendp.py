@@ -16,9 +16,10 @@ import pytest
 from dpspec_adapters import opendp_claim
 from dpspec_adapters.measurements import insert_delete, outward
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, PluginError
 from dpspec.blocks.vectors import ValueLists
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.sampled.engine import refute
 
 MULTISETS = ValueLists(values=(0, 1, 2), most=2, ordered=False)

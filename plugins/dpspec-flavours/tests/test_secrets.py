@@ -27,7 +27,8 @@ from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataL
 from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings, strategies as st
 
-from dpspec import compare_specs, installed
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget

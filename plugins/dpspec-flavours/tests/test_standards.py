@@ -26,12 +26,13 @@ from dpspec_flavours.standards import (
 from dpspec_noise import Laplace, RandomisedResponse
 
 from dpspec import installed
-from dpspec.api import compare_specs, derive
+from dpspec.api import compare_specs
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.laws.law import FiniteLaw
+from dpspec.reason.search import derive
 from dpspec.specfile import read, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verifier.exhaustive import verify

@@ -47,13 +47,12 @@ if TYPE_CHECKING:
         total as total,
     )
     from dpspec.blocks.records import (
-        MEMBERS as MEMBERS,
-        ContingencyTables as ContingencyTables,
         Households as Households,
         OrderedRecords as OrderedRecords,
         UnorderedRecords as UnorderedRecords,
     )
     from dpspec.blocks.space import (
+        MEMBERS as MEMBERS,
         Attribute as Attribute,
         Dataset as Dataset,
         DatasetSpace as DatasetSpace,
@@ -107,16 +106,15 @@ _HOMES = {
         "OutputDivergence",
         "SpentBudgets",
         "added",
-        "total",
     ),
     "dpspec.blocks.records": (
         "ContingencyTables",
         "Households",
-        "MEMBERS",
         "OrderedRecords",
         "UnorderedRecords",
     ),
     "dpspec.blocks.space": (
+        "MEMBERS",
         "Attribute",
         "Dataset",
         "DatasetSpace",

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
         added as added,
-        total as total,
     )
     from dpspec.blocks.records import (
+        ContingencyTables as ContingencyTables,
         Households as Households,
         OrderedRecords as OrderedRecords,
         UnorderedRecords as UnorderedRecords,

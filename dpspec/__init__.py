@@ -138,7 +138,7 @@ _HOMES = {
         "Verdict",
     ),
 }
-__all__ = ["__version__", *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
+__all__ = sorted(["__version__", *(name for names in _HOMES.values() for name in names)])
 _late, __dir__ = late_names(__name__, _HOMES)
 
 

@@ -106,6 +106,7 @@ _HOMES = {
         "OutputDivergence",
         "SpentBudgets",
         "added",
+        "total",
     ),
     "dpspec.blocks.records": (
         "ContingencyTables",

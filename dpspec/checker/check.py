@@ -19,20 +19,9 @@ import attrs
 from dpspec.base.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
-from dpspec.checker.facts import (
-    ExactValue,
-    at_most,
-    compared_pairs,
-    determined,
-    fewer_strata,
-    fixed_units,
-    least_and_most,
-    part_of,
-    read,
-    shared_bounds,
-    within_numbers,
-)
+from dpspec.checker.numbers import ExactValue, at_most, read, within_numbers
 from dpspec.checker.pairs import BLOCKS, METRICS, Rejected, UnknownFormula, event_by_event, need, pair_by_pair, separates_laws
+from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
 
 VERSION = 1
 MOST_STEPS = 1000

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
         added as added,
+        total as total,
     )
     from dpspec.blocks.records import (
         ContingencyTables as ContingencyTables,

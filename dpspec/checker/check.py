@@ -1,7 +1,7 @@
 """An independent checker of derivations: it reads the JSON and the texts in it, and shares no code with what found them.
 
 A derivation is a chain of steps S -> S'. The checker looks at each step on its own, in the plain tables of the two specification
-texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.facts`), and believes nothing
+texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.numbers`), and believes nothing
 that the file says in words. A rule that it does not know is *unchecked*, and trusted only by name.
 """
 

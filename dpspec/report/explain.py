@@ -1,6 +1,6 @@
 """What a name means: the definition, parameters and origin of anything registered, of an error code, of a file.
 
-What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Z-A22).
+What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -357,8 +357,9 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
 def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
     """The paragraphs for an audience, and the numbers in them.
 
-    The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
-    largest chance that the likelihood ratio of the truth is at least a factor (K-D12, K-T28).
+    The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
+    al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
+    a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
     spec = found.spec
     step = nearest(spec)

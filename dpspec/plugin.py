@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names as late_names
 
 if TYPE_CHECKING:
-    from dpspec import blocks as blocks, grammar as grammar, laws as laws, risk as risk
+    from dpspec import blocks as blocks, grammar as grammar, laws as laws, risks as risks
     from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
     from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
@@ -142,7 +142,7 @@ _TOPICS = {
     "laws": "dpspec.laws",
     "params": "dpspec.base.params",
     "randomness": "dpspec.base.randomness",
-    "risk": "dpspec.risk",
+    "risks": "dpspec.risks",
     "tables": "dpspec.grammar.tables",
     "workers": "dpspec.grammar.workers",
 }

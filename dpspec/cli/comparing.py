@@ -126,8 +126,8 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
 
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
+    from dpspec.composition import documents_of
     from dpspec.extension import installed
-    from dpspec.ledger import documents_of
     from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
 
@@ -298,7 +298,7 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.report import json, risk as words
-    from dpspec.risk.engine import tolerance_of
+    from dpspec.risks.engine import tolerance_of
 
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()

@@ -6,12 +6,10 @@ A recommended budget as text and as data: the number, who binds it, and what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -33,9 +31,15 @@ from dpspec.report.terminal import (
     thing_in_words,
     value_in_words,
 )
-from dpspec.risk import Panel, RiskReport, RiskRow
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from dpspec.risks import Panel, RiskReport, RiskRow
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Standing
 
 JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -14,11 +13,15 @@ from dpspec.base.exact import Number
 from dpspec.base.params import parameters
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.extension import Registry
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
 
 _WIDTH = 110
 

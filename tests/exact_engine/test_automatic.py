@@ -16,10 +16,10 @@ from dpspec.base.exact import ln
 from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import ExponentialLaw, exact_exponential, finite_law
-from dpspec.verify.automatic import Sampler, enumerate_law
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.observed import observed
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import Sampler, enumerate_law
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.observed import observed
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 
 # --- samplers, written as anybody would write them ------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.laws import FiniteLaw, LaplaceLaw, NotALaw
 from dpspec.laws.exponential import Exponential, ExponentialLaw, exact_exponential, finite_law
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import Toy, bits_spec, block
 
 E = exact_exponential(1)

@@ -16,8 +16,8 @@ from dpspec.base.params import define
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteDichotomy, FiniteLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import instance, partitions
 from tests.verify.toys import Toy, bits_spec
 

@@ -33,8 +33,8 @@ from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
 from dpspec.grammar.workers import Engine
 from dpspec.laws.law import Answers, FiniteLaw
 from dpspec.laws.trade_off import largest_power
-from dpspec.risk.allowed import allowed_power
-from dpspec.risk.candidates import candidates_within, pairs_within
+from dpspec.risks.allowed import allowed_power
+from dpspec.risks.candidates import candidates_within, pairs_within
 
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""

@@ -3,8 +3,8 @@
 from dpspec.base.words import Word
 from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
-from dpspec.verify.document import verify_document
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.document import verify_document
+from dpspec.verifier.verdict import Outcome
 
 REGISTRY = installed().registry
 TEXT = """

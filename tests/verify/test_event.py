@@ -19,11 +19,11 @@ from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.event import Asked, _outcomes, probability, telling_event
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.expression import Expression, form
-from dpspec.verify.replay import from_data, replay, to_data, witness_file
-from dpspec.verify.sampled.engine import refute
+from dpspec.verifier.event import Asked, _outcomes, probability, telling_event
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.expression import Expression, form
+from dpspec.verifier.replay import from_data, replay, to_data, witness_file
+from dpspec.verifier.sampled.engine import refute
 from tests.verify.toys import bits_spec, block
 
 

@@ -6,7 +6,7 @@ import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
 from dpspec_flavours.standards import PureDP
 
-from dpspec import installed, verify_claim
+from dpspec import installed
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import BudgetTable
 from dpspec.extension import LOCAL, load_plugins
@@ -15,6 +15,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import blocks_of
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
+from dpspec.verifier.entry import verify_claim
 
 SPEC, RESPONSE = PureDP().spec(), PureDP().satisfied_by().mechanism
 NOISE = ("dpspec-noise", version("dpspec-noise"))

@@ -14,7 +14,7 @@ from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, ParameterError
 from dpspec.base.exact import ln, number
-from dpspec.risk import risk
+from dpspec.risks import risk
 from tests.risk.attacking import bits, budget_of, letters, mechanisms, priors
 
 RESPONSE = RandomisedResponse(keep_probability="3/4")

@@ -25,7 +25,7 @@ from dpspec.base.exact import number
 from dpspec.grammar.attacker import Sense
 from dpspec.laws.integers import DiscreteGaussianShift, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk.engine import risk
+from dpspec.risks.engine import risk
 
 OURS = (BlockKnowledge, Hierarchical, Uniqueness)
 THREE_QUARTERS = RandomisedResponse(keep_probability="3/4")

@@ -23,7 +23,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk.engine import risk
+from dpspec.risks.engine import risk
 from tests.risk.theorems import RATIOS, in_worlds, theorem
 
 VALUES, OTHERS, OUTCOMES = (0, 1, 2), ("a", "b"), ("s", "t", "u")

@@ -18,8 +18,8 @@ from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.laws.trade_off import largest_power
-from dpspec.risk import risk
-from dpspec.risk.allowed import allowed_advantage, allowed_excess, allowed_power
+from dpspec.risks import risk
+from dpspec.risks.allowed import allowed_advantage, allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 

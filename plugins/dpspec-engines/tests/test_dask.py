@@ -15,7 +15,7 @@ import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, dask as cluster, dask as engine
 
-from dpspec import read_spec
+from dpspec.api import read_spec
 from dpspec.base.errors import EngineError, TableError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords

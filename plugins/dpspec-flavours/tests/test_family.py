@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dpspec import installed
-from dpspec.api import derive
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.reason.search import derive
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from reproductions.flavours import text_of
 
 FLAVOURS = installed().registry.classes("flavours")

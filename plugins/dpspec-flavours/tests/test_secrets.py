@@ -27,7 +27,8 @@ from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataL
 from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings, strategies as st
 
-from dpspec import compare_specs, installed
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
@@ -41,8 +42,8 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.secrets"))

@@ -30,7 +30,8 @@ from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, 
 from dpspec_noise import RandomisedResponse
 from hypothesis import given, strategies as st
 
-from dpspec import compare_specs, installed, verify_claim
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -40,13 +41,14 @@ from dpspec.blocks.multiverse import determines
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read_text
 from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
-from dpspec.verify.exhaustive import verify
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.exhaustive import verify
 from reproductions.flavours import text_of
 
 BLOCKS = {

@@ -39,7 +39,7 @@ from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudget
 from dpspec_noise import Gaussian
 from hypothesis import given, strategies as st
 
-from dpspec import installed, verify_claim
+from dpspec import installed
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, NotInUniverseError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
@@ -52,6 +52,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteLaw, product
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
+from dpspec.verifier.entry import verify_claim
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.universes"))

@@ -29,7 +29,7 @@ from dpspec.plugin import (
     errors,
     exact,
     number,
-    risk,
+    risks,
 )
 from dpspec_attackers.semantics import exponential, pure_bound, said
 from dpspec_attackers.worlds import Weighted, World, WrittenPrior, check_uncertain, prior_on, replacing
@@ -65,7 +65,7 @@ class InformationChamber(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """Over the universes that the prior allows: what their facts do to the belief, exactly, times the bound there."""
         prior = prior_on(spec, self.prior)
-        beliefs, allowed = _beliefs(prior, self.position), risk.Allowed(spec)
+        beliefs, allowed = _beliefs(prior, self.position), risks.Allowed(spec)
         most, least, sizes = Bracket.exactly(0), Bracket.exactly(1), set[int]()
         for inside in _by_published(prior, allowed):
             size, pure = self._inside(spec, inside, allowed)
@@ -93,13 +93,13 @@ class InformationChamber(AttackerModel):
             said(LEAST, (), Sense.AT_LEAST, least, theorem, held, trivial=0),
         )
 
-    def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: risk.Allowed) -> tuple[int, Number]:
+    def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: risks.Allowed) -> tuple[int, Number]:
         """The size of the chamber, and the privacy loss that changing it can show, for a prior inside one universe."""
         joint = _joint(prior)
         together = family(joint, self.position)
         size = len(together) if self.chamber == "family" else markov_boundary(joint, self.position) + 1
         if spec.multiverse.invariants == ():
-            bound = risk.candidates_within(spec, replacing(spec)).bound
+            bound = risks.candidates_within(spec, replacing(spec)).bound
             return size, exact.INFINITY if bound is None else pure_bound(spec.output_divergence, bound) * size
         losses = [
             pure_bound(spec.output_divergence, allowed.between(left, right))
@@ -119,7 +119,7 @@ class InformationChamber(AttackerModel):
         )
 
 
-def _by_published(prior: Mapping[Dataset, Fraction], allowed: risk.Allowed) -> Iterator[dict[Dataset, Fraction]]:
+def _by_published(prior: Mapping[Dataset, Fraction], allowed: risks.Allowed) -> Iterator[dict[Dataset, Fraction]]:
     """The prior given each possible value of what is published."""
     for value in dict.fromkeys(map(allowed.published, prior)):
         held = {dataset: mass for dataset, mass in prior.items() if allowed.published(dataset) == value}

@@ -51,7 +51,7 @@ from dpspec.plugin import (
     ln,
     number,
     params,
-    risk,
+    risks,
 )
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
@@ -381,7 +381,7 @@ class CountAttacker(AttackerModel):
         return (((), divergence, bound),)
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return by_quantity(risk.candidates_within(spec, self.distance).stated(partial(self.allowed, spec.output_divergence)))
+        return by_quantity(risks.candidates_within(spec, self.distance).stated(partial(self.allowed, spec.output_divergence)))
 
     def allowed(self, given: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         """What holds of all laws within a bound of a divergence."""
@@ -399,7 +399,7 @@ class CountAttacker(AttackerModel):
 
     def beside(self, spec: PrivacySpec, own: Callable[[], Iterable[RiskStatement]]) -> tuple[RiskStatement, ...]:
         """What is published beside a mechanism's own law, which is asked only where it has something to say."""
-        found = risk.candidates_within(spec, self.distance)
+        found = risks.candidates_within(spec, self.distance)
         told = tuple(found.published(partial(self.allowed, spec.output_divergence)))
         asked = found.bound is not None or bool(getattr(self, "datasets", ()))
         return by_quantity((*told, *found.left_open(own() if asked else ())))
@@ -476,7 +476,7 @@ class BlockKnowledge(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = risk.pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
         return self.of_pairs((), relation, f"exact Bayes (Kazan 2025, equations 2.5 and 2.6), {looked.scope}", pairs)
@@ -534,7 +534,7 @@ class Uniqueness(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = risk.pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
         return by_quantity(
@@ -603,5 +603,5 @@ class Hierarchical(CountAttacker):
         if not spec.space.is_ordered:
             rule = f"cannot be read off a space of {spec.space.name}, which has no first entry"
             raise errors.AttackerMisfitError("worlds", rule, "name pairs (x, x') of datasets that differ in the target alone")
-        pairs: Sequence[tuple[Any, Any]] = risk.pairs_within(spec, self.distance).pairs
+        pairs: Sequence[tuple[Any, Any]] = risks.pairs_within(spec, self.distance).pairs
         return [(x, y) for x, y in pairs if x[1:] == y[1:] and x[0] > y[0]]

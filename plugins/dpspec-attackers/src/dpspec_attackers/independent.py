@@ -34,7 +34,7 @@ from dpspec.plugin import (
     Sense,
     define,
     errors,
-    risk,
+    risks,
 )
 from dpspec_attackers.membership.strong import inclusion_candidates, inclusion_pairs, replacement_candidates, replacement_pairs
 from dpspec_attackers.numeric import fmpq_of, in_decay
@@ -96,7 +96,7 @@ class IndependentRecord(AttackerModel):
             return self._said(Sense.AT_MOST, risk, f"{theorem} with a replaced record")
         return self._said(Sense.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
 
-    def _candidates(self, spec: PrivacySpec) -> tuple[risk.Candidates, bool]:
+    def _candidates(self, spec: PrivacySpec) -> tuple[risks.Candidates, bool]:
         """With and without the record, or, where only p = 1 makes sense, with another record in its place.
 
         The way from one value to another leads through the data without the record; where what is published bars it, the two

@@ -37,7 +37,7 @@ from dpspec.plugin import (
     laws,
     ln,
     number,
-    risk,
+    risks,
 )
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
 from dpspec_attackers.worlds import ANY, replacing, seen
@@ -85,7 +85,7 @@ class _Sampled(AttackerModel):
         if pure_bound(spec.output_divergence, number(1)).is_infinite:
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
             raise errors.AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        return risk.candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
+        return risks.candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         epsilon = pure_bound(spec.output_divergence, bound)
@@ -108,7 +108,7 @@ class _Sampled(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """What is published of the sample is seen with the release, so that it may tell two populations apart."""
-        found = risk.candidates_within(spec, replacing(spec, self.distance))
+        found = risks.candidates_within(spec, replacing(spec, self.distance))
         place = () if found.is_plain else (("candidates", ANY),)
         loss = exact.largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
@@ -232,7 +232,7 @@ def sampled(
     """
     draw = itertools.permutations if shuffled else itertools.combinations
     chosen = [places for places in draw(range(len(people)), size) if 0 in places or not first]
-    allowed = risk.Allowed(spec)
+    allowed = risks.Allowed(spec)
     laws = [seen(mechanism, spec, spec.space.dataset(tuple(people[place] for place in places)), allowed) for places in chosen]
     return FiniteLaw.mixture([Fraction(1, len(laws))] * len(laws), laws)
 

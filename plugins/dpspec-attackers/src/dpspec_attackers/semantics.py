@@ -8,7 +8,7 @@ from functools import singledispatch
 from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Renyi, TotalVariation, TradeOffSteps
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, laws, ln, number, risk
+from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, laws, ln, number, risks
 
 BITS = 128
 FACTORS = ("2", "5", "10")
@@ -68,7 +68,7 @@ def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bra
     pure = pure_bound(divergence, bound)
     if not pure.is_infinite and ln(factor) > pure:
         return NOTHING
-    return risk.allowed_excess(divergence, bound, Bracket.exactly(factor))
+    return risks.allowed_excess(divergence, bound, Bracket.exactly(factor))
 
 
 @singledispatch

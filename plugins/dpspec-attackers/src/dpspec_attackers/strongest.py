@@ -35,7 +35,7 @@ from dpspec.plugin import (
     ln,
     number,
     params,
-    risk,
+    risks,
 )
 from dpspec_attackers.knowledge import AnyPriorTrueRecord, Knowledge, OthersKnownPredicted, OthersKnownTrueRecord, WorstCase
 from dpspec_attackers.semantics import (
@@ -112,7 +112,7 @@ class StrongestAttacker(AttackerModel):
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return risk.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+        return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
         ratio = exponential(pure_bound(divergence, bound))
@@ -133,10 +133,10 @@ class StrongestAttacker(AttackerModel):
             yield said(PREDICTED, at(factor=factor), Sense.AT_MOST, share, theorem, known, trivial=1 / factor)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = risk.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = risk.pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         ratio = _largest_ratio(pairs)
@@ -249,15 +249,15 @@ class ArbitraryPrior(AttackerModel):
         statements = (*caused.stated(known), *self._wholes(spec).stated(partial(self._by_prior, spec)))
         return tuple(sorted(statements, key=lambda statement: ORDER.index(statement.quantity)))
 
-    def _candidates(self, spec: PrivacySpec) -> risk.Candidates:
+    def _candidates(self, spec: PrivacySpec) -> risks.Candidates:
         """The pairs that a bound connects: a record replaced by another, or left out."""
         if self.way is not Counterfactual.DROPPED:
             return replaced(spec, self.position, self.distance)
         step = self._step(spec)
-        if not risk.is_small(spec):
-            return risk.candidates_within(spec, step)
+        if not risks.is_small(spec):
+            return risks.candidates_within(spec, step)
         pairs = ((x, smaller) for x in spec.space.datasets() if (smaller := dropped(spec, x, self.position)) is not None)
-        return risk.candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
+        return risks.candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
 
     def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
         """What the target's own record adds, for laws that are at most so far apart with it and without it."""
@@ -287,7 +287,7 @@ class ArbitraryPrior(AttackerModel):
             return number(1)
         return replacing(spec, self.distance)
 
-    def _wholes(self, spec: PrivacySpec) -> risk.Candidates:
+    def _wholes(self, spec: PrivacySpec) -> risks.Candidates:
         """Two whole datasets of one size that differ in the target's record, and in any others.
 
         Without invariants one becomes the other by replacing at most n records, each step within the promise (taking one out and
@@ -299,15 +299,15 @@ class ArbitraryPrior(AttackerModel):
         chain = exact.INFINITY
         step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
         if held == () and length is not None:
-            allowed = risk.candidates_within(spec, step).bound
+            allowed = risks.candidates_within(spec, step).bound
             chain = exact.INFINITY if allowed is None else allowed * number(length)
-        if not risk.is_small(spec) or not space.is_ordered:
+        if not risks.is_small(spec) or not space.is_ordered:
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
-                chain = risk.candidates_within(spec, step * number(length)).bound or exact.INFINITY
-            return risk.Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+                chain = risks.candidates_within(spec, step * number(length)).bound or exact.INFINITY
+            return risks.Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
-        found = risk.candidates_among(
+        found = risks.candidates_among(
             spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position])
         )
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))

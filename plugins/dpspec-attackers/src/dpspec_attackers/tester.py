@@ -37,7 +37,7 @@ from dpspec.plugin import (
     exact,
     laws,
     params,
-    risk,
+    risks,
 )
 from dpspec_attackers.knowledge import AttributesOnly, FrequentistCompound
 from dpspec_attackers.semantics import at, keeps_mixtures, said
@@ -89,21 +89,21 @@ class FrequentistTester(AttackerModel):
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return risk.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+        return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
-        statements = self._powers(Sense.AT_MOST, theorem, lambda level: risk.allowed_power(divergence, bound, level))
+        statements = self._powers(Sense.AT_MOST, theorem, lambda level: risks.allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
             return statements
         theorem = f"total variation of two bits that {divergence.name} allows (Kifer et al. 2022, Section 5.1)"
-        return (*statements, self._advantage(Sense.AT_MOST, risk.allowed_advantage(divergence, bound), theorem))
+        return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = risk.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = risk.pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         theorem = f"likelihood-ratio test (Kifer et al. 2022, Section 4), {looked.scope}"
@@ -165,7 +165,7 @@ class CompoundTester(AttackerModel):
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"{FrequentistCompound.theorem}: as for known others; Theorem 6.3"
-        powers = [(level, risk.allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
+        powers = [(level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
         known = f"{target(spec, self.position)}{self.assumption}"
         return tuple(said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
@@ -241,31 +241,31 @@ class AttributeRestricted(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return self._candidates(spec).stated(partial(self._allowed, spec))
 
-    def _candidates(self, spec: PrivacySpec) -> risk.Candidates:
+    def _candidates(self, spec: PrivacySpec) -> risks.Candidates:
         self._places(spec)
         promised = spec
         if self.reacting is not None:
             promised = spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=self.reacting))
-        return risk.candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
+        return risks.candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
         if self.reacting is not None:
             known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
         theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
-        powers = ((level, risk.allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
+        powers = ((level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
         return tuple(said(POWER, at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, about = self._candidates(spec), partial(self._allowed, spec)
         if found.bound is None:
             return tuple(found.published(about))
-        looked = risk.pairs_within(spec, self.distance)
+        looked = risks.pairs_within(spec, self.distance)
         kept = tuple(pair for pair in looked.pairs if self._differ_only_there(spec, *pair))
         if not kept:
             rule = "make no difference between two datasets within the distance"
             raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
-        pairs = list(risk.CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
+        pairs = list(risks.CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         theorem = f"likelihood-ratio test, {len(kept):,} ordered pairs that differ in the attributes alone"
         own = (

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risk
+from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -93,7 +93,7 @@ def prior_on(spec: PrivacySpec, prior: WrittenPrior) -> dict[Dataset, Fraction]:
     if prior:
         return {spec.space.dataset(dataset): mass for dataset, mass in prior}
     size = spec.space.cardinality()
-    if size is None or size > risk.MOST_LISTED:
+    if size is None or size > risks.MOST_LISTED:
         rule = "has too many datasets for a uniform prior"
         raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "give a prior: pairs [dataset, probability]")
     return {dataset: Fraction(1, size) for dataset in spec.space.datasets()}
@@ -160,7 +160,7 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
     return max(found)
 
 
-def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> risk.Candidates:
+def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> risks.Candidates:
     """Two candidates for the record at a position, the others the same: by distance where that is given.
 
     Of a space that can be walked the pairs are listed; of a larger one they are those within the distance of `replacing`.
@@ -170,8 +170,8 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> r
         NotReachedError: when no record can be replaced by another.
     """
     reach = replacing(spec, given)
-    if not risk.is_small(spec) or not spec.space.is_ordered:
-        return risk.candidates_within(spec, reach)
+    if not risks.is_small(spec) or not spec.space.is_ordered:
+        return risks.candidates_within(spec, reach)
     by_others: dict[Hashable, list[Dataset]] = {}
     for dataset in spec.space.datasets():
         if isinstance(dataset, tuple) and position < len(dataset):
@@ -183,7 +183,7 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> r
         raise errors.NotReachedError(
             f"record {position}", "can be replaced by no other within the distance", "name another position"
         )
-    return risk.candidates_among(spec, pairs)
+    return risks.candidates_among(spec, pairs)
 
 
 def check_uncertain(mass: Fraction, what: str) -> None:
@@ -241,7 +241,7 @@ class World:
         datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
         datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
         canonical = {pair: spec.space.dataset(dataset) for pair, dataset in datasets.items()}
-        allowed = risk.Allowed(spec)
+        allowed = risks.Allowed(spec)
         return cls(
             prior=masses,
             laws={pair: seen(mechanism, spec, dataset, allowed) for pair, dataset in canonical.items()},
@@ -362,7 +362,7 @@ def _dropped(spec: PrivacySpec, others: Hashable) -> tuple[object, ...] | None:
         return None
 
 
-def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: risk.Allowed) -> FiniteLaw:
+def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: risks.Allowed) -> FiniteLaw:
     """The law of what is seen of a dataset: what the invariants publish of it, and what the mechanism draws.
 
     Raises:
@@ -380,7 +380,7 @@ def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: ris
 
 def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Counterfactual) -> None:
     """Raise AttackerMisfitError where candidates that nothing published tells apart are not compared, or only further apart."""
-    allowed = risk.Allowed(spec)
+    allowed = risks.Allowed(spec)
     for others in {d for d, _ in world.prior}:
         datasets = [spec.space.dataset(joined(others, record)) for record in world.given_others(others)]
         smaller = _dropped(spec, others)

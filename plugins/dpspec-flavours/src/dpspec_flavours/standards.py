@@ -67,7 +67,7 @@ class PureDP(Flavour):
 
     The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PureDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -169,7 +169,7 @@ _KNOTS = tuple((Fraction(a, 9), Fraction(b, 9)) for a, b in ((0, 9), (1, 5), (5,
 class GaussianDP(Flavour):
     """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians that far apart.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = GaussianDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -206,7 +206,7 @@ class FDP(Flavour):
     The budget is a curve, not a number; so it is written into the divergence, and counted in steps (`trade-off`). Here f is the
     curve of a bit that is reported twice, each time correctly with probability 2/3.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = FDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -271,7 +271,7 @@ class ApproximateDP(Flavour):
     """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x'
     (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ApproximateDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -308,7 +308,7 @@ class LinearApproximateDP(ApproximateDP):
 
     It is stronger than the definition for neighbours, from which k persons have delta (1 + e^epsilon + ... + e^((k-1) epsilon)).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearApproximateDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -340,7 +340,7 @@ class LinearApproximateDP(ApproximateDP):
 class RenyiDP(Flavour):
     """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (Mironov 2017, Definition 4).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = RenyiDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -375,7 +375,7 @@ class LinearRenyiDP(RenyiDP):
 
     Stronger than the definition for neighbours: D_2 is no metric, and grows with the square of the distance for Gaussian noise.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearRenyiDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -403,7 +403,7 @@ class ZeroConcentratedDP(Flavour):
 
     The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition 1.9).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ZeroConcentratedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -442,7 +442,7 @@ def _discrete_gaussian(*queries: LinearMap) -> DiscreteGaussian:
 class FDivergencePrivacy(Flavour):
     """Privacy in an f-divergence: D_f(P_x || P_x') <= c for all neighbours x, x', here Kullback-Leibler in both directions.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = FDivergencePrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -477,7 +477,7 @@ class LinearFDivergencePrivacy(FDivergencePrivacy):
 
     Stronger than the definition for neighbours: the divergence is no metric.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearFDivergencePrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -515,7 +515,7 @@ class HockeyStickDP(Flavour):
 
     It is approximate privacy with the roles of the two numbers exchanged: epsilon belongs to the divergence, delta is the budget.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = HockeyStickDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -550,7 +550,7 @@ class LinearHockeyStickDP(HockeyStickDP):
 
     For two persons it allows 2 delta at epsilon; from the definition for neighbours follows delta (1 + e^epsilon) at 2 epsilon.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearHockeyStickDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

@@ -28,7 +28,7 @@ from dpspec.plugin import (
     errors,
     exact,
     number,
-    risk,
+    risks,
 )
 from dpspec_attackers.membership.posterior import (
     difference_bound,
@@ -69,24 +69,24 @@ def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
     return found[0], unit
 
 
-def inclusion_candidates(spec: PrivacySpec) -> risk.Candidates:
+def inclusion_candidates(spec: PrivacySpec) -> risks.Candidates:
     """What a specification says about a dataset with and without one record."""
     distance, unit = inclusion_distance(spec)
 
     def by_one(left: Dataset, right: Dataset) -> bool:
         return sum(exchange(left, right, spec.space, unit)) == 1
 
-    return risk.candidates_within(spec, distance, by_one)
+    return risks.candidates_within(spec, distance, by_one)
 
 
-def inclusion_pairs(spec: PrivacySpec) -> risk.CandidatePairs:
+def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe that differ by one record.
 
     Raises:
         NotReachedError: when there is none.
     """
     distance, unit = inclusion_distance(spec)
-    near = risk.pairs_within(spec, distance)
+    near = risks.pairs_within(spec, distance)
 
     def by_one(left: Dataset, right: Dataset) -> bool:
         return sum(exchange(left, right, spec.space, unit)) == 1
@@ -111,20 +111,20 @@ def replacement_distance(spec: PrivacySpec) -> Number:
     return found[0]
 
 
-def replacement_candidates(spec: PrivacySpec) -> risk.Candidates:
+def replacement_candidates(spec: PrivacySpec) -> risks.Candidates:
     """What a specification says about two datasets of one size in which one record differs."""
     unit = spec.input_divergence.counted_unit() or ""
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)
 
-    return risk.candidates_within(spec, replacement_distance(spec), one)
+    return risks.candidates_within(spec, replacement_distance(spec), one)
 
 
-def replacement_pairs(spec: PrivacySpec) -> risk.CandidatePairs:
+def replacement_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
     unit = spec.input_divergence.counted_unit() or ""
-    near = risk.pairs_within(spec, replacement_distance(spec))
+    near = risks.pairs_within(spec, replacement_distance(spec))
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)

@@ -393,7 +393,7 @@ class EventLevelDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in one event (Dwork, Naor, Pitassi and Rothblum 2010).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = EventLevelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -431,7 +431,7 @@ class UserLevelDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in all that one user did (Dwork, Naor, Pitassi and Rothblum 2010).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = UserLevelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -469,7 +469,7 @@ class UserWindowDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in what one user did in one of the consecutive blocks of times.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = UserWindowDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -512,7 +512,7 @@ class WEventDP(Flavour):
     d counts windows of w times, and so does the budget: it is spent at most once in every window
     (Kellaris, Papadopoulos, Xiao and Papadias 2014).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = WEventDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

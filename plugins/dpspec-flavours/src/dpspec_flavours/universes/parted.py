@@ -188,7 +188,7 @@ class PerInstanceDP(Flavour):
 
     The pair is a dataset x and x with one record z added; each listed pair has its own budget.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PerInstanceDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -239,7 +239,7 @@ class StratifiedDP(Flavour):
     budget for
     each stratum is the reading filed here, and no publication is known to us that states it.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = StratifiedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -285,7 +285,7 @@ class PerRecordDP(Flavour):
 
     The policy epsilon(r) = s ln 2 for a firm of size s protects large firms less than small ones.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PerRecordDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -326,7 +326,7 @@ class PersonalisedBudgets(Flavour):
 
     For pure privacy it is the same promise as one number under the distance that weighs person i with epsilon_i.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PersonalisedBudgets()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

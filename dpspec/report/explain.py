@@ -22,7 +22,7 @@ from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason import small_spaces as events, small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
-from dpspec.report import terminal as standing
+from dpspec.report import sources, terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.risks.allowed import allowed_excess, allowed_power
@@ -57,10 +57,33 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | {one.RULE for one in LAST_ARGUMENTS}
-    error = UnknownNameError("name", "is nothing registered and no error code", did_you_mean(name, known) or _kinds(), value=name)
+    known |= {source.key for source in sources.sources()}
+    error = UnknownNameError(
+        "name", "is nothing registered, no error code and no source", did_you_mean(name, known) or _kinds(), value=name
+    )
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
     raise error
+
+
+def meaning(name: str, registry: Registry) -> JsonData:
+    """What a name means: `meanings`, everything that goes by it, or else the `source` that is cited so.
+
+    Raises:
+        UnknownNameError: as `explain`; and where several sources are meant.
+    """
+    try:
+        return {"meanings": explain(name, registry)}
+    except UnknownNameError:
+        source = sources.named(name)
+        if source is None:
+            raise
+    return {"source": sources.source_data(source, registry)}
+
+
+def meaning_text(data: JsonData) -> str:
+    """The same as text."""
+    return sources.source_text(data["source"]) if "source" in data else named_text(data["meanings"])
 
 
 def _kinds() -> str:

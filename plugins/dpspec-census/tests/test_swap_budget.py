@@ -17,6 +17,7 @@ from dpspec_census import (
     nominal_budget,
 )
 from dpspec_census.swap_budget import rate_of_least_budget, swap_rates
+from dpspec_census.swapping import THEOREM
 from dpspec_divergences import Hamming, Mult
 
 from dpspec.base.errors import ParameterError

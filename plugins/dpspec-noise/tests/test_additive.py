@@ -148,7 +148,11 @@ def test_too_small_a_sensitivity_is_refuted(mechanism):
 def test_laplace_noise_has_the_constant_of_its_scale(sensitivity, epsilon):
     mechanism = Laplace(queries=(SUM,), epsilon=epsilon, sensitivity=sensitivity, neighbours="differ-in-one-position")
     (claim,) = mechanism.claims(BITS)
-    assert (claim.source, claim.spec.budget.value, claim.spec.output_divergence) == ("Dwork, McSherry, Nissim and Smith 2006", number(epsilon), Mult())
+    assert (claim.source, claim.spec.budget.value, claim.spec.output_divergence) == (
+        "Dwork, McSherry, Nissim and Smith 2006",
+        number(epsilon),
+        Mult(),
+    )
     per_count = number(epsilon) * (1 / F(sensitivity))
     assert constant(mechanism, BITS, Mult(), HammingOrdered()) == (per_count, per_count)
 

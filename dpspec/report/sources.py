@@ -73,19 +73,18 @@ class Source:
         """The names of the authors, in their order."""
         return _words(self.authors)
 
-    def cited_as(self) -> tuple[str, ...]:
-        """What stands before the year where it is cited: all authors, or the first "et al." where no other source is meant."""
-        names = re.split(r", | and ", self.authors)
-        first = f"{names[0]} et al."
-        alike = [one for one in sources() if one.words()[0] == self.words()[0] and one.year == self.year]
-        return (self.authors, first) if len(names) > 2 and len(alike) == 1 else (self.authors,)
-
     def is_cited_in(self, text: str) -> bool:
-        """Whether a text cites it; a venue may stand between the authors and the year."""
-        plain = " ".join(text.split())
-        return any(
-            re.search(rf"(?<!\w){re.escape(names)},?(?: [^;()]{{0,60}})? ?\(?{self.year}\b", plain) for names in self.cited_as()
-        )
+        """Whether a text cites it: all authors, or the first "et al." where no other source is meant, a venue perhaps, the year."""
+        return str(self.year) in text and _citation(self).search(" ".join(text.split())) is not None
+
+
+@cache
+def _citation(source: Source) -> re.Pattern[str]:
+    names = re.split(r", | and ", source.authors)
+    alike = [one for one in sources() if one.words()[0] == source.words()[0] and one.year == source.year]
+    first = [f"{names[0]} et al."] if len(names) > 2 and len(alike) == 1 else []
+    authors = "|".join(map(re.escape, [source.authors, *first]))
+    return re.compile(rf"(?<!\w)(?:{authors}),?(?: [^;()]{{0,60}})? ?\(?{source.year}\b")
 
 
 @cache

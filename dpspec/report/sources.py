@@ -74,7 +74,7 @@ class Source:
         return _words(self.authors)
 
     def is_cited_in(self, text: str) -> bool:
-        """Whether a text cites it: all authors, or the first "et al." where no other source is meant, a venue perhaps, the year."""
+        """Whether a text cites it: its authors, or the first "et al." where that means no other source; then the year."""
         return str(self.year) in text and _citation(self).search(" ".join(text.split())) is not None
 
 
@@ -122,8 +122,9 @@ def named(name: str) -> Source | None:
     fitting = [one for one in sources() if authors and authors <= set(one.words()) and years <= {one.year}]
     if "et al" in name.lower():
         fitting = [one for one in fitting if one.words()[0] == words[0]]
+    in_order = [one for one in fitting if one.words() == [word for word in words if not word.isdigit()]]
     exact = [one for one in fitting if authors == set(one.words())]
-    found = exact or fitting or [one for one in sources() if one.is_cited_in(name)]
+    found = in_order or exact or fitting or [one for one in sources() if one.is_cited_in(name)]
     if len(found) > 1:
         raise UnknownNameError("name", "means several sources", f"write one of {', '.join(one.key for one in found)}", value=name)
     return found[0] if found else None

@@ -79,8 +79,8 @@ def marked(every: Iterable[tuple[object, ...]]) -> list[str]:
 
 def test_no_command_prints_one():
     assert marked([
-        *(("explain", entry.qualified_name) for entry in installed().registry),
-        *(("explain", cls.code) for cls in error_classes()),
+        *(("explain", entry.qualified_name, "--format", "json") for entry in installed().registry),
+        *(("explain", cls.code, "--format", "json") for cls in error_classes()),
         ("explain", "kifer-et-al-2022"),
         ("explain", SPECS / "topdown-2020-pl.dpspec.toml"),
         ("explain", SPECS / "randomised-response.dpspec.toml", "--audience", "technical"),

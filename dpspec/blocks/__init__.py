@@ -47,13 +47,13 @@ if TYPE_CHECKING:
         total as total,
     )
     from dpspec.blocks.records import (
-        MEMBERS as MEMBERS,
         ContingencyTables as ContingencyTables,
         Households as Households,
         OrderedRecords as OrderedRecords,
         UnorderedRecords as UnorderedRecords,
     )
     from dpspec.blocks.space import (
+        MEMBERS as MEMBERS,
         Attribute as Attribute,
         Dataset as Dataset,
         DatasetSpace as DatasetSpace,
@@ -112,11 +112,11 @@ _HOMES = {
     "dpspec.blocks.records": (
         "ContingencyTables",
         "Households",
-        "MEMBERS",
         "OrderedRecords",
         "UnorderedRecords",
     ),
     "dpspec.blocks.space": (
+        "MEMBERS",
         "Attribute",
         "Dataset",
         "DatasetSpace",

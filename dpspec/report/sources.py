@@ -49,7 +49,7 @@ class Fact:
 
 
 @attrs.frozen(kw_only=True)
-class Source:
+class Publication:
     """A publication.
 
     Args:
@@ -79,7 +79,7 @@ class Source:
 
 
 @cache
-def _citation(source: Source) -> re.Pattern[str]:
+def _citation(source: Publication) -> re.Pattern[str]:
     names = re.split(r", | and ", source.authors)
     alike = [one for one in sources() if one.words()[0] == source.words()[0] and one.year == source.year]
     first = [f"{names[0]} et al."] if len(names) > 2 and len(alike) == 1 else []
@@ -88,11 +88,11 @@ def _citation(source: Source) -> re.Pattern[str]:
 
 
 @cache
-def sources() -> tuple[Source, ...]:
+def sources() -> tuple[Publication, ...]:
     """All of them, in the order of their keys."""
     data = tomllib.loads(files("dpspec.report").joinpath("sources.toml").read_text(encoding="utf-8"))
     return tuple(
-        Source(
+        Publication(
             key=key,
             authors=row["authors"],
             year=row["year"],
@@ -103,7 +103,7 @@ def sources() -> tuple[Source, ...]:
     )
 
 
-def named(name: str) -> Source | None:
+def named(name: str) -> Publication | None:
     """The source that a name, or a citation, means; None where it means none.
 
     >>> [str(named(name)) for name in ("bun-steinke-2016", "Bun and Steinke 2016", "Steinke and Bun", "Warner")]
@@ -134,7 +134,7 @@ def _words(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W_]+", text.lower()) if word not in _JOINING]
 
 
-def citing(source: Source, registry: Registry) -> Iterator[tuple[str, str]]:
+def citing(source: Publication, registry: Registry) -> Iterator[tuple[str, str]]:
     """The registered names that cite it, with their kind; a plugin that cannot be loaded cites nothing."""
     for entry in registry:
         with contextlib.suppress(DpspecError):
@@ -147,7 +147,7 @@ def _texts(cls: type) -> Iterable[str]:
     return (cls.__doc__ or "", *(text for text in declared if isinstance(text, str)))
 
 
-def source_data(source: Source, registry: Registry) -> JsonData:
+def source_data(source: Publication, registry: Registry) -> JsonData:
     """A source as JSON data."""
     return {
         "key": source.key,

@@ -38,7 +38,7 @@ DELTA = "1e-10"
 MANY = 10_000
 
 PERSONS = (104, 1440, 447, 687, 1256, 165)
-"""Persons' shares of the levels from the nation to the block, in 4099ths (K-N8)."""
+"""Persons' shares of the levels from the nation to the block, in 4099ths (Kifer et al. 2022, Table 4)."""
 HOUSING = tuple(map(Fraction, ("1/205", "1/205", "7/82", "364/1025", "1759/4100", "99/820")))
 QUERIES = """0 3773/4097 3126/4097 1567/4102 1705/4099 5/4097
 52/4097 6/4097 10/4097 4/2051 3/4099 9/4097
@@ -51,11 +51,11 @@ QUERIES = """0 3773/4097 3126/4097 1567/4102 1705/4099 5/4097
 26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
 26/241 2/241 101/4097 67/4102 24/4099 71/4097
 189/241 230/4097 754/4097 241/2051 1288/4099 3945/4097"""
-"""What each query gets of a level (K-N9)."""
+"""What each query gets of a level (Kifer et al. 2022, Table 5)."""
 
 
 def ledger() -> Counter[Fraction]:
-    """The rho* of the 71 measurements of the 2020 redistricting file (K-N10), equal ones counted."""
+    """The rho* of the 71 measurements of the 2020 redistricting file, equal ones counted."""
     rows = [tuple(map(Fraction, row.split())) for row in QUERIES.splitlines()]
     persons = [Fraction("2.56") * Fraction(share, 4099) * row[i] for i, share in enumerate(PERSONS) for row in rows if row[i]]
     return Counter(persons + [Fraction("0.07") * share for share in HOUSING])

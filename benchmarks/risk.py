@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
 
 def looped_risk(rho: float, prior: float) -> float:
-    """The marginal risk by the definition (Z-A1): a grid of outcomes, their masses, posteriors and sums."""
+    """The marginal risk by the definition (Kazan 2025, Section 2.3.1): a grid of outcomes, their masses, posteriors and sums."""
     reach = math.ceil(10 / math.sqrt(2 * rho))
     whole = total = 0.0
     for x in range(1 - reach, 2 + reach):

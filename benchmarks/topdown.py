@@ -1,4 +1,4 @@
-"""TopDown on a synthetic state: five levels, 10,000 blocks, the 2,016 cells of the 2020 persons, all invariants of B-D25.
+"""TopDown on a synthetic state: five levels, 10,000 blocks, the 2,016 cells of the 2020 persons, all invariants of TopDown.
 
     python benchmarks/topdown.py --blocks 10000 --write benchmarks/topdown.json
 
@@ -40,7 +40,7 @@ RACES = 63
 
 
 def mechanism() -> TopdownByLevels:
-    """The persons and housing units of the redistricting file, and the invariants of B-D25 by kind of group quarters."""
+    """The persons and housing units of the redistricting file, and the invariants of TopDown by kind of group quarters."""
     invariants = (
         Marginal(attributes=("state",)),
         Marginal(attributes=("block",), unit="household", where=(("hhgq", HOUSING),)),

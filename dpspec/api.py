@@ -188,15 +188,15 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
 
 
 def explain(name: str) -> str:
-    """What goes by a name, whatever its kind, as text: a block, a mechanism, a rule, an error code.
+    """What goes by a name, whatever its kind, as text: a block, a mechanism, a rule, an error code, a source.
 
     Raises:
         UnknownNameError: nothing does; with what is spelt alike.
     """
     from dpspec.extension.loader import installed
-    from dpspec.report.explain import explain as explained, named_text
+    from dpspec.report.explain import meaning, meaning_text
 
-    return named_text(explained(name, installed().registry))
+    return meaning_text(meaning(name, installed().registry))
 
 
 def lint(*paths: str | Path) -> tuple[Finding, ...]:

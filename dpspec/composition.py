@@ -241,7 +241,7 @@ def _said(spec: PrivacySpec) -> str:
 
 
 def _refinement(parts: tuple[Part, ...]) -> Multiverse:
-    """The common refinement: universes intersect, so invariants unite (B-D7).
+    """The common refinement: universes intersect, so invariants unite (Bailie et al. 2024).
 
     Raises:
         NoCompositionError: universes that no invariants induce meet other ones.

@@ -1,7 +1,7 @@
-"""Disclosure risk of the 2020 block counts: the tables of the thesis recomputed beside what is printed (Z-N2.2 to Z-N2.5).
+"""Disclosure risk of the 2020 block counts: the tables of the thesis recomputed beside what is printed (Kazan 2025).
 
 A cell of the most detailed histogram (group quarters x voting age x Hispanic x race, 2,016 cells) gets the rho* of its level.
-That is the rho of *one* count (Z-S14): a replaced person moves two of them.
+That is the rho of *one* count: a replaced person moves two of them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ PRINTED_RHO = {
     "block-group": "0.2465",
     "block": "0.0992",
 }
-"""Z-N2.2."""
+"""Kazan 2025, Table 2.2."""
 PRINTED_MASS = ("0.161", "0.119", "0.073", "0.036", "0.015")
-"""Z-N2.4, for the released values 1 to 5: the law around 0, not around the true count 1 (Z-X1)."""
+"""Kazan 2025, Table 2.4, for the released values 1 to 5: the law around 0, not around the true count 1."""
 PRINTED_POSTERIOR = (
     ("0.525", "0.216", "0.109", "0.022"),
     ("0.574", "0.252", "0.130", "0.027"),
@@ -38,7 +38,7 @@ PRINTED_POSTERIOR = (
     ("0.667", "0.334", "0.182", "0.039"),
     ("0.710", "0.379", "0.213", "0.047"),
 )
-"""Z-N2.4, by released value and prior; none for the last prior."""
+"""Kazan 2025, Table 2.4, by released value and prior; none for the last prior."""
 PRINTED_RISK = (
     ("1.05", "1.08", "1.09", "1.10", "1.10"),
     ("1.15", "1.26", "1.30", "1.34", "1.35"),
@@ -46,9 +46,9 @@ PRINTED_RISK = (
     ("1.33", "1.67", "1.82", "1.96", "2.00"),
     ("1.42", "1.90", "2.13", "2.37", "2.44"),
 )
-"""Z-N2.4."""
+"""Kazan 2025, Table 2.4."""
 PRINTED_MARGINAL = (("0.524", "1.05"), ("0.225", "1.13"), ("0.117", "1.17"), ("0.024", "1.21"), ("0.0014", "1.22"))
-"""Z-N2.5: marginal posterior and risk, by prior."""
+"""Kazan 2025, Table 2.5: marginal posterior and risk, by prior."""
 
 
 @attrs.frozen(kw_only=True)
@@ -77,7 +77,7 @@ class RiskEntry:
 
 
 def detailed_rho(level: str) -> Fraction:
-    """rho of one cell of the most detailed histogram in a unit of a level (Z-N2.2).
+    """rho of one cell of the most detailed histogram in a unit of a level (Kazan 2025, Table 2.2).
 
     >>> float(detailed_rho("block"))
     0.09922635422547502
@@ -88,46 +88,46 @@ def detailed_rho(level: str) -> Fraction:
 def budgets() -> tuple[RiskEntry, ...]:
     """The rho of the detailed cells, level by level."""
     return tuple(
-        RiskEntry(table="Z-N2.2", place=level, value=Bracket.exactly(detailed_rho(level)), printed=PRINTED_RHO[level])
+        RiskEntry(table="Table 2.2", place=level, value=Bracket.exactly(detailed_rho(level)), printed=PRINTED_RHO[level])
         for level in LEVELS
     )
 
 
 def released_counts(rho: NumberLike | None = None) -> tuple[RiskEntry, ...]:
-    """The policy-maker's table: released 1 to 5 with probability, posteriors and risks, for a true count of 1 (Z-N2.4)."""
+    """The policy-maker's table: released 1 to 5 with probability, posteriors and risks, for a true count of 1 (Kazan 2025)."""
     made = []
     rows = block.table(detailed_rho("block") if rho is None else rho, PRIORS, range(1, 6))
     for row, mass, posteriors, risks in zip(rows, PRINTED_MASS, PRINTED_POSTERIOR, PRINTED_RISK, strict=True):
-        made.append(RiskEntry(table="Z-N2.4", place=f"probability of {row.released}", value=row.mass, printed=mass))
+        made.append(RiskEntry(table="Table 2.4", place=f"probability of {row.released}", value=row.mass, printed=mass))
         for kind, values, printed in (("posterior", row.posteriors, (*posteriors, "")), ("risk", row.risks, risks)):
             for prior, value, text in zip(PRIORS, values, printed, strict=True):
                 made.append(
-                    RiskEntry(table="Z-N2.4", place=f"{kind} at {row.released}, prior {prior}", value=value, printed=text)
+                    RiskEntry(table="Table 2.4", place=f"{kind} at {row.released}, prior {prior}", value=value, printed=text)
                 )
     return tuple(made)
 
 
 def marginal_risks(rho: NumberLike | None = None) -> tuple[RiskEntry, ...]:
-    """Posterior and risk averaged over the noise, by prior (Z-N2.5)."""
+    """Posterior and risk averaged over the noise, by prior (Kazan 2025, Table 2.5)."""
     spent = detailed_rho("block") if rho is None else rho
     made = []
     for prior, (posterior, risk) in zip(PRIORS, PRINTED_MARGINAL, strict=True):
         value = block.marginal_posterior(spent, prior)
-        made.append(RiskEntry(table="Z-N2.5", place=f"posterior, prior {prior}", value=value, printed=posterior))
+        made.append(RiskEntry(table="Table 2.5", place=f"posterior, prior {prior}", value=value, printed=posterior))
         made.append(
             RiskEntry(
-                table="Z-N2.5", place=f"risk, prior {prior}", value=value.scaled(Fraction(1) / Fraction(prior)), printed=risk
+                table="Table 2.5", place=f"risk, prior {prior}", value=value.scaled(Fraction(1) / Fraction(prior)), printed=risk
             )
         )
     return tuple(made)
 
 
 def unique_at(priors: Sequence[str] = PRIORS) -> tuple[RiskEntry, ...]:
-    """The risk to a target that is unique at the smallest 1 to 6 levels (Z-F2.7); the thesis has it as a curve only."""
+    """The risk to a target that is unique at the smallest 1 to 6 levels (Kazan 2025); the thesis has it as a curve only."""
     rhos = [detailed_rho(level) for level in reversed(LEVELS)]
     return tuple(
         RiskEntry(
-            table="Z-F2.7",
+            table="Figure 2.7",
             place=f"{count + 1} levels, prior {prior}",
             value=uniqueness.uniqueness_marginal_posterior(rhos[: count + 1], prior).scaled(Fraction(1) / Fraction(prior)),
         )

@@ -36,7 +36,8 @@ The output divergence is `mult` (pure differential privacy), the input divergenc
 
 * *What the mechanism can publish* as a universe: the datasets whose laws have the same support. Inside, a finite law has a finite
   constant for every pair; between two of them the divergence is infinite. For a mechanism without randomness these are the level
-  sets of its output, and the constant is 0: it promises nothing about what it publishes, and everything about the rest (B-T10).
+  sets of its output, and the constant is 0: it promises nothing about what it publishes, and everything about the rest
+  (Bailie, Gong and Meng 2023, theorem on the universes of invariants).
 * *One universe: the whole space* is what differential privacy usually asks for. None of these methods has a finite budget there.
 * The refuted claims state epsilon = 1000, to stand for any finite number: the constant found is infinity.
 """

@@ -1,4 +1,4 @@
-"""What a swap does to the county x tenure table of Massachusetts 1940, run by run: the source's utility figure (B-N5).
+"""What a swap does to the county x tenure table of Massachusetts 1940, run by run: the source's utility figure.
 
 The source's example on Massachusetts 1940, run from the shell:
 
@@ -52,7 +52,7 @@ class UtilityRun:
 
 
 def massachusetts_swap(swap_rate: Fraction, *, derange: bool = True) -> Swapping:
-    """The source's scheme (B-N4): match on household size, swap the county, hold tenure; one state."""
+    """The source's scheme (Bailie, Gong and Meng 2023): match on household size, swap the county, hold tenure; one state."""
     chosen: type[Swapping] = DerangementSwapping if derange else PermutationSwapping
     return chosen(match=("persons",), swap=("county",), swap_rate=swap_rate, unit="household")
 

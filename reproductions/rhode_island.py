@@ -4,8 +4,8 @@
 
 The table has one row for each of 25,181 blocks: GEOID (state 2 digits, county 3, tract 6, block 4, whose first is the
 block group), and persons by voting age and eight groups. The counts are published ones, so nothing here needs protection; what
-is shown is the mechanism on a real geography. The shares of the levels are those of 2020 (K-N8) without the nation; those of
-the queries are ours.
+is shown is the mechanism on a real geography. The shares of the levels are those of 2020 (Kifer et al. 2022, Table 4) without the
+nation; those of the queries are ours.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""What a rho says about one secret: powers, and the Bayesian curves of the knowledge classes b, c and d (K-D26, K-N12).
+"""What a rho says about one secret: powers, and the Bayesian curves of the knowledge classes b, c and d (Kifer et al. 2022).
 
-Powers and class c are those of Gaussian noise, mu = sqrt(2 rho), which the discrete noise of the census attains to many digits
-(K-O22); `power_bound`, class b and class d hold for every mechanism with that rho.
+Powers and class c are those of Gaussian noise, mu = sqrt(2 rho), which the discrete noise of the census attains to many digits;
+`power_bound`, class b and class d hold for every mechanism with that rho.
 
-What the 2020 noise says about one secret: scenarios of attribute-restricted neighbours (K section 8; K-D29, K-N12).
+What the 2020 noise says about one secret: scenarios of attribute-restricted neighbours (Kifer et al. 2022, Sections 8 and 8.3).
 
 Two datasets are neighbours of a scenario when they differ in one person's record, and there only in what is to stay secret: some
 attributes, or the block within a larger unit. Only queries that can answer differently for such a pair count. Their rho* add up
 to the rho of the scenario, every statement of zCDP and of Gaussian privacy then holds with that rho, mu = sqrt(2 rho). The noise
-is discrete; its own powers are enclosed by `exact_power`, and agree with the Gaussian ones to many digits (K-O22).
+is discrete; its own powers are enclosed by `exact_power`, and agree with the Gaussian ones to many digits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BITS = 60
 
 
 def power(rho: NumberLike, level: NumberLike) -> Bracket:
-    """Phi(Phi^-1(level) + sqrt(2 rho)): how often a test of Gaussian noise of this rho finds the secret (K-N12).
+    """Phi(Phi^-1(level) + sqrt(2 rho)): how often a test of Gaussian noise of this rho finds the secret (Kifer et al. 2022).
 
     >>> power("2.63", "0.05").upper.decimal()
     '0.741706'
@@ -47,7 +47,7 @@ def power(rho: NumberLike, level: NumberLike) -> Bracket:
 
 
 def power_bound(rho: NumberLike, level: NumberLike) -> Bracket:
-    """The largest power that rho-zCDP alone allows, whatever the mechanism (K-N11).
+    """The largest power that rho-zCDP alone allows, whatever the mechanism (Kifer et al. 2022, Table 6).
 
     >>> power_bound("0.1115", "0.05").upper.decimal(4)
     '0.1402'
@@ -56,7 +56,7 @@ def power_bound(rho: NumberLike, level: NumberLike) -> Bracket:
 
 
 def epsilon_given_truth(rho: NumberLike, delta: NumberLike) -> Bracket:
-    """ln(delta / Phi(Phi^-1(delta) - sqrt(2 rho))): class c of K-D26.
+    """ln(delta / Phi(Phi^-1(delta) - sqrt(2 rho))): class c of knowledge (Kifer et al. 2022, Theorem 3).
 
     With probability at least 1 - delta over the noise, the belief in the true record of somebody who knows all others does not
     exceed e^epsilon times the belief that the same attacker would have without that record in the data.
@@ -69,7 +69,7 @@ def epsilon_given_truth(rho: NumberLike, delta: NumberLike) -> Bracket:
 
 
 def delta_given_truth(rho: NumberLike, epsilon: NumberLike) -> Bracket:
-    """The delta of class c at an epsilon, by halving (K-N15).
+    """The delta of class c at an epsilon, by halving.
 
     >>> delta_given_truth("0.1115", 1).upper.decimal()
     '0.0705793'
@@ -92,7 +92,7 @@ def delta_given_truth(rho: NumberLike, epsilon: NumberLike) -> Bracket:
 
 
 def epsilon_of_predictive(rho: NumberLike, delta: NumberLike) -> Bracket:
-    """2 sqrt(rho ln(1/delta)) - rho, or ln(1/delta) where that is at most rho: class b of K-D26, over the predictive law."""
+    """2 sqrt(rho ln(1/delta)) - rho, or ln(1/delta) where that is at most rho: class b of knowledge, over the predictive law."""
     r, slack = _rho(rho), _open(delta, "delta")
     with ctx.workprec(_PRECISION):
         log = -slack.log()
@@ -100,7 +100,7 @@ def epsilon_of_predictive(rho: NumberLike, delta: NumberLike) -> Bracket:
 
 
 def epsilon_any_prior(rho: NumberLike, delta: NumberLike) -> Bracket:
-    """rho + 2 sqrt(rho ln(1/delta)): class d of K-D26, for a prior of all other records that is correct."""
+    """rho + 2 sqrt(rho ln(1/delta)): class d of knowledge, for a prior of all other records that is correct."""
     r, slack = _rho(rho), _open(delta, "delta")
     with ctx.workprec(_PRECISION):
         return Bracket.around(ball(r) + 2 * (-ball(r) * slack.log()).sqrt(), least=0)
@@ -181,11 +181,12 @@ class Secret:
 
     @property
     def rho(self) -> Fraction:
-        """The sum of their rho*, exactly (K-D29)."""
+        """The sum of their rho*, exactly (Kifer et al. 2022, Section 8)."""
         return sum((rho_star(query, level) for query, level in self.reacting()), Fraction(0))
 
     def pair(self) -> Dichotomy:
-        """The laws of all reacting answers of two neighbours: in each two cells differ by 1, the variance is 1/rho* (K-D38)."""
+        """The laws of all reacting answers of two neighbours: in each two cells differ by 1, the variance is 1/rho*
+        (Kifer et al. 2022, Section 8.1)."""
         return compose((DiscreteGaussianShift(1, 1 / rho_star(query, level)), 2) for query, level in self.reacting())
 
 
@@ -203,7 +204,7 @@ CASES = {
 
 
 def exact_power(secret: Secret, level: NumberLike) -> Bracket:
-    """The power of the best test of the discrete noise itself, in a bracket about 1e-5 wide (K-N11; K-O22)."""
+    """The power of the best test of the discrete noise itself, in a bracket about 1e-5 wide (Kifer et al. 2022, Table 6)."""
     at = Rational(0, 1, open_low=True, open_high=True).read(level, "level")
     return largest_power(secret.pair(), at)
 
@@ -234,7 +235,7 @@ class ScenarioLine:
 def compared(
     names: Collection[str] = tuple(CASES), levels: Collection[str] = ("0.01", "0.05", "0.10")
 ) -> tuple[ScenarioLine, ...]:
-    """The scenarios with their rho and powers recomputed beside what is printed (K-N11, K-O54, K-O55, K-E7)."""
+    """The scenarios with their rho and powers recomputed beside what is printed (Kifer et al. 2022, Table 6 and Section 8.2)."""
     return tuple(
         ScenarioLine(
             name=name,

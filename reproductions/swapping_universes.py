@@ -1,4 +1,4 @@
-"""The swapping theorem judged universe by universe: exact constant, claimed budget, verdict (B-T11, B-X2).
+"""The swapping theorem judged universe by universe: exact constant, claimed budget, verdict (Bailie, Gong and Meng 2023).
 
     python -m reproductions.swapping_universes > docs/swapping-universes.md
 
@@ -180,9 +180,9 @@ to 5 records and of two strata with up to 3 records each is here, up to renaming
 exchanging the two margins, none of which changes laws or distances.
 
 Each cell is *exact Lipschitz constant / claimed budget*: the constant is the largest d_MULT / d_Ham over all pairs of tables of
-the universe, with the unordered Hamming distance on records; the budget is the printed theorem (B-T11) with b recomputed for
-the universe. Where two printed forms give two budgets, both are listed. A cell in bold exceeds a budget: the
-theorem as printed is false for that mechanism there."""
+the universe, with the unordered Hamming distance on records; the budget is the printed theorem (Bailie, Gong and Meng
+2023, swapping theorem) with b recomputed for the universe. Where two printed forms give two budgets, both are listed. A cell in
+bold exceeds a budget: the theorem as printed is false for that mechanism there."""
 
 
 def main() -> None:

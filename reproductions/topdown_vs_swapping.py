@@ -8,7 +8,7 @@ TopDown against swapping for the 2020 Census, computed from the specification fi
 
     python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md
 
-Every number on the page comes from a comparison, a yardstick or a ledger of this run (B-N1, B-N3); `comparison_page` is its text.
+Every number on the page comes from a comparison, a yardstick or a ledger of this run; `comparison_page` is its text.
 """
 
 from __future__ import annotations
@@ -221,8 +221,8 @@ def _answer(schemes: Sequence[Scheme], pair: SchemePair, setting: Setting) -> It
     yield f"""# TopDown or swapping for the 2020 Census: which promise is stronger?
 
 This page is what `python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md` prints. Its numbers are computed
-from the files in `specs/` (sources: B-N1 to B-N3, B-T10, B-T11, B-T13) and rounded to two decimals; nothing is measured on
-census data.
+from the files in `specs/` (sources: Bailie, Gong and Meng 2023; Bailie et al. 2024) and rounded to two decimals; nothing is
+measured on census data.
 
 ## The answer
 
@@ -244,7 +244,7 @@ census data.
 * **Neither number stops one attacker** who tests whether two given households have exchanged their places
   ([one attacker](#one-attacker)).
 * **TopDown's number is the stated one.** As stated, per person, it is refuted for the mechanism, because person records do
-  not tell which housing units are vacant (B-X6). Added up part by part, persons and housing units each in their own unit, the
+  not tell which housing units are vacant. Added up part by part, persons and housing units each in their own unit, the
   four files spend rho = {parts} per household under the same assumption ([TopDown by parts](#topdown-by-parts)).
 """
 
@@ -261,7 +261,7 @@ def _stated(schemes: Sequence[Scheme]) -> Iterator[str]:
     yield """
 **Swapping**: epsilon of pure privacy (`mult`), per unit of `hamming (household)`, given two exact tables of households, strata by
 members and strata by place. Strata are the printed variables and the kind of unit; epsilon is that of the swapping theorem
-for the algorithm that draws derangements (B-T11), with the stratum size b that is printed.
+for the algorithm that draws derangements (Bailie, Gong and Meng 2023, swapping theorem), with the stratum size b that is printed.
 """
     head = ("scheme", "strata", "b", "epsilon at 5 %", "epsilon at 50 %", "TopDown implies it", "it implies TopDown")
     yield from _table(head, (_scheme_row(scheme) for scheme in schemes))
@@ -295,7 +295,7 @@ def _assumed(setting: Setting) -> Iterator[str]:
   yardsticks. Group quarters are households of this space too, and the assumption covers them.
 * *One dataset space.* Where a scheme matches on household size, TopDown is restated on the space with that attribute: TopDown
   does not look at it, and forgetting it changes none of its invariants and makes no person distance larger.
-* *Swapping's b is that of the 2020 file.* In a universe with a larger stratum the same swap rate gives a larger epsilon (B-S6).
+* *Swapping's b is that of the 2020 file.* In a universe with a larger stratum the same swap rate gives a larger epsilon.
 * *Strongest means derived.* A yardstick's budget is the least that the registered rules derive, one step for each block. Steps
   marked tight are attained by some mechanism; that the whole chain is, is not claimed.
 """
@@ -337,7 +337,7 @@ def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
     near = schemes[0].exchanged()[0].spec
     yield f"""## Yardstick 2: two households exchange their places
 
-Inside the swap's universes no two datasets differ in one household alone (B-S2). The nearest ones that small datasets show
+Inside the swap's universes no two datasets differ in one household alone. The nearest ones that small datasets show
 are those in which two households have exchanged their places, `{near.input_divergence}`. An (epsilon, delta) follows
 for such neighbours only; here delta = {setting.delta}. Swapping's numbers are those of a worst pair, randomised response at
 2 epsilon; TopDown's are bounds: rho times N^2 and 2^2, and epsilon from that rho by the best known formula.
@@ -361,7 +361,7 @@ Swapping has no finite budget per person, in any standard that tells equal laws 
 same persons at each place and differ in who lives with whom. They share a universe of the swap in {shared} of {len(pairs)}
 schemes, at household distance {pair.households} and person distance {pair.persons}. Swapping's promise allows a mechanism that
 tells them apart (randomised response to "is it x?", which spends epsilon on one unit of household distance), and no multiple of
-a distance 0 covers that (B-S5). TopDown's promise per person, as stated, lets nothing depend on who lives with whom beyond what
+a distance 0 covers that. TopDown's promise per person, as stated, lets nothing depend on who lives with whom beyond what
 the persons show.
 """
     yield from (f"* {letter} = {words}" for letter, words in zip(("x", "x'"), pair.words, strict=True))
@@ -401,7 +401,7 @@ PARTS = ("topdown-2020-pl-persons", "topdown-2020-pl-housing-units", "topdown-20
 SCHEMES = (
     "state-county", "state-size-county", "county-tract", "county-size-tract", "blockgroup-block", "blockgroup-size-block",
 )  # fmt: skip
-"""The rows of B-N3, in their order."""
+"""The rows of the table of ways to swap the 2020 Census (Bailie, Gong and Meng 2023), in their order."""
 RATES = (Fraction(1, 20), Fraction(1, 2))
 LARGEST = 10
 """The default of the largest household: our choice, as in specs/ledger-2020; the sources state none."""

@@ -37,7 +37,7 @@ UPWARD = "2.630000 2.564706 1.665023 1.379877 0.925958 0.111501"
 
 
 def page() -> Page:
-    """K-N6 to K-N10."""
+    """Section 8.1, Tables 3 to 5."""
     return Page(
         name="census-allocation",
         title="The budget of the 2020 Census redistricting file (frequentist and Bayesian semantics, section 7)",
@@ -51,15 +51,15 @@ def facts() -> Table:
     persons = [query for query in QUERIES if query.unit == "person"]
     moves = spent(lambda query, level: (query.name, level) != ("total", "state"))
     rows = (
-        ("rho of persons, K-N7", str(float(BASE["person"])), "2.56"),
-        ("rho of housing units, K-N7", str(float(BASE["household"])), "0.07"),
-        ("rho, as the sum along a path, K-D41", str(float(spent(lambda *_: True))), "2.63"),
+        ("rho of persons, Table 3", str(float(BASE["person"])), "2.56"),
+        ("rho of housing units, Table 3", str(float(BASE["household"])), "0.07"),
+        ("rho, as the sum along a path, Section 8.1", str(float(spent(lambda *_: True))), "2.63"),
         ("cells of a unit, persons", str(sum(query.cells for query in persons)), ""),
         ("(query, level) pairs that spend", str(len(list(spending()))), ""),
         ("rho of a move within a state, whose total is invariant", f"{float(moves):.6f}", ""),
     )
-    remark = "Where nothing is printed the number is derived; the source leaves out the effect of the invariants (K-D42, K-S25)."
-    return Table(heading="K-N6, K-N7, Table 3: the whole", columns=("what", "recomputed", "printed"), rows=rows, remark=remark)
+    remark = "Where nothing is printed the number is derived; the effect of the invariants is left out (Sections 8.1 and 10)."
+    return Table(heading="Section 8, Table 3: the whole", columns=("what", "recomputed", "printed"), rows=rows, remark=remark)
 
 
 def shares() -> Table:
@@ -69,7 +69,7 @@ def shares() -> Table:
     columns = [sum((q.shares[i] for q in QUERIES if q.unit == "person"), Fraction(0)) for i in range(len(LEVELS))]
     rows.append(("sum of the queries", *map(str, columns), ""))
     return Table(
-        heading="K-N8, K-N9, Tables 4 and 5: shares of the levels, and of the person queries within them",
+        heading="Tables 4 and 5: shares of the levels, and of the person queries within them",
         columns=("", *LEVELS, "sum"),
         rows=tuple(rows),
         remark="The fractions are as printed, in lowest terms; that all shares sum to 1 is recomputed.",
@@ -87,9 +87,9 @@ def examples() -> Table:
             (race, "county", f"{float(PRINTED_FAIRFAX):.4f}"),
         )
     )
-    remark = "No entry of the tables gives a rho* near 0.0175, printed for Fairfax County (K-E6)."
+    remark = "No entry of the tables gives a rho* near 0.0175, printed for Fairfax County."
     return Table(
-        heading="K-D40, Section 8.1: rho* of a query, the printed one in brackets",
+        heading="Section 8.1: rho* of a query, the printed one in brackets",
         columns=("what", "rho*"),
         rows=rows,
         remark=remark,
@@ -107,8 +107,8 @@ def budgets() -> Table:
     for name, found, texts in (("level total", levels, TOTALS), ("from the block upward", upward, UPWARD)):
         rows.append((name, *(beside(float(x), text, 6) for x, text in zip(found, texts.split(), strict=True))))
     return Table(
-        heading="K-N10: rho* of a query in a unit",
+        heading="Tables 3 to 5: rho* of a query in a unit",
         columns=("", *LEVELS),
         rows=tuple(rows),
-        remark="The source prints the shares alone; in brackets is what the reference digest computed.",
+        remark="The source prints the shares alone; in brackets is what was computed beforehand, with other code.",
     )

@@ -66,20 +66,20 @@ def page() -> Page:
                 columns=("", "secret", "rho", "printed rho", "", "power", "power at the printed rho", "printed power"),
                 rows=tuple(rows),
                 remark="The printed rho of C to H is too small by 0.057 to 0.059; two entries of the nation, together 0.0579, "
-                "explain four of the six (K-E7). The printed powers follow from the printed rho.",
+                "explain four of the six. The printed powers follow from the printed rho.",
             ),
             Table(
-                heading="K-N11, Table 6: scenario A",
+                heading="Table 6: scenario A",
                 columns=("level", "Gaussian", "discrete noise", "zCDP bound", "printed"),
                 rows=tuple(table6),
             ),
         ),
         panels=(
-            CurvePanel(title="K-F6: power in scenario A", axis="level", lines=tuple(block)),
-            CurvePanel(title="K-F6, K-F10, K-F12, K-F14: power of Gaussian noise", axis="level", lines=tuple(powers)),
-            CurvePanel(title="K-F8, K-F11, K-F13, K-F15: delta of class c", axis="epsilon", lines=tuple(beliefs), powers=True),
+            CurvePanel(title="Figure 6: power in scenario A", axis="level", lines=tuple(block)),
+            CurvePanel(title="Figures 6, 10, 12 and 14: power of Gaussian noise", axis="level", lines=tuple(powers)),
+            CurvePanel(title="Figures 8, 11, 13 and 15: delta of class c", axis="epsilon", lines=tuple(beliefs), powers=True),
             CurvePanel(
-                title="K-F7, K-F8, K-F9: delta in scenario A, by class of knowledge",
+                title="Figures 7 to 9: delta in scenario A, by class of knowledge",
                 axis="epsilon",
                 lines=tuple(three),
                 powers=True,

@@ -53,25 +53,25 @@ def page() -> Page:
         name="thesis-chapter-2",
         title="Disclosure risk of block counts (thesis, chapter 2)",
         tables=(
-            entries("Z-N2.2: the budget of a cell of the most detailed histogram", block_risk.budgets()),
+            entries("Table 2.2: the budget of a cell of the most detailed histogram", block_risk.budgets()),
             entries(
-                "Z-N2.4: released values 1 to 5, the true count being 1",
+                "Table 2.4: released values 1 to 5, the true count being 1",
                 block_risk.released_counts(),
-                "The printed probabilities are those for a true count of 0 (Z-X1); everything else agrees.",
+                "The printed probabilities are those for a true count of 0; everything else agrees.",
             ),
-            entries("Z-N2.5: averaged over the noise", block_risk.marginal_risks()),
+            entries("Table 2.5: averaged over the noise", block_risk.marginal_risks()),
             Table(
-                heading="Z-N2.7, Z-N2.8: two levels, the release (2, 1, -1), d = 27, prior 1/2",
+                heading="Tables 2.7 and 2.8: two levels, the release (2, 1, -1), d = 27, prior 1/2",
                 columns=("what", "exact", "chain without k1 <= k2", "printed"),
                 rows=tuple((a, f"{100 * middle(b):.2f}%", f"{100 * c:.2f}%", d) for a, b, c, d in two_level),
-                remark="The printed tables are those of a chain that forgets X1 <= X2 when it draws X1 (Z-X3); "
+                remark="The printed tables are those of a chain that forgets X1 <= X2 when it draws X1; "
                 "the stated model gives the exact column.",
             ),
             Table(
                 heading="Section 2.4.3 and 2.9: how often the bet on the likelier count is right",
                 columns=("what", "exact", "chain without k1 <= k2", "printed"),
                 rows=tuple((a, f"{100 * b:.2f}%", f"{100 * c:.2f}%", d) for a, b, c, d in cases),
-                remark="Ties are no bets: of 0.6% for x2 = 1 known, 0.5% and 0.6% for the two beliefs in 25 (Z-S7, Z-X6).",
+                remark="Ties are no bets: of 0.6% for x2 = 1 known, 0.5% and 0.6% for the two beliefs in 25.",
             ),
         ),
         panels=count_charts(),
@@ -103,13 +103,13 @@ def count_charts() -> tuple[CurvePanel, ...]:
     fits = [(math.log10(t), fitted.CountFit(rho=RHO, others=27, prior="1/2", total=t).marginal_risk()) for t in totals]
     flat = [("no fit", middle(block.marginal_risk(RHO, "1/2"))), ("sees both counts", middle(fitted.ceiling(RHO, 27, "1/2")))]
     return (
-        CurvePanel(title="Z-F2.1: posterior", axis="released count", lines=tuple(posteriors)),
-        CurvePanel(title="Z-F2.2: mean risk", axis="log10 rho", lines=tuple(risks)),
-        CurvePanel(title="Z-F2.3: right bets", axis="log10 rho", lines=tuple(bets)),
-        CurvePanel(title="Z-F2.5: right bets of the two-level attacker", axis="count of the group", lines=tuple(by_group)),
-        CurvePanel(title="Z-F2.7: mean risk of a unique target", axis="levels", lines=tuple(levels)),
+        CurvePanel(title="Figure 2.1: posterior", axis="released count", lines=tuple(posteriors)),
+        CurvePanel(title="Figure 2.2: mean risk", axis="log10 rho", lines=tuple(risks)),
+        CurvePanel(title="Figure 2.3: right bets", axis="log10 rho", lines=tuple(bets)),
+        CurvePanel(title="Figure 2.5: right bets of the two-level attacker", axis="count of the group", lines=tuple(by_group)),
+        CurvePanel(title="Figure 2.7: mean risk of a unique target", axis="levels", lines=tuple(levels)),
         CurvePanel(
-            title="Z-F2.12: mean risk of a fitted count",
+            title="Figure 2.12: mean risk of a fitted count",
             axis="log10 of the published count of the group",
             lines=(curve("fitted", fits), *(curve(name, [(0, y), (2, y)], dashed=True) for name, y in flat)),
             bottom=1.03,

@@ -15,12 +15,12 @@ from reproductions.inference.regression import NoisyRegression
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 LIKELIHOODS = {
-    "Z-F4.10": NoisyMoments(mean=0.43, variance=0.28, n=50, epsilon_mean=0.25, epsilon_variance=0.25),
-    "Z-F4.11": NoisyMoments.on(
+    "Figure 4.10": NoisyMoments(mean=0.43, variance=0.28, n=50, epsilon_mean=0.25, epsilon_variance=0.25),
+    "Figure 4.11": NoisyMoments.on(
         Bounds(low=0, high=25), mean=-1.3, variance=4.8**2, n=50, epsilon_mean=0.25, epsilon_variance=0.25
     ),
 }
-"""Z-N4.c and Z-F4.5: the confidential sums; Z-F4.10 and Z-F4.11: two releases on which the kinds of constraint differ."""
+"""Example 5, Figure 4.5: the confidential sums; Figures 4.10 and 4.11: two releases on which the kinds of constraint differ."""
 
 
 def scatter(name: str, x: Sequence[float], y: Sequence[float]) -> CurveLine:
@@ -29,7 +29,7 @@ def scatter(name: str, x: Sequence[float], y: Sequence[float]) -> CurveLine:
 
 
 def by_constraint() -> tuple[CurvePanel, ...]:
-    """Z-F4.10 and Z-F4.11: the feasible mean and variance of the statistics, or every value in [0, 1]."""
+    """Figures 4.10 and 4.11: the feasible mean and variance of the statistics, or every value in [0, 1]."""
     made = []
     edge = [(k / 40, k / 40 * (1 - k / 40)) for k in range(41)]
     for name, data in LIKELIHOODS.items():
@@ -50,19 +50,21 @@ def by_kind_of_constraint() -> Table:
         low = grid.mass[grid.s2 < 0.05].sum()
         rows.append((name, f"{grid.mean:.3f}", f"{grid.variance:.3f}", f"{100 * low:.0f}%", told))
     return Table(
-        heading="Z-F4.10, Z-F4.11: statistics kept feasible, on 0 to 1",
+        heading="Figures 4.10 and 4.11: statistics kept feasible, on 0 to 1",
         columns=("figure", "E mu", "E sigma^2", "P(sigma^2 < 1/20)", "as printed"),
         rows=tuple(rows),
-        remark="Where every value is kept in [0, 1] instead, sigma^2 is small for both (the charts). Of Z-F4.10 it is not "
-        "legible whether the released variance is 0.28 or its square; the former is taken. Z-F4.7 is a drawing of which "
-        "variable depends on which, Z-N4.d are hours of computation, and Z-N4.c is one release of data that the source does "
-        "not have: Z-F4.5 shows draws of the exact sampler for a release without noise instead. The study of Z-F4.12 is a "
+        remark="Where every value is kept in [0, 1] instead, sigma^2 is small for both (the charts). Of Figure 4.10 it is not "
+        "legible whether the released variance is 0.28 or its square; the former is taken. Figure 4.7 is a drawing of which "
+        "variable depends on which, the hours of computation are not repeated, and Example 5 is one release of data that the "
+        "source does "
+        "not have: Figure 4.5 shows draws of the exact sampler for a release without noise instead. The study of Figure 4.12 is "
+        "a "
         "test of the long profile.",
     )
 
 
 def of_regression() -> tuple[CurvePanel, ...]:
-    """Z-F4.5, at a release that happens to equal the confidential sums."""
+    """Figure 4.5, at a release that happens to equal the confidential sums."""
     sums, lines = [], []
     for constrained in (False, True):
         name = "constrained" if constrained else "unconstrained"
@@ -74,8 +76,8 @@ def of_regression() -> tuple[CurvePanel, ...]:
     sums.append(scatter("confidential", [EXAMPLE_5.y], [EXAMPLE_5.yy]))
     lines.append(scatter("least squares", [0.9506515], [0.0955408]))
     return (
-        CurvePanel(title="Z-F4.5: draws of Y'Y", axis="Y'1", lines=tuple(sums)),
-        CurvePanel(title="Z-F4.5: draws of the intercept", axis="slope", lines=tuple(lines), bottom=-0.4),
+        CurvePanel(title="Figure 4.5: draws of Y'Y", axis="Y'1", lines=tuple(sums)),
+        CurvePanel(title="Figure 4.5: draws of the intercept", axis="slope", lines=tuple(lines), bottom=-0.4),
     )
 
 
@@ -107,21 +109,23 @@ def page() -> Page:
         title="A noisy mean and variance of bounded data (thesis, chapter 4, Example 4)",
         tables=(
             Table(
-                heading="Z-N4.a, Z-N4.b: posteriors by quadrature, on 0 to 100",
+                heading="Example 4: posteriors by quadrature, on 0 to 100",
                 columns=("prior", "E mu", "root of E sigma^2", "infeasible", "printed infeasible"),
                 rows=tuple(rows),
                 remark="The informative rows are those of the stated prior. The printed conditionals leave out a factor of it, "
-                "and belong to no joint law (Z-X9).",
+                "and belong to no joint law.",
             ),
             by_kind_of_constraint(),
         ),
         panels=(
             CurvePanel(
-                title="Z-F4.6: density",
+                title="Figure 4.6: density",
                 axis="x",
                 lines=(curve("TGM(2, 2, 1, 1)", mixture), curve("Gamma(2, 2)", gamma, dashed=True)),
             ),
-            CurvePanel(title="Z-F4.1, Z-F4.3: marginal density of mu, per unit", axis="mu on 0 to 100", lines=tuple(marginals)),
+            CurvePanel(
+                title="Figures 4.1 and 4.3: marginal density of mu, per unit", axis="mu on 0 to 100", lines=tuple(marginals)
+            ),
             *of_regression(),
             *by_constraint(),
         ),

@@ -22,20 +22,20 @@ def page() -> Page:
         for loss in (member.loss_of_posterior("99/100", "1/2"), member.loss_of_difference("98/100"))
     ]
     rows: list[tuple[str, str, str, str]] = [
-        ("Example 6: posterior from 1/2, least", shown(member.lowest_posterior("1/2", small)), "48%", "47.5% (Z-X18)"),
+        ("Example 6: posterior from 1/2, least", shown(member.lowest_posterior("1/2", small)), "48%", "47.5%"),
         ("Example 6: posterior from 1/2, largest", shown(member.highest_posterior("1/2", small)), "52%", "52.5%"),
-        ("Example 6: largest change", shown(member.difference_bound(small)), "2%", "2.5%, rounded down (Z-X18)"),
+        ("Example 6: largest change", shown(member.difference_bound(small)), "2%", "2.5%, rounded down"),
         ("Example 7: posterior after a week", shown(member.highest_posterior("1/2", week)), "83%", ""),
         ("Example 7: posterior after a month", shown(member.highest_posterior("1/2", month)), "96%", ""),
         ("Example 7: largest change after a week", shown(member.difference_bound(week)), "38%", ""),
-        ("Example 7: largest change after a month", shown(member.difference_bound(month)), "67%", "16% to 84% (Z-X12)"),
+        ("Example 7: largest change after a month", shown(member.difference_bound(month)), "67%", "16% to 84%"),
         ("Example 7: first day above 99%", str(stops[0]), "58", ""),
         ("Example 7: first day of a change above 98%", str(stops[1]), "202", ""),
     ]  # fmt: skip
     common = {"difference": "1/5", "releases": 12, "delta_each": "1e-8", "delta": "1e-6", "failure": "1/100"}
     for method, text, why in (
         ("basic", "0.068", ""),
-        ("optimal-lattice", "0.135", "its delta is 9e-3 (Z-X13)"),
+        ("optimal-lattice", "0.135", "its delta is 9e-3"),
         ("optimal", "", ""),
     ):
         found = member.MembershipDifference(**common, method=method).recommend()  # type: ignore[arg-type]
@@ -55,15 +55,15 @@ def page() -> Page:
         title="What a budget says about membership (thesis, chapter 5)",
         tables=(
             Table(
-                heading="Z-N5.1, Z-N5.4, Z-N5.5, Z-N5.6: Examples 6 to 9",
+                heading="Examples 6 to 9",
                 columns=("what", "recomputed", "printed", ""),
                 rows=tuple(rows),
             ),
             Table(
-                heading="Z-N5.3: the first number of releases at 1/20 whose posterior can exceed 80%, delta = 1/1000",
+                heading="Figure 5.3: the first number of releases at 1/20 whose posterior can exceed 80%, delta = 1/1000",
                 columns=("composition", "as it is", "converted by theorem 35", "printed"),
                 rows=crossing,
-                remark="51 is that of the tight reading, not converted (Z-X16).",
+                remark="51 is that of the tight reading, not converted.",
             ),
         ),
         panels=membership_charts(large),
@@ -92,12 +92,12 @@ def membership_charts(loss: Bracket) -> tuple[CurvePanel, ...]:
     days = [(k, member.loss_of_zcdp(Fraction(k, 100), "1/100")) for k in (1, *range(5, 205, 5))]
     priors = [Fraction(k, 50) for k in range(1, 50)]
     return (
-        CurvePanel(title="Z-F5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
+        CurvePanel(title="Figure 5.1: loss but for a failure, epsilon 1", axis="log10 failure", lines=(curve("loss", curves),)),
         CurvePanel(
-            title="Z-F5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)
+            title="Figure 5.2: epsilon of k releases at 1/20", axis="k", lines=tuple(curve(m, spent(m)) for m in member.METHODS)
         ),
         CurvePanel(
-            title="Z-F5.4, Z-F5.5: daily releases of rho = 1/100",
+            title="Figures 5.4 and 5.5: daily releases of rho = 1/100",
             axis="days",
             lines=(
                 curve("posterior from 1/2", [(k, middle(member.highest_posterior("1/2", e))) for k, e in days]),
@@ -105,12 +105,12 @@ def membership_charts(loss: Bracket) -> tuple[CurvePanel, ...]:
             ),
         ),
         CurvePanel(
-            title="Z-F5.6: largest ratio either way",
+            title="Figure 5.6: largest ratio either way",
             axis="prior",
             lines=(curve("ratio", [(float(p), middle(member.largest_ratio(p, loss))) for p in priors]),),
         ),
         CurvePanel(
-            title="Z-F5.7: largest change",
+            title="Figure 5.7: largest change",
             axis="prior",
             lines=(curve("change", [(float(p), middle(member.largest_change(p, loss))) for p in priors]),),
         ),

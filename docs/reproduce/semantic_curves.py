@@ -23,7 +23,7 @@ from reproductions import scenarios as scenario_curves
 
 RHO = "2.63"
 LEVELS = ("0.01", "0.05", "0.10")
-_NO_PRINT = "The source prints the curves without numbers; in brackets is what the reference digest computed."
+_NO_PRINT = "The source prints the curves without numbers; in brackets is what was computed beforehand, with other code."
 _DELTAS = ("approximate", "raw tail", "pbdp, class c", "zCDP, class d", "class b")
 
 PRODUCTION = """
@@ -93,13 +93,13 @@ def production() -> Dichotomy:
 
 @cache
 def discrete_power(level: str) -> Bracket:
-    """The power against the discrete noise (K-O17)."""
+    """The power against the discrete noise."""
     return largest_power(production(), level)
 
 
 @cache
 def discrete_delta(epsilon: str) -> float:
-    """The delta of pbdp of the discrete noise: the least H(x)/(1 - e^(x - epsilon)) over x < epsilon, H the hockey stick (K-O47).
+    """The delta of pbdp of the discrete noise: the least H(x)/(1 - e^(x - epsilon)) over x < epsilon, H the hockey stick.
 
     The least one is sought for the Gaussian of this rho; where it is flat, a place that is slightly off does not matter.
     """
@@ -113,7 +113,7 @@ def discrete_delta(epsilon: str) -> float:
 
 
 def deltas(rho: str) -> Numbers:
-    """The five numbers of a row of K-N13 and K-N15."""
+    """The five numbers of a row of Figures 1 and 3 to 5, Figures 7 to 9."""
     pair = gaussian(rho)
     return lambda epsilon: (
         *(kind(pair, epsilon).value for kind in (approximate, tail, pbdp)),
@@ -123,7 +123,7 @@ def deltas(rho: str) -> Numbers:
 
 
 def epsilons(delta: str) -> Sequence[Bracket]:
-    """The four numbers of a row of K-N14."""
+    """The four numbers of a row of Figures 1 and 3 to 5."""
     return (
         MultDelta(delta=delta).evaluate(gaussian(RHO)),
         scenario_curves.epsilon_given_truth(RHO, delta),
@@ -146,17 +146,31 @@ def compared(heading: str, columns: Sequence[str], numbers: Numbers, values: str
 
 
 def tables() -> tuple[Table, ...]:
-    """K-N13 to K-N17."""
+    """Figures 1 and 3 to 5, Figures 7 to 9, Figures 4, 8, 11, 13 and 15, Figures 2, 6, 10, 12 and 14."""
     at = ("0.5", "0.1", "0.05", "0.01", "1e-3", "1e-6")
     levels = ("0.001", "0.01", "0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
-    below = f"{_NO_PRINT} For epsilon up to rho the printed formula of class b is not valid, and e^-epsilon stands there (K-S12)."
+    below = f"{_NO_PRINT} For epsilon up to rho the printed formula of class b is not valid, and e^-epsilon stands there."
     return (
-        compared("K-N13: delta at epsilon, rho = 2.63", ("epsilon", *_DELTAS), deltas(RHO), PRODUCTION, below),
-        compared("K-O47: delta of pbdp, rho = 2.63, discrete noise", ("epsilon", "delta"), lambda e: [discrete_delta(e)], NOISE),
-        compared("K-N14: epsilon at delta, rho = 2.63", ("delta", _DELTAS[0], *_DELTAS[2:]), epsilons, EPSILONS),
-        compared("K-N15: delta at epsilon, scenario A, rho = 0.1115", ("epsilon", *_DELTAS), deltas("0.1115"), BLOCK, below),
-        compared("K-N16: epsilon of class c at delta", ("rho", *at), by_rho(scenario_curves.epsilon_given_truth, at), BY_RHO),
-        compared("K-N17: power of a test at a level", ("rho", *levels), by_rho(scenario_curves.power, levels), POWERS),
+        compared("Figures 1 and 3 to 5: delta at epsilon, rho = 2.63", ("epsilon", *_DELTAS), deltas(RHO), PRODUCTION, below),
+        compared(
+            "Figure 1: delta of pbdp, rho = 2.63, discrete noise", ("epsilon", "delta"), lambda e: [discrete_delta(e)], NOISE
+        ),
+        compared("Figures 1 and 3 to 5: epsilon at delta, rho = 2.63", ("delta", _DELTAS[0], *_DELTAS[2:]), epsilons, EPSILONS),
+        compared(
+            "Figures 7 to 9: delta at epsilon, scenario A, rho = 0.1115", ("epsilon", *_DELTAS), deltas("0.1115"), BLOCK, below
+        ),
+        compared(
+            "Figures 4, 8, 11, 13 and 15: epsilon of class c at delta",
+            ("rho", *at),
+            by_rho(scenario_curves.epsilon_given_truth, at),
+            BY_RHO,
+        ),
+        compared(
+            "Figures 2, 6, 10, 12 and 14: power of a test at a level",
+            ("rho", *levels),
+            by_rho(scenario_curves.power, levels),
+            POWERS,
+        ),
     )
 
 
@@ -172,10 +186,10 @@ def charts() -> tuple[CurvePanel, ...]:
     ]
     dots = curve("pbdp, discrete noise", [(float(e), discrete_delta(e)) for e in NOISE.split()[::2]], joined=False)
     return (
-        CurvePanel(title="K-F1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots), powers=True),
-        CurvePanel(title="K-F2: power, rho = 2.63", axis="level", lines=tuple(powers)),
+        CurvePanel(title="Figure 1: delta, rho = 2.63", axis="epsilon", lines=(named[0], named[2], named[3], dots), powers=True),
+        CurvePanel(title="Figure 2: power, rho = 2.63", axis="level", lines=tuple(powers)),
         CurvePanel(
-            title="K-F3, K-F4, K-F5: delta by class of knowledge",
+            title="Figures 3 to 5: delta by class of knowledge",
             axis="epsilon",
             lines=(named[4], named[2], named[3]),
             powers=True,

@@ -53,11 +53,11 @@ def table_1() -> Table:
     """The largest power at a level under pure privacy."""
     epsilons = ("0.1", "0.5", "1", "2", "4")
     return semantic_curves.compared(
-        "K-N1, Table 1: the largest power under pure privacy, the printed one in brackets",
+        "Table 1: the largest power under pure privacy, the printed one in brackets",
         ("level", *(f"epsilon {epsilon}" for epsilon in epsilons)),
         lambda level: [allowed_power(Mult(), number(epsilon), level) for epsilon in epsilons],
         TABLE_1,
-        "0.820 is a misprint of 0.082 (K-E1); why 0.370 and 0.550 were printed is not known (K-E2).",
+        "0.820 is a misprint of 0.082; why 0.370 and 0.550 were printed is not known.",
     )
 
 
@@ -68,7 +68,7 @@ def table_2() -> Table:
         found = scenario_curves.power(RHO, level), discrete_power(level), scenario_curves.power_bound(RHO, level)
         rows.append((level, *(beside(x, text) for x, text in zip(found, printed, strict=True))))
     return Table(
-        heading="K-N2, Table 2: power at rho = 2.63, the printed one in brackets",
+        heading="Table 2: power at rho = 2.63, the printed one in brackets",
         columns=("level", "Gaussian", "discrete noise", "zCDP bound"),
         rows=tuple(rows),
         remark="The source samples the discrete noise; here it is the middle of a bracket of width 0.0002 at most.",
@@ -79,10 +79,10 @@ def caption() -> Table:
     """The caption of Figure 1."""
     rows = [(a, shown(scenario_curves.power("1.315", a)), shown(scenario_curves.power(RHO, a)), TABLE_2[a][0]) for a in LEVELS]
     return Table(
-        heading="K-F1, the caption: variance 1/2.63, the count changing by 1",
+        heading="Figure 1, the caption: variance 1/2.63, the count changing by 1",
         columns=("level", "power, variance 1/2.63", "power, variance 1/5.26", "printed in Table 2"),
         rows=tuple(rows),
-        remark="The variance of the caption would be rho = 1.315; rho = 2.63 at a change of 1 asks for 1/5.26 (K-E5).",
+        remark="The variance of the caption would be rho = 1.315; rho = 2.63 at a change of 1 asks for 1/5.26.",
     )
 
 
@@ -101,8 +101,8 @@ def tails() -> Table:
         ("pbdp delta at 1/2, both copies", pbdp_delta(two, half), "0.941988"),
         ("pbdp delta at 1/2, the first copy kept", pbdp_delta(one, half), "0.813676"),
     ]
-    remark = "The tail grows when a copy is dropped, pbdp does not (K-T9). The source prints the formulas."
-    return listed("K-N3, Example 4.9: two copies of randomised response, epsilon 1", rows, remark, "reference")
+    remark = "The tail grows when a copy is dropped, pbdp does not (Example 4.9). The source prints the formulas."
+    return listed("Example 4.9: two copies of randomised response, epsilon 1", rows, remark, "reference")
 
 
 def coin() -> Table:
@@ -123,8 +123,8 @@ def coin() -> Table:
         ("0.99 e^-1.01 0.02 + 0.01", 0.99 * 0.02 * e + 0.01, "at most 0.02"),
         *((f"least pbdp delta of {name} at 1.01", pbdp_delta(pair, "1.01"), text) for name, pair, text in pairs),
     ]
-    remark = "Everything printed holds. The coin's least delta is more than twenty times that of either mechanism (K-T8)."
-    return listed("K-N4, Example 5.6: a fair coin between two mechanisms with (1.01, 0.02)-pbdp", rows, remark)
+    remark = "Everything printed holds. The coin's least delta is more than twenty times that of either mechanism (Example 5.6)."
+    return listed("Example 5.6: a fair coin between two mechanisms with (1.01, 0.02)-pbdp", rows, remark)
 
 
 def wrong_prior() -> Table:
@@ -135,7 +135,5 @@ def wrong_prior() -> Table:
         ("counterfactual posterior", 0.01, "0.01"),
         ("ratio", (1 - middle(doubt)) / 0.01, "about 100"),
     ]
-    remark = (
-        "The odds 1/99 are multiplied by e^(101.3 - 1/2). The prior is wrong, and only pure privacy bounds the ratio (K-S14)."
-    )
-    return listed("K-N5, Example 7.1: a wrong prior, and a count of 101.3 with unit Gaussian noise", rows, remark)
+    remark = "The odds 1/99 are multiplied by e^(101.3 - 1/2). The prior is wrong, and only pure privacy bounds the ratio."
+    return listed("Example 7.1: a wrong prior, and a count of 101.3 with unit Gaussian noise", rows, remark)

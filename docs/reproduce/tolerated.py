@@ -36,15 +36,19 @@ def page() -> Page:
         name="thesis-chapter-3",
         title="From tolerated risk to epsilon (thesis, chapter 3)",
         tables=(
-            recommended("Z-N3.1: inclusion is the secret (Example 1)", one),
-            recommended("Z-N3.5: a sample of known rate (Example 2)", two, "The printed formula cancels at posterior 3/20."),
-            recommended("Z-N3.b, Z-N3.c", other, "On a grid of 1/1000 the first is 0.6506 at (1, 0.084), which is too large."),
+            recommended("Table 3.1, Example 1: inclusion is the secret", one),
+            recommended("Table 3.5, Example 2: a sample of known rate", two, "The printed formula cancels at posterior 3/20."),
+            recommended(
+                "Sections 3.4 and 3.11.1: two profiles",
+                other,
+                "On a grid of 1/1000 the first is 0.6506 at (1, 0.084), which is too large.",
+            ),
             Table(
-                heading="Z-F3.2, Z-N3.a: chance of crossing a threshold 1, 2, 4 or 8 counts away, inclusion being the secret",
+                heading="Figure 3.2, Example 3: chance of crossing a threshold 1, 2, 4 or 8 counts away, inclusion is the secret",
                 columns=("ratio, posterior", "epsilon", "RMSE", "1", "2", "4", "8"),
                 rows=rows,
                 remark="The chosen profile (5, 1/2) is printed with epsilon 2.20, RMSE 0.53 and a chance below 10%: it is "
-                "10% exactly (Z-X19). At posterior 0 the printed bars are the limit ln(ratio) on the line q = 1 (Z-S22).",
+                "10% exactly. At posterior 0 the printed bars are the limit ln(ratio) on the line q = 1.",
             ),
         ),
         panels=tolerated_charts(),
@@ -74,7 +78,7 @@ def tolerated_charts() -> tuple[CurvePanel, ...]:
     rows = [(f"q = {q}", [(p, wide.epsilon_at(p, Fraction(q))) for p in fine]) for q in ("1/100", "1/12", "1/4", "1")]
     return (
         CurvePanel(
-            title="Z-F3.1, Z-F3.3: epsilon asked for by an attacker with prior p, q = 1",
+            title="Figures 3.1 and 3.3: epsilon asked for by an attacker with prior p, q = 1",
             axis="p",
             lines=(
                 along("posterior 1/10, ratio 3", FixedQ(posterior="1/10", ratio=3, q=1), "p", fine),
@@ -82,7 +86,7 @@ def tolerated_charts() -> tuple[CurvePanel, ...]:
             ),
         ),
         CurvePanel(
-            title="Z-F3.1, Z-F3.4: epsilon asked for by an attacker with prior q, p = 1/20",
+            title="Figures 3.1 and 3.4: epsilon asked for by an attacker with prior q, p = 1/20",
             axis="q",
             lines=tuple(
                 along(f"posterior {a}, ratio 3", FixedP(posterior=a, ratio=3, p="1/20"), "q", fine)
@@ -90,7 +94,7 @@ def tolerated_charts() -> tuple[CurvePanel, ...]:
             ),
         ),
         CurvePanel(
-            title="Z-F3.5: epsilon of the two-dimensional profile",
+            title="Figure 3.5: epsilon of the two-dimensional profile",
             axis="p",
             lines=tuple(
                 curve(name, [(float(p), middle(e)) for p, e in line if not e.upper.is_infinite and e.upper <= 4])

@@ -10,8 +10,8 @@ Every budget, distance and Lipschitz constant is a `Number`
 
     x = a + sum_i c_i ln(r_i)      or      x = sqrt(a + sum_i c_i ln(r_i))      or      infinity,
 
-with rational a, c_i and positive rational r_i. Two such numbers of one shape can always be compared exactly
-(B-S19): unequal ones are separated by ball arithmetic at some precision, and equal ones are recognised
+with rational a, c_i and positive rational r_i. Two such numbers of one shape can always be compared exactly:
+unequal ones are separated by ball arithmetic at some precision, and equal ones are recognised
 because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann), so that equality means
 equal rational parts and prod_i r_i^c_i = 1, which is a question about integers.
 
@@ -519,7 +519,7 @@ def _sign(value: Number) -> int:
 
 def _infinite_product(left: Number, right: Number) -> Number:
     if _sign(left) <= 0 or _sign(right) <= 0:
-        raise NumericalError(f"{left} * {right}", "is not defined", "0 x infinity never decides anything (B-S5)")
+        raise NumericalError(f"{left} * {right}", "is not defined", "0 x infinity never decides anything")
     return INFINITY
 
 

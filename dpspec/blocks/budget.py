@@ -1,4 +1,4 @@
-"""Block 5: the budget eps_D, the intensity of protection, one number for each universe D (B-D4, B-S13)."""
+"""Block 5: the budget eps_D, the intensity of protection, one number for each universe D (Bailie et al. 2024)."""
 
 from __future__ import annotations
 

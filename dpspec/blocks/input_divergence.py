@@ -1,6 +1,6 @@
-"""Block 3: the input divergence d_X on X, which says who or what the unit of protection is (B-D5).
+"""Block 3: the input divergence d_X on X, which says who or what the unit of protection is (Bailie et al. 2024).
 
-Neighbours by a largest distance: what a standard that knows neighbours only can promise about a metric (B-D9, B-S2).
+Neighbours by a largest distance: what a standard that knows neighbours only can promise about a metric.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Relation(ABC):
 
 
 class InputDivergence(ABC):
-    """d_X: a distance on the whole space X, never recomputed inside a universe (B-S1).
+    """d_X: a distance on the whole space X, never recomputed inside a universe.
 
     A subclass is made with `dpspec.define`, registers under its `name`, and declares its unit as a field
     when it counts units.
@@ -46,7 +46,8 @@ class InputDivergence(ABC):
     is_metric: ClassVar[bool] = True
     """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
     is_neighbour_form: ClassVar[bool] = False
-    """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else (B-D9)."""
+    """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else
+    (Bailie, Gong and Meng 2023)."""
     is_integral: ClassVar[bool] = False
     """Whether every finite distance is a whole number, so that what changes by d is counted in steps of 1."""
     grows_on_subspaces: ClassVar[bool] = False
@@ -69,7 +70,8 @@ class InputDivergence(ABC):
         return None
 
     def path_form(self) -> InputDivergence | None:
-        """For a neighbour form: the length of a shortest path of neighbours (B-D10); None when it has no name."""
+        """For a neighbour form: the length of a shortest path of neighbours (Bailie, Gong and Meng 2023); None when it has no
+        name."""
         return None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
@@ -99,7 +101,7 @@ class WithinDistance(InputDivergence):
     """0 for equal datasets, 1 for different ones with d(x, x') <= most, infinity for all others.
 
     Inside the universes of many invariants no two datasets differ in one record alone: two households that exchange their places
-    are at distance 2, and neighbours at distance 1 would promise nothing there (B-S2). No metric.
+    are at distance 2, and neighbours at distance 1 would promise nothing there. No metric.
 
     Args:
         of: the divergence d that is cut off.

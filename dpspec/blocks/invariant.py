@@ -1,6 +1,6 @@
 """Invariants: functions c of the dataset whose value is published as it is, and which therefore cut X into universes.
 
-For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = c(x)} (B-D7).
+For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = c(x)} (Bailie et al. 2024).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ l <= x <= u) and the *fibre* F(x) = {x' in the box : A x' = A x}, which is a uni
 
 * a **lattice basis** generates L: every x' in F(x) is x plus an integer combination of it. Steps of single basis vectors
   connect F(x) only without the sign constraint (Sturmfels, Groebner Bases and Convex Polytopes, 1996).
-* a **Markov basis** connects every F(x) of non-negative tables by steps inside F(x) (Diaconis and Sturmfels, Annals of
-  Statistics 26, 1998). None is computed here; the next set contains one.
+* a **Markov basis** connects every F(x) of non-negative tables by steps inside F(x)
+  (Diaconis and Sturmfels, Annals of Statistics 26, 1998). None is computed here; the next set contains one.
 * the **Graver basis** is the set of v in L, v != 0, that are no sum of two nonzero vectors of L with the signs of v. Every
   v in L is a sum of Graver elements with its signs. Applied to v = x' - x, each partial sum stays between x and x' in
   every coordinate, so the Graver basis connects every F(x), for every box l <= x <= u.
@@ -268,7 +268,7 @@ def exchanges_connect(invariants: Sequence[Invariant], space: DatasetSpace) -> s
     closed under nesting, form an acyclic hypergraph: they are then the margins of a decomposable model, for which exchanges
     between two records that agree on a separator are a Markov basis (Dobra, Bernoulli 9(6), 2003; for
     two margins of one table Diaconis and Sturmfels 1998). The combinations that nesting forbids lie inside one margin,
-    where a zero count is held anyway. c_Swap = (match x rest, match x swap) is of this kind (B-D23).
+    where a zero count is held anyway. c_Swap = (match x rest, match x swap) is of this kind (Bailie, Gong and Meng 2023).
     """
     if not invariants or not space.cells_are_records:
         return None

@@ -1,11 +1,11 @@
-"""Block 2: the data multiverse, the universes inside which protection is promised (B-D4 to B-D8).
+"""Block 2: the data multiverse, the universes inside which protection is promised.
 
 Two datasets are compared only when some universe holds both. Universes may overlap and need not cover X.
 
 The order between sets of invariants: does one set determine another?
 
 c determines c' on X when c(x) = c(x') implies c'(x) = c'(x'). Then the universes of c are finer, and a
-specification inside the universes of c' implies the one inside those of c (B-T10, B-T22).
+specification inside the universes of c' implies the one inside those of c (Bailie, Gong and Meng 2023; Bailie et al. 2024).
 The answer is *decided* for marginals and for integer linear maps: by a coarser table, by the
 row space of the matrices, or by two datasets that agree on c and differ on c'.
 """
@@ -78,7 +78,7 @@ class Multiverse(ABC):
 
 @define
 class Trivial(Multiverse):
-    """One universe: all of X (B-D8).
+    """One universe: all of X (Bailie et al. 2024).
 
     >>> str(Trivial())
     'one universe: the whole space'
@@ -99,7 +99,7 @@ class Trivial(Multiverse):
 
 @define
 class LevelSets(Multiverse):
-    """The level sets of a set of invariants: D_c(x) = {x' : c(x') = c(x)} (B-D7).
+    """The level sets of a set of invariants: D_c(x) = {x' : c(x') = c(x)} (Bailie et al. 2024).
 
     Args:
         invariants: the invariants held.

@@ -1,6 +1,6 @@
 """What several releases of one data collection spend together: the rule by which the budgets of an output divergence add up.
 
-Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5).
+Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (Bailie et al. 2024).
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ class OutputDivergence(ABC):
 
     is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = False
-    """Whether the triangle inequality holds, so that a bound for neighbours extends along paths (B-S2, B-S3)."""
+    """Whether the triangle inequality holds, so that a bound for neighbours extends along paths."""
     separates_disjoint: ClassVar[bool] = True
-    """Whether d_Pr(P, Q) is infinite for laws with total variation 1, the hypothesis of B-T10(2)."""
+    """Whether d_Pr(P, Q) is infinite for laws with total variation 1: the hypothesis under which
+    invariants are necessary (Bailie, Gong and Meng 2023)."""
     budget_parameters: ClassVar[tuple[str, ...]] = ("epsilon",)
     """The names of the numbers in which a budget for this divergence may be written, the preferred one first."""
 
@@ -124,7 +125,7 @@ class OutputDivergence(ABC):
     def lipschitz(self, parameter: str, value: Number) -> Number:
         """The Lipschitz constant that a budget stands for: what multiplies d_X in the inequality.
 
-        For most divergences the budget itself; for the normalised Renyi metric sqrt(rho) (B-X1).
+        For most divergences the budget itself; for the normalised Renyi metric sqrt(rho).
         """
         return value
 

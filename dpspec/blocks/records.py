@@ -1,6 +1,6 @@
 """Dataset spaces of records over named categorical attributes: ordered, unordered, and as contingency tables.
 
-Two-level datasets: persons in households, so that the unit of protection is a real choice (B-D14, B-T22).
+Two-level datasets: persons in households, so that the unit of protection is a real choice (Bailie et al. 2024).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a space may ask whoever chooses for it: the strategies of Hypothesis in tests, a plain generator elsewhere.
 
-Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
+Block 1: the dataset space X, what can be protected at all (Bailie et al. 2024).
 
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.

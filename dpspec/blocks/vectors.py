@@ -123,7 +123,7 @@ def _check_listed(name: str, length: int) -> None:
 
 @define
 class BitVectors(DatasetSpace):
-    """{0, 1}^n: one bit for each of n units, in a fixed order (B-D13).
+    """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
         length: n.

@@ -292,7 +292,7 @@ def _steepest(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
 
 _HALF_ROOT = "sqrt(1/2)"
 _OUTPUT: dict[tuple[str, str], tuple[str, Holds]] = {
-    ("mult", "mult"): ("mult-delta at delta = 0 is mult (B-D16)", _least(1)),
+    ("mult", "mult"): ("mult-delta at delta = 0 is mult (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006)", _least(1)),
     ("mult", "mult-delta"): ("a delta only relaxes", _least(1)),
     ("mult-delta", "mult-delta"): ("a larger delta only relaxes", _ordered("delta", falls=False)),
     ("mult", "mult-one-way"): ("one of its directions", _least(1)),

@@ -55,7 +55,7 @@ def _by_value(budget: JsonTable, value: str) -> ExactValue:
 
 
 def _swapping(rate: Fraction, stratum: int, form: str) -> ExactValue:
-    """The printed budget of the swapping theorem (B-T11): max(ln o, ln((b+1)/o)), o = p/(1-p)."""
+    """The printed budget of the swapping theorem (Bailie, Gong and Meng 2023): max(ln o, ln((b+1)/o)), o = p/(1-p)."""
     if form == "s23-full" and stratum == 0:
         return ExactValue()
     if rate in (0, 1):

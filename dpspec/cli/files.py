@@ -204,7 +204,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE: tell its promise to these people.")
 @formatted
 def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
-    """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
+    """Say what NAME means: anything registered, an error code, a source; or tell a specification FILE in words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
     With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
@@ -214,6 +214,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
       dpspec explain hamming
       dpspec explain flavours --picture flavours.svg
       dpspec explain unknown-key
+      dpspec explain "Bun and Steinke 2016"
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
     """
@@ -246,8 +247,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
         data = words.file_data(found_file, installed().registry, quick_standing(found_file))
         say(json.document("explain", 0, {"file": data}) if as_json else words.file_text(data))
         return 0
-    found = words.explain(name, installed().registry)
-    say(json.document("explain", 0, {"meanings": found}) if as_json else words.named_text(found))
+    found = words.meaning(name, installed().registry)
+    say(json.document("explain", 0, found) if as_json else words.meaning_text(found))
     return 0
 
 

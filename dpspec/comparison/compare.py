@@ -1,4 +1,4 @@
-"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block (B-T22).
+"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block.
 
 What is missing where no derivation was found: each block in which the nearest specification still differs from the goal.
 
@@ -230,7 +230,7 @@ def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
 
 def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     if nearest.input_divergence != goal.input_divergence or nearest.output_divergence != goal.output_divergence:
-        return Argument(block="budget", holds=None, reason="not comparable until the divergences are (B-T22)")
+        return Argument(block="budget", holds=None, reason="not comparable until the divergences are")
     if nearest.budget == goal.budget:
         return None
     given, allowed = constant_of(nearest), constant_of(goal)
@@ -379,7 +379,7 @@ def _finding(step: Step) -> Argument:
 
 
 def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
-    """What makes the comparison of two budgets misleading: every other block in which the specifications differ (B-T22)."""
+    """What makes the comparison of two budgets misleading: every other block in which the specifications differ."""
     notes = []
     if left.space != right.space:
         notes.append(
@@ -402,7 +402,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
             f"left measures {left.output_divergence}, right measures {right.output_divergence}"
         )
     if notes:
-        notes.append("two budgets are comparable only when the other four blocks agree (B-T22)")
+        notes.append("two budgets are comparable only when the other four blocks agree")
     return tuple(notes)
 
 

@@ -21,8 +21,9 @@ A dataset of both spaces is the same value made of the same records: with the sa
 
 Telling the truth where the premise asks for nothing: the invariants, or which datasets are in reach of x.
 
-The invariants are constant in every universe, so that publishing them has budget 0 for any divergences (B-T10). And where d is
-a metric, "at finite distance from x" is the same answer for any two datasets at finite distance from each other.
+The invariants are constant in every universe, so that publishing them has budget 0 for any divergences (Bailie, Gong and Meng
+2023, theorem on the universes of invariants). And where d is a metric, "at finite distance from x" is the same answer for any two
+datasets at finite distance from each other.
 
 Small spaces: one event, as likely at every dataset as the premise allows when its probability at one of them is given.
 """
@@ -397,7 +398,7 @@ def invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candid
         return
     mechanism = ReleaseInvariants(invariants=held)
     words = "publish exactly: " + "; ".join(str(invariant) for invariant in held)
-    argument = "constant in every universe, so it has budget 0 for any divergences (B-T10)"
+    argument = "constant in every universe, so it has budget 0 for any divergences (Bailie, Gong and Meng 2023)"
     for pair in _told_apart(premise, conclusion):
         yield Candidate(mechanism=mechanism, words=words, argument=argument, pair=pair)
 

@@ -109,7 +109,8 @@ def common_space(left: PrivacySpec, right: PrivacySpec, wanted: DatasetSpace | N
 
 
 def common_multiverse(left: PrivacySpec, right: PrivacySpec, space: DatasetSpace) -> Multiverse:
-    """The common refinement: universes intersect, so invariants unite (B-D7), but for those that the others determine."""
+    """The common refinement: universes intersect, so invariants unite (Bailie et al. 2024), but for those that the others
+    determine."""
     if left.multiverse == right.multiverse:
         return left.multiverse
     held = [spec.multiverse.invariants for spec in (left, right)]

@@ -142,7 +142,7 @@ class Recommendation:
 
     @property
     def stated(self) -> str:
-        """The budget as a short decimal that is not above it: rounded up, it would break the tolerance (Z-S17)."""
+        """The budget as a short decimal that is not above it: rounded up, it would break the tolerance."""
         return rounded_down(self.value.lower)
 
 

@@ -1,12 +1,12 @@
 """Mechanisms and their claims: what releases data, and what its author says about it.
 
-A mechanism is the map x -> P_x from datasets to laws of the output (B-D1), together with the sampler that draws
+A mechanism is the map x -> P_x from datasets to laws of the output, together with the sampler that draws
 from P_x on real tables. Its claims are statements to be judged; nothing in dpspec believes them.
 
 Flavours: the named definitions of differential privacy, each as a five-tuple that runs.
 
 A flavour is a specification on a small instance together with two mechanisms: one that satisfies it and one that does
-not. It says which blocks it changes relative to pure differential privacy, and who defined it where (B-D30).
+not. It says which blocks it changes relative to pure differential privacy, and who defined it where.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Claim:
 
     Args:
         label: a short name of the statement.
-        source: where it is printed (an ID such as B-T11).
+        source: where it is printed (author, year, theorem).
         spec: the specification it states.
     """
 
@@ -144,9 +144,9 @@ class Mechanism(ABC):
 
 @define
 class ReleaseInvariants(Mechanism):
-    """T(x) = c(x): publish the invariants exactly (B-A11).
+    """T(x) = c(x): publish the invariants exactly (Bailie, Gong and Meng 2023).
 
-    Inside the universes of its own invariants its law does not vary, so it has budget 0 there (B-T10);
+    Inside the universes of its own invariants its law does not vary, so it has budget 0 there (Bailie, Gong and Meng 2023);
     it is the mechanism that separates a multiverse from a coarser one.
 
     Args:

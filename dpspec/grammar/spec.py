@@ -1,4 +1,4 @@
-"""The specification: the five-tuple (X, multiverse, d_X, d_Pr, eps_D) as one object (B-D4).
+"""The specification: the five-tuple (X, multiverse, d_X, d_Pr, eps_D) as one object (Bailie et al. 2024).
 
 A mechanism with laws P_x satisfies it when, for every universe D and all x, x' in D,
 

@@ -7,7 +7,7 @@ Adaptive laws: a first outcome i, then a draw from a law that depends on i; both
     P(i, y) = w_i P_i(y),     so that  ln(dP/dQ)(i, y) = ln(w_i / v_i) + ln(dP_i/dQ_i)(y)
 
 for P with the chances w_i and Q with v_i. The supports of different i are disjoint, and every functional of the pair is a
-sum over i. Composition bounds it: the loss of the first outcome, plus the largest loss of what may follow (B-D18).
+sum over i. Composition bounds it: the loss of the first outcome, plus the largest loss of what may follow (Bun and Steinke 2016).
 """
 
 from __future__ import annotations

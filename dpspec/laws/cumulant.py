@@ -1,4 +1,4 @@
-"""The supremum over alpha > 1 of D_alpha / alpha, proved by branch and bound (B-D18, B-S14).
+"""The supremum over alpha > 1 of D_alpha / alpha, proved by branch and bound (Bun and Steinke 2016, Definition 1.1).
 
 With s = alpha - 1 and the cumulant K(s) = ln E_P (dP/dQ)^s = s D_{1+s}(P || Q), the function to maximise is
 

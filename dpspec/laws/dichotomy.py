@@ -58,7 +58,8 @@ class Dichotomy(ABC):
 
     @abstractmethod
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        """sup ln(dP/dQ), the max-divergence; infinite when P has mass where Q has none (B-D15, B-S5)."""
+        """sup ln(dP/dQ), the max-divergence; infinite when P has mass where Q has none
+        (Dwork, McSherry, Nissim and Smith 2006, Definition 1)."""
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         """P(dQ = 0), the mass of P where Q has none: the limit of the hockey stick for large epsilon."""
@@ -77,11 +78,12 @@ class Dichotomy(ABC):
         return at_most(self._hockey_stick(threshold, precision), number(1))
 
     def total_variation(self, *, precision: int = 64) -> Bracket:
-        """sup over events S of P(S) - Q(S) (B-D19)."""
+        """sup over events S of P(S) - Q(S)."""
         return self.hockey_stick(ZERO, precision=precision)
 
     def epsilon_at(self, delta: NumberLike, *, precision: int = 64) -> Bracket:
-        """The least epsilon >= 0 with hockey_stick(epsilon) <= delta: one direction of MULT^delta (B-D16)."""
+        """The least epsilon >= 0 with hockey_stick(epsilon) <= delta: one direction of MULT^delta
+        (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006)."""
         slack = _fraction(delta, "delta")
         if slack < 0:
             raise ParameterError("delta", "must be at least 0", value=delta)
@@ -94,7 +96,7 @@ class Dichotomy(ABC):
         return at_most(found, self._renyi_limit(slack, precision)) if found.upper.is_infinite else found
 
     def renyi(self, order: NumberLike, *, precision: int = 64) -> Bracket:
-        """D_alpha(P || Q) of an order alpha >= 1 (B-D17); order 1 is the Kullback-Leibler divergence."""
+        """D_alpha(P || Q) of an order alpha >= 1 (Mironov 2017, Definition 3); order 1 is the Kullback-Leibler divergence."""
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
@@ -105,7 +107,7 @@ class Dichotomy(ABC):
         )
 
     def concentration(self, *, precision: int = 64) -> Bracket:
-        """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (B-D18, B-S14)."""
+        """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (Bun and Steinke 2016, Definition 1.1)."""
         return (
             NOTHING
             if self.is_identical
@@ -128,7 +130,7 @@ class Dichotomy(ABC):
     def is_linear_in_order(self) -> bool:
         """Whether D_alpha <= c alpha with equality at alpha = 2, 3, ... and in the limit 1, for one constant c.
 
-        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly (B-S14).
+        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly.
         """
         return False
 

@@ -1,6 +1,6 @@
 """Laws on all integers: two-sided geometric and discrete Gaussian noise, with rigorous tails.
 
-Cutting the support of such a law would change its guarantee (B-S15), so nothing is cut: what lies outside a window is
+Cutting the support of such a law would change its guarantee, so nothing is cut: what lies outside a window is
 bounded.
 
 Shifts of discrete Gaussian noise: two tails decide the hockey stick.
@@ -157,7 +157,7 @@ class TwoSidedGeometricLaw(IntegerLaw):
         return r**distance / (1 + r) if distance >= 1 else 1 - r ** (1 - distance) / (1 + r)
 
     def clamped(self, low: int, high: int) -> FiniteLaw:
-        """The law of min(max(X, low), high), exactly, for a rational ratio (B-O52)."""
+        """The law of min(max(X, low), high), exactly, for a rational ratio."""
         if low >= high:
             return FiniteLaw.point(low)
         masses: dict[OutputValue, NumberLike] = {k: self.probability(k) for k in range(low + 1, high)}
@@ -328,7 +328,7 @@ class DiscreteGaussianShift(Dichotomy):
 
     D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
     displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
-    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1 (B-S14).
+    D_alpha / alpha <= shift^2 / (2 variance), with equality at integer orders and in the limit 1.
 
     >>> str(DiscreteGaussianShift(3, Fraction(4)).concentration())
     '9/8'

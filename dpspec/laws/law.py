@@ -1,4 +1,4 @@
-"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output (B-D1).
+"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output.
 
 How two laws of different kinds are compared: each is cut into parts, the parts into common cells.
 

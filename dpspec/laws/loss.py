@@ -1,18 +1,20 @@
-"""The privacy loss L = ln(dP/dQ) of a pair as a random variable, drawn under P: atoms at infinity, tails, mean (K-T1 to K-T4).
+"""The privacy loss L = ln(dP/dQ) of a pair as a random variable, drawn under P: atoms at infinity, tails, mean
+(Kifer et al. 2022, Example 4.6, Definitions 4.8 and 5.1, Section 5.1).
 
 It determines the pair, and adds up under independent composition. Its tails are no guarantee: they can grow under
-post-processing (K-T9), and P(L > eps) lies between the hockey stick at eps and the delta of f-DP (K-T32).
+post-processing (Kifer et al. 2022, Example 4.9), and P(L > eps) lies between the hockey stick at eps and the delta of f-DP.
 
 Composition: what independent releases lose together, many of them and of different kinds.
 
-Under independent composition privacy losses add (K-T1). Gaussian pairs of any scales are one Gaussian pair, exactly; finite
-pairs stay exact while they are small; a pair of two atoms, many times, is a binomial number; everything else is convolved on a
-grid, with a proved bracket. The result is again a dichotomy, so that every output divergence works on it.
+Under independent composition privacy losses add (Kifer et al. 2022, Example 4.6). Gaussian pairs of any scales are one Gaussian
+pair, exactly; finite pairs stay exact while they are small; a pair of two atoms, many times, is a binomial number; everything
+else is convolved on a grid, with a proved bracket. The result is again a dichotomy, so that every output divergence works on it.
 
 **Adaptive composition**, where a mechanism may be chosen by the outcomes before it, its promise fixed beforehand: epsilons add
-(K-T15), Renyi divergences of one order and rho add (K-T14), and so does mu^2 of Gaussian differential privacy (K-T10). A curve
-found here holds for it when every mechanism, whatever came before, is dominated by its pair: the product of dominating pairs
-dominates. It says nothing on promises that are themselves chosen along the way.
+(Kifer et al. 2022, Section 4.2), Renyi divergences of one order and rho add (Kifer et al. 2022, Section 5.3), and so does mu^2 of
+Gaussian differential privacy (Kifer et al. 2022, Section 5.2). A curve found here holds for it when every mechanism, whatever
+came before, is dominated by its pair: the product of dominating pairs dominates. It says nothing on promises that are themselves
+chosen along the way.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class PrivacyLoss:
     pair: Dichotomy
 
     def at_infinity(self, *, precision: int = 64) -> Bracket:
-        """P(L = infinity), below which no delta can fall (K-T4)."""
+        """P(L = infinity), below which no delta can fall (Kifer et al. 2022, Section 5.1)."""
         return self.pair.singular_mass(precision=precision)
 
     def mean(self, *, precision: int = 64) -> Bracket:
@@ -100,7 +102,7 @@ class PrivacyLoss:
 
 
 def _gaussian(pair: GaussianShift, point: Number, precision: int) -> Bracket:
-    """L ~ N(mu^2/2, mu^2) (K-D32)."""
+    """L ~ N(mu^2/2, mu^2) (Kifer et al. 2022, Example 4.5)."""
     with ctx.workprec(precision + 32):
         mu = pair.mu_squared.enclose(precision + 32).sqrt()
         return Bracket.around(normal_cdf(mu / 2 - point.enclose(precision + 32) / mu), least=0)

@@ -1,7 +1,8 @@
 """Privacy losses in doubles: cells of P with the range of ln(dP/dQ) in each, and how wrong the doubles may be.
 
-The law of L = ln(dP/dQ) under P decides every functional of a pair, and it adds up under independent composition (K-T1).
-These arrays are what the convolution of `dpspec.laws.grid` starts from; every pair that can be cut into cells has them.
+The law of L = ln(dP/dQ) under P decides every functional of a pair, and it adds up under independent composition (Kifer et
+al. 2022, Example 4.6). These arrays are what the convolution of `dpspec.laws.grid` starts from; every pair that can be cut into
+cells has them.
 
 One privacy loss on a grid: moved to its points such that the masses of both laws stay, or where it is on its own lattice.
 

@@ -18,7 +18,7 @@ The power at a level a is the least value over t >= 0 of
 
     h(t) = H_{ln t}(Q || P) + t a,      H_{ln t}(Q || P) = sup over events S of Q(S) - t P(S),
 
-a convex function (K-A3): every point bounds the power from above, and for three points a < b < c with h(b) the smallest no value
+a convex function: every point bounds the power from above, and for three points a < b < c with h(b) the smallest no value
 is below the line through a and b on [b, c], nor below that through b and c on [a, b].
 
 The power of a test between two laws at a level: exactly, in closed form, or between two tests that are written down.
@@ -464,7 +464,7 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
 
 
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
-    """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (K-T12)."""
+    """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (Kifer et al. 2022, Example 5.10)."""
     with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
         mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)

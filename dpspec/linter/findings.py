@@ -43,7 +43,7 @@ RAISED = 200
 
 @finding("vacuous", Severity.ERROR)
 def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """No universe of a small space has two datasets at finite distance: nothing is asked, and every mechanism passes (B-S2)."""
+    """No universe of a small space has two datasets at finite distance: nothing is asked, and every mechanism passes."""
     document = file.document
     instances = [(f"miniature[{place}].space", m.title, m.spec) for place, m in enumerate(document.miniatures)]
     for path, what, spec in instances or [("multiverse", "the specification", document.spec)]:
@@ -133,7 +133,7 @@ def growing_size(file: Linted, context: LintContext) -> Iterator[Seen]:
 
 @finding("fixed-invariant", Severity.WARNING)
 def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """An invariant costs nothing: the distance already fixes it, or the other invariants do (B-S11).
+    """An invariant costs nothing: the distance already fixes it, or the other invariants do.
 
     It makes the list of what is published longer, and no universe smaller: datasets that differ in it are never compared anyway.
     """
@@ -179,7 +179,7 @@ def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: Datas
 
 @finding("unit-of-product", Severity.ERROR)
 def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """The mechanism reads records of a larger unit than the budget counts: household tables under a budget per person (B-X6).
+    """The mechanism reads records of a larger unit than the budget counts: household tables under a budget per person.
 
     The larger unit may change at distance 0, as a vacant housing unit does when persons are counted.
     """
@@ -277,7 +277,7 @@ def _short(delta: Fraction) -> str:
 
 @finding("constant-for-budget", Severity.WARNING)
 def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """A number that bears the name of the budget is the constant that multiplies d_X instead: sqrt(rho) printed as rho (B-X1)."""
+    """A number that bears the name of the budget is the constant that multiplies d_X instead: sqrt(rho) printed as rho."""
     spec = file.document.spec
     value = spec.budget.uniform()
     if value is None:
@@ -357,7 +357,7 @@ def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
 def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
     """Bounded and unbounded neighbours in one ledger: some parts compare datasets of different size, others never do.
 
-    A record replaced is one removed and one added, so the numbers of the two kinds do not add up as they stand (B-X7).
+    A record replaced is one removed and one added, so the numbers of the two kinds do not add up as they stand.
     """
     ledger = file.document.ledger
     if ledger is None:

@@ -2,10 +2,12 @@
 
 What is *not* here, because it is no statement about two specifications:
 
-* Post-processing that reads only invariants (B-T16). If T satisfies S inside the universes of c, so does any f(T(x), c(x)): the
-  mechanism changes and S does not. Outside those universes nothing follows, and no rule here makes a universe larger.
-* Amplification by secret sampling (B-T21, B-S17). T(sample(x)) satisfies another specification than T, on another space, and
-  the statement names the scheme and the neighbour relation together: a property of a mechanism, judged by the exact engine.
+* Post-processing that reads only invariants (Bailie, Gong and Meng 2023). If T satisfies S inside the universes of c, so does any
+  f(T(x), c(x)): the mechanism changes and S does not. Outside those universes nothing follows, and no rule here makes a universe
+  larger.
+* Amplification by secret sampling (Bailie et al. 2024). T(sample(x)) satisfies another specification than T, on another
+  space, and the statement names the scheme and the neighbour relation together: a property of a mechanism, judged by the exact
+  engine.
 * Composition. Two mechanisms go in: a ledger composes them.
 
 What the datasets of a small space say one by one, where no argument from the form of two blocks is at hand.
@@ -14,15 +16,16 @@ Rules of block 5: a larger budget asks for less.
 
 How a budget changes when a divergence is exchanged for one that is bounded by a constant times it.
 
-Rules of block 3: distances that bound each other (B-T22, B-X7), and neighbours that are joined to paths (B-S2).
+Rules of block 3: distances that bound each other (Bailie et al. 2024), and neighbours that are joined to paths.
 
-Distances that bound each other only inside a universe, because the invariants fix how many records there are (B-X7).
+Distances that bound each other only inside a universe, because the invariants fix how many records there are.
 
 Rules of block 4: output divergences that bound each other by a constant, and budgets of 0 that ask for equal laws.
 
 The rule of block 1: what is promised about all datasets is promised about some of them.
 
-Rules of block 2: what is promised inside large universes is promised inside smaller ones (B-T10, B-T22).
+Rules of block 2: what is promised inside large universes is promised inside smaller ones
+(Bailie, Gong and Meng 2023, theorem on the universes of invariants; Bailie et al. 2024).
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ class LargerBudget(Rule):
     """eps <= eps' and d_Pr <= eps d_X give d_Pr <= eps' d_X, for one number each, the other blocks as they are."""
 
     name: ClassVar[str] = "larger-budget"
-    citation: ClassVar[str] = "B-D4"
+    citation: ClassVar[str] = "Bailie et al. 2024, definition of a specification"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "no smaller": "the Lipschitz constant of the new budget is at least that of the old one",
     }
@@ -111,13 +114,13 @@ class LargerBudget(Rule):
 
 @define
 class LargerBudgets(Rule):
-    """eps_D <= eps'_D in every universe D in which two datasets are compared (B-S13).
+    """eps_D <= eps'_D in every universe D in which two datasets are compared.
 
     That is seen from the two budgets themselves, or on the list of a small space.
     """
 
     name: ClassVar[str] = "larger-budgets"
-    citation: ClassVar[str] = "B-D4, B-S13"
+    citation: ClassVar[str] = "Bailie et al. 2024, definition of a specification"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "in every universe": "the new budget is at least the old one in every universe with datasets at finite distance",
     }
@@ -185,7 +188,7 @@ class InputDomination(Rule):
     """
 
     name: ClassVar[str] = "input-domination"
-    citation: ClassVar[str] = "B-D5, B-T22, B-X7"
+    citation: ClassVar[str] = "Bailie et al. 2024, the five building blocks and perverse guide to a smaller epsilon"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "constant": "d <= c d' for all datasets of the space",
         "rescaled": "the new budget is at least c times the old one in every universe",
@@ -219,14 +222,14 @@ def bound_of(smaller: InputDivergence, goal: PrivacySpec) -> tuple[Number, str] 
 
 @define
 class NeighboursToPaths(Rule):
-    """A bound for neighbours is one for every path of k neighbours, k times as large (B-S2).
+    """A bound for neighbours is one for every path of k neighbours, k times as large.
 
     Two conditions: the output divergence obeys the triangle inequality, and the path stays inside the universe, which is sure
     where the universe is the whole space.
     """
 
     name: ClassVar[str] = "neighbours-to-paths"
-    citation: ClassVar[str] = "B-S2, B-S3, B-D10"
+    citation: ClassVar[str] = "Bailie, Gong and Meng 2023, path metric"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "triangle inequality": "d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) for all laws",
         "paths inside": "a shortest path of neighbours between two datasets of a universe runs inside it",
@@ -324,7 +327,7 @@ class DominationInside(Rule):
     """
 
     name: ClassVar[str] = "domination-inside-universes"
-    citation: ClassVar[str] = "B-D4, B-S1, B-X7"
+    citation: ClassVar[str] = "Bailie et al. 2024, definition of a specification"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "constant inside": "d <= c d' for all datasets that share a universe",
         "fixed numbers": "the invariants determine the numbers of records that the constant needs, and stay",
@@ -364,7 +367,7 @@ class OutputDomination(Rule):
     """
 
     name: ClassVar[str] = "output-domination"
-    citation: ClassVar[str] = "B-D5, B-T22"
+    citation: ClassVar[str] = "Bailie et al. 2024, the five building blocks and perverse guide to a smaller epsilon"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "constant": "d_Pr' <= k d_Pr for all laws",
         "rescaled": "the new Lipschitz constant is at least k times the old one in every universe",
@@ -400,7 +403,7 @@ class EqualLaws(Rule):
     """
 
     name: ClassVar[str] = "equal-laws"
-    citation: ClassVar[str] = "B-D5, B-S5"
+    citation: ClassVar[str] = "Bailie et al. 2024, the five building blocks"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "separates laws": "d_Pr(P, Q) = 0 for P = Q alone",
         "budget 0": "the old budget is 0 in every universe",
@@ -433,7 +436,7 @@ class SmallerSpace(Rule):
     """
 
     name: ClassVar[str] = "smaller-space"
-    citation: ClassVar[str] = "B-D4, B-S1"
+    citation: ClassVar[str] = "Bailie et al. 2024, definition of a specification"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "part": "every dataset of the new space is one of the old space, made of the same records",
         "distances do not shrink": "d(x, x') on the new space is at least d(x, x') on the old one",
@@ -471,7 +474,10 @@ class FinerUniverses(Rule):
     """
 
     name: ClassVar[str] = "finer-universes"
-    citation: ClassVar[str] = "B-T10, B-T22"
+    citation: ClassVar[str] = (
+        "Bailie, Gong and Meng 2023, theorem on the universes of invariants; Bailie et al. 2024, perverse guide to a smaller "
+        "epsilon"
+    )
     hypotheses: ClassVar[Mapping[str, str]] = {
         "inside": "every universe of the conclusion lies in a universe of the premise",
         "one budget": "the budget is the same number in all universes",
@@ -508,7 +514,7 @@ class ListedUniverses(Rule):
     """
 
     name: ClassVar[str] = "listed-universes"
-    citation: ClassVar[str] = "B-D4, B-S13"
+    citation: ClassVar[str] = "Bailie et al. 2024, definition of a specification"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "shared": "every two datasets that the conclusion compares share a universe of the premise",
         "no smaller": "in one that they share, the budget of the premise is at most that of the conclusion",

@@ -269,7 +269,7 @@ def event_by_event(premise: PrivacySpec, goal: PrivacySpec) -> Step | None:
         before=premise,
         after=goal,
         reason=f"for every event, on each of {count(len(asked), 'ordered pair')} of datasets that the conclusion compares",
-        citation="post-processing to one event, and group privacy along paths: B-S2, B-S3; Wasserman and Zhou 2010, Theorem 2.4",
+        citation="post-processing to one event, and group privacy along paths; Wasserman and Zhou 2010, Theorem 2.4",
         parameters={"pairs": len(asked)},
     )
 
@@ -487,7 +487,7 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
                 before=premise,
                 after=goal,
                 reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
-                citation="B-D4",
+                citation="Bailie et al. 2024, definition of a specification",
                 parameters={"pairs": len(asked)} | ({"conversion": name} if name else {}),
             )
     return None

@@ -4,7 +4,7 @@ How far a release is from its table: for the agency alone, since it reads the co
 
 For every table of one or two attributes, N_c the true and M_c the released count of cell c:
 
-    MAPE = 100 / |C| * sum over c in C of |M_c - N_c| / N_c,      C the cells with N_c > 0   (B-N5)
+    MAPE = 100 / |C| * sum over c in C of |M_c - N_c| / N_c,      C the cells with N_c > 0   (Bailie, Gong and Meng 2023)
 
 Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
 """

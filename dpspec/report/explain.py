@@ -1,6 +1,6 @@
 """What a name means: the definition, parameters and origin of anything registered, of an error code, of a file.
 
-What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Z-A22).
+What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
 from dpspec.reason.small_spaces import ARGUMENTS
-from dpspec.report import terminal as standing
+from dpspec.report import sources, terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.risks.allowed import allowed_excess, allowed_power
@@ -56,10 +56,33 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
-    error = UnknownNameError("name", "is nothing registered and no error code", did_you_mean(name, known) or _kinds(), value=name)
+    known |= {source.key for source in sources.sources()}
+    error = UnknownNameError(
+        "name", "is nothing registered, no error code and no source", did_you_mean(name, known) or _kinds(), value=name
+    )
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
     raise error
+
+
+def meaning(name: str, registry: Registry) -> JsonData:
+    """What a name means: `meanings`, everything that goes by it, or else the `source` that is cited so.
+
+    Raises:
+        UnknownNameError: as `explain`; and where several sources are meant.
+    """
+    try:
+        return {"meanings": explain(name, registry)}
+    except UnknownNameError:
+        source = sources.named(name)
+        if source is None:
+            raise
+    return {"source": sources.source_data(source, registry)}
+
+
+def meaning_text(data: JsonData) -> str:
+    """The same as text."""
+    return sources.source_text(data["source"]) if "source" in data else named_text(data["meanings"])
 
 
 def _kinds() -> str:
@@ -357,8 +380,9 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
 def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
     """The paragraphs for an audience, and the numbers in them.
 
-    The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
-    largest chance that the likelihood ratio of the truth is at least a factor (K-D12, K-T28).
+    The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
+    al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
+    a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
     spec = found.spec
     step = nearest(spec)

@@ -1,9 +1,10 @@
 """The power that an output divergence allows, over all mechanisms within a bound: exact for every divergence, in a bracket.
 
-A test turns the output into one bit, so that by data processing (B-D5) its power p at level a is allowed exactly when the laws
-(p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and for p >= a what is beyond it stays beyond it. So
-the largest power is found by halving, each end proved by an exact pair of laws, and the lower end is a mechanism that attains it.
-For concentrated privacy this takes in every order alpha > 1 and the limit alpha -> 1, which can be the one that binds (K-S13).
+A test turns the output into one bit, so that by data processing (Bailie et al. 2024) its power p at level a is allowed exactly
+when the laws (p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and for p >= a what is beyond it stays
+beyond it. So the largest power is found by halving, each end proved by an exact pair of laws, and the lower end is a mechanism
+that attains it. For concentrated privacy this takes in every order alpha > 1 and the limit alpha -> 1, which can be the one that
+binds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _GUARD = 64
 
 
 def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike) -> Bracket:
-    """The largest power at a level of any test between two laws with d_Pr(P, Q) <= bound (K-T17 to K-T20, K-A6).
+    """The largest power at a level of any test between two laws with d_Pr(P, Q) <= bound (Kifer et al. 2022).
 
     Args:
         divergence: d_Pr, which processing of the output never raises.
@@ -122,8 +123,8 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
     """The largest P(S) over all laws with d_Pr(P, Q) <= bound and all events S with P(S) >= F Q(S), for a factor F > 1.
 
     How often the release speaks F-fold for P when P is true, processed in the worst way: the delta of pbdp at epsilon = ln F
-    (K-D12). Thinning an event keeps its ratio, so that what is allowed is an interval from 0 on, and halving finds its end.
-    Divided by F it is the largest Q(S).
+    (Kifer et al. 2022, Definition 5.4). Thinning an event keeps its ratio, so that what is allowed is an interval from 0
+    on, and halving finds its end. Divided by F it is the largest Q(S).
 
     Args:
         divergence: d_Pr, which processing of the output never raises.

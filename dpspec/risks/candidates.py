@@ -7,7 +7,7 @@ datasets of no common universe that no invariant tells apart are compared by not
 
 Pairs of datasets of one universe that an attacker may tell apart by the release, and which ones are looked at.
 
-What one released outcome does to an attacker's belief, exactly (B-D26, B-T4 to B-T8).
+What one released outcome does to an attacker's belief, exactly (Bailie et al. 2024).
 
 For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is a 1") and an outcome t of a finite law:
 
@@ -363,7 +363,7 @@ SecretEvent = Callable[[Dataset], bool]
 def relative_risk(likelihood_ratio: Fraction, theta: Fraction) -> Fraction:
     """C_theta = LR / (LR theta + 1 - theta): the factor by which the belief in the secret grows.
 
-    At theta = 0 it is the limit LR, its extreme value (B-S18).
+    At theta = 0 it is the limit LR, its extreme value.
 
     >>> relative_risk(Fraction(3), Fraction(1, 4))
     Fraction(2, 1)
@@ -383,7 +383,7 @@ def likelihood(
     """
     held = {x: mass for x, mass in prior.items() if secret(x) and mass}
     if not held:
-        raise ParameterError("prior", "gives the secret no mass, so nothing can be conditioned on it (B-S18)")
+        raise ParameterError("prior", "gives the secret no mass, so nothing can be conditioned on it")
     return sum((mass * _probability(mechanism, space, x, outcome) for x, mass in held.items()), Fraction(0)) / sum(held.values())
 
 

@@ -9,11 +9,11 @@ Pairs that a declared symmetry of the mechanism carries into one another need on
 A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
 renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
 
-Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
+Exhaustive verification: every pair of every universe, exactly.
 
-For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
-(B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
-datasets at distance 0 must have the same law (B-S5).
+For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X,
+is compared with the budget of that universe. Pairs at infinite distance are not compared; two
+datasets at distance 0 must have the same law.
 """
 
 from __future__ import annotations
@@ -425,7 +425,7 @@ def _at(datasets: Sequence[Dataset], pair: IndexPair) -> tuple[Dataset, Dataset]
 
 
 def per_unit(divergence: Bracket, distance: Number) -> Bracket:
-    """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
+    """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones."""
     if distance == 0:
         return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())
     if distance.is_rational or divergence.upper.is_infinite:

@@ -6,28 +6,29 @@ and of v, and exp, the sum and the quotient add their own. A mean sums the ends 
 n u more for n terms; what lies beyond the last outcome is bounded by a geometric sum, as in `sums`. Every error is counted twice,
 which covers e^x - 1 <= 2 x and the rounding of the bounds themselves; where it exceeds 1/4, only 0 and 1 are said.
 
-The mean posterior of one noisy count, summed outcome by outcome: enclosed for a table, and in floats for a curve (Z-D17).
+The mean posterior of one noisy count, summed outcome by outcome: enclosed for a table, and in floats for a curve (Kazan 2025).
 
 With w_j = e^(-rho j^2) and r_j = e^(-rho (2 j + 1)), the outcome 1 + j above the known count has the weight w_j and the posterior
 1 / (1 + o r_j), o = (1 - p)/p; the outcome 1 - j has the same weight and the posterior r_(j-1) / (r_(j-1) + o).
 
-The block-knowledge attacker: knows all records of a block but one, and sees the noisy count of a cell (Z-D14 to Z-D18).
+The block-knowledge attacker: knows all records of a block but one, and sees the noisy count of a cell (Kazan 2025).
 
 The true count is `known` + 1 when the target has the attributes in question, and `known` otherwise; p is the prior probability of
 what is true, the former. The release is the count with discrete Gaussian noise, P(noise = k) proportional to exp(-rho k^2). Only
-the difference of a released value from `known` matters (Z-D22), so outcomes are told by that difference.
+the difference of a released value from `known` matters (Kazan 2025, Section 2.6.1), so outcomes are told by that difference.
 
-Post-processed counts: the released block count is fitted to the known count of its group (Z-D26, Z-D27, Z-A6).
+Post-processed counts: the released block count is fitted to the known count of its group (Kazan 2025, Section 2.11).
 
-The fit moves the noisy counts as little as possible so that they add up to x2, which gives the block (Z-T45)
+The fit moves the noisy counts as little as possible so that they add up to x2, which gives the block (Kazan 2025, equation 2.41)
 
     tau = (d x1* + (x2 - y1*)) / (d + 1),       then 0 if tau < 0, x2 if tau > x2, else the nearest integer.
 
-The thesis claims that this never raises the marginal risk (Z-T46). It can, against an attacker who saw x1* alone, because the
-fitted count also carries y1* (Z-X7). Data processing bounds it by the risk to somebody who sees (x1*, y1*) (`ceiling`; Z-S13,
-Z-T62).
+The thesis claims that this never raises the marginal risk (Kazan 2025, Section 2.11). It can, against an attacker who saw x1*
+alone, because the fitted count also carries y1*. Data processing bounds it by the risk to somebody who sees (x1*, y1*)
+(`ceiling`).
 
-The uniqueness attacker: one variable of the target is unknown, and its other attributes are unique at several levels (Z-D24).
+The uniqueness attacker: one variable of the target is unknown, and its other attributes are unique at several levels
+(Kazan 2025, Section 2.6.3).
 
 At each of these levels the count of the guessed combination is 1 if the guess is right and 0 if not. So every level is one more
 release about the same secret, and the log odds add up.
@@ -83,7 +84,7 @@ class Intervals:
 
 
 def posteriors(released: Sequence[int], rho: Fraction, priors: Sequence[Fraction]) -> Intervals:
-    """The belief in the true count after every released value, told by its difference from the known count (Z-D15, 2.3).
+    """The belief in the true count after every released value, told by its difference from the known count (Kazan 2025).
 
     Args:
         released: x* - known, up to 2^50 either way.
@@ -101,7 +102,7 @@ def posteriors(released: Sequence[int], rho: Fraction, priors: Sequence[Fraction
 
 
 def mean_posteriors(rho: Fraction, priors: Sequence[Fraction]) -> Intervals:
-    """The same averaged over the noise around the true count (Z-D17, 2.5), for every prior.
+    """The same averaged over the noise around the true count (Kazan 2025, equations 2.5 and 2.6), for every prior.
 
     >>> found = mean_posteriors(Fraction("0.0992"), [Fraction(1, 2)])
     >>> found.bracket(0).lower.decimal(12), found.bracket(0).upper.decimal(12)
@@ -181,7 +182,7 @@ def sums_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision
 
 
 def realised_risks(released: Floats, rho: float, prior: float) -> Floats:
-    """R' of many released counts, each told by its difference from the known count (Z-D16), in floats.
+    """R' of many released counts, each told by its difference from the known count (Kazan 2025, equation 2.4), in floats.
 
     >>> [round(float(risk), 3) for risk in realised_risks(np.array([1.0, 5.0]), 0.0992263, 0.5)]
     [1.05, 1.419]
@@ -192,7 +193,7 @@ def realised_risks(released: Floats, rho: float, prior: float) -> Floats:
 
 
 def risk_curve(rhos: Floats, prior: float) -> Floats:
-    """R against rho (Z-F2.2), in floats.
+    """R against rho (Kazan 2025, Figure 2.2), in floats.
 
     >>> [round(float(risk), 4) for risk in risk_curve(np.array([0.1, 1.0, 10.0]), 0.5)]
     [1.0477, 1.3535, 1.9998]
@@ -207,7 +208,7 @@ def risk_curve(rhos: Floats, prior: float) -> Floats:
 
 
 def success_curve(rhos: Floats, prior: float) -> Floats:
-    """How often the bet on the likelier count is right, against rho (Z-F2.3), in floats.
+    """How often the bet on the likelier count is right, against rho (Kazan 2025, Figure 2.3), in floats.
 
     >>> [round(float(share), 4) for share in success_curve(np.array([0.25, 0.5, 1.0]), 0.2)]
     [0.0355, 0.3005, 0.2179]
@@ -228,7 +229,7 @@ EQUIVALENT = {
     "misreport": "the prior probability that the target answered correctly; all other records of the block are known",
     "unknown-variable": "the prior probability of the true value of one variable of the target, all others known",
 }
-"""What p stands for in attacks with the same formulas (Z-D23)."""
+"""What p stands for in attacks with the same formulas (Kazan 2025, Section 2.6.2)."""
 
 
 def read_rho(rho: NumberLike) -> Fraction:
@@ -246,7 +247,7 @@ def pair(rho: NumberLike) -> DiscreteGaussianShift:
 
 
 def mass(released: int, rho: NumberLike, *, precision: int = 64) -> Bracket:
-    """P(X* = known + released) when the count is known + 1; the printed table has it for the count `known` (Z-X1).
+    """P(X* = known + released) when the count is known + 1; the printed table has it for the count `known`.
 
     >>> mass(1, "0.0992").lower.decimal(4)
     '0.1777'
@@ -256,7 +257,7 @@ def mass(released: int, rho: NumberLike, *, precision: int = 64) -> Bracket:
 
 
 def posterior(released: int, rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """sigma(logit p + rho (2 (x* - known) - 1)), the belief in the true count after one released value (Z-D15, 2.3).
+    """sigma(logit p + rho (2 (x* - known) - 1)), the belief in the true count after one released value (Kazan 2025).
 
     Args:
         released: x* - known.
@@ -272,13 +273,13 @@ def posterior(released: int, rho: NumberLike, prior: NumberLike, *, precision: i
 
 
 def realised_risk(released: int, rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """R' = posterior / prior, between 0 and 1/p; above 1 exactly when x* >= known + 1 (Z-D16, 2.4)."""
+    """R' = posterior / prior, between 0 and 1/p; above 1 exactly when x* >= known + 1 (Kazan 2025, equation 2.4)."""
     p = read_prior(prior)
     return posterior(released, rho, p, precision=precision).scaled(1 / p)
 
 
 def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """Pi: the posterior averaged over the noise around the true count (Z-D17, 2.5; Z-S5).
+    """Pi: the posterior averaged over the noise around the true count (Kazan 2025, equations 2.5 and 2.6).
 
     >>> marginal_posterior("0.0992", "1/2").lower.decimal(3)
     '0.524'
@@ -287,13 +288,13 @@ def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 6
 
 
 def marginal_risk(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """R = Pi / p (Z-D17, 2.6); not monotone in rho for a small p (Z-X20)."""
+    """R = Pi / p (Kazan 2025, equations 2.5 and 2.6); not monotone in rho for a small p."""
     p = read_prior(prior)
     return marginal_posterior(rho, p, precision=precision).scaled(1 / p)
 
 
 def threshold(rho: NumberLike, prior: NumberLike) -> int:
-    """The least x* - known at which the posterior exceeds 1/2: floor(1/2 + logit(1 - p) / (2 rho)) + 1, exactly (Z-D18).
+    """The least x* - known at which the posterior exceeds 1/2: floor(1/2 + logit(1 - p) / (2 rho)) + 1, exactly (Kazan 2025).
 
     >>> [threshold("0.0992", p) for p in ("1/2", "1/5", "1/864")]
     [1, 8, 35]
@@ -309,9 +310,9 @@ def threshold(rho: NumberLike, prior: NumberLike) -> int:
 
 
 def success_probability(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """P(X* >= threshold) for the true count: how often the bet on the likelier count is right (Z-D18, 2.8).
+    """P(X* >= threshold) for the true count: how often the bet on the likelier count is right (Kazan 2025).
 
-    It is not monotone in rho when p < 1/2, because the threshold jumps (Z-S8).
+    It is not monotone in rho when p < 1/2, because the threshold jumps.
 
     >>> success_probability("1/2", "1/5").lower.decimal(4), success_probability("3/5", "1/5").lower.decimal(4)
     ('0.3005', '0.2815')
@@ -322,7 +323,7 @@ def success_probability(rho: NumberLike, prior: NumberLike, *, precision: int = 
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One released value in the table of a policy-maker (Z-N2.4).
+    """One released value in the table of a policy-maker (Kazan 2025, Table 2.4).
 
     Args:
         released: x* - known.
@@ -338,7 +339,7 @@ class Row:
 
 
 def table(rho: NumberLike, priors: Sequence[NumberLike], released: Iterable[int]) -> tuple[Row, ...]:
-    """Released values with their probability, posteriors and risks (Z-A1), each enclosed to about twelve digits.
+    """Released values with their probability, posteriors and risks (Kazan 2025), each enclosed to about twelve digits.
 
     >>> [row.risks[0].lower.decimal(3) for row in table("0.0992", ["1/2"], (1, 2, 3))]
     ['1.05', '1.15', '1.24']
@@ -360,10 +361,10 @@ def table(rho: NumberLike, priors: Sequence[NumberLike], released: Iterable[int]
 def conditional_risks(
     releases: Iterable[tuple[int, NumberLike]], prior: NumberLike, *, precision: int = 64
 ) -> tuple[Bracket, ...]:
-    """R' of every release in turn, the posterior before it being its prior (Z-D25, Z-A5).
+    """R' of every release in turn, the posterior before it being its prior (Kazan 2025, Section 2.10).
 
     Their product is the risk of all releases together: exactly so, for the same attack on releases that are independent given
-    the count (Z-T44, Z-S11).
+    the count (Kazan 2025, equations 2.32 to 2.39).
 
     Args:
         releases: pairs (x* - known, rho).
@@ -387,7 +388,7 @@ def conditional_risks(
 
 
 def fitted(block: int, others: int, total: int, d: int) -> int:
-    """The published count of the block (Z-D26, 2.41 and 2.42); halves go to the even neighbour (Z-S12).
+    """The published count of the block (Kazan 2025, Section 2.11); halves go to the even neighbour.
 
     Args:
         block: x1*.
@@ -404,7 +405,7 @@ def fitted(block: int, others: int, total: int, d: int) -> int:
 
 @attrs.frozen(kw_only=True)
 class CountFit:
-    """The attack on a fitted count of somebody who knows the true count of the group, for x1 = 1 and `known` = 0 (Z-D27).
+    """The attack on a fitted count of somebody who knows the true count of the group, for x1 = 1 and `known` = 0 (Kazan 2025).
 
     Args:
         rho: the budget of every block's count.
@@ -449,7 +450,7 @@ class CountFit:
 
 
 def ceiling(rho: NumberLike, others: int, prior: NumberLike) -> Bracket:
-    """The marginal risk to somebody who sees (x1*, y1*) and knows x2: no fit of them can raise it (Z-T62).
+    """The marginal risk to somebody who sees (x1*, y1*) and knows x2: no fit of them can raise it.
 
     >>> ceiling("0.09922635", 27, "1/2").lower.decimal(5)
     '1.049'
@@ -503,7 +504,7 @@ def levels(rhos: Sequence[NumberLike]) -> Dichotomy:
 
 
 def uniqueness_marginal_posterior(rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64) -> Bracket:
-    """Pi: that belief averaged over the noise of all levels (Z-A4).
+    """Pi: that belief averaged over the noise of all levels (Kazan 2025, Section 2.6.3).
 
     >>> uniqueness_marginal_posterior(("0.0992", "0.2465"), "1/2").upper.decimal(4)
     '0.5745'

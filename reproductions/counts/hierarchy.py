@@ -1,24 +1,25 @@
 """Sums of a bell over the integers between two ends, enclosed.
 
-The two-level attacker: the noisy counts of a block, of the group around it, and of the other blocks (Z-D19 to Z-D21, Z-T42).
+The two-level attacker: the noisy counts of a block, of the group around it, and of the other blocks (Kazan 2025).
 
 X1 is the count of the block, `known` or `known` + 1, and X2 >= X1 that of the group; the other d blocks have X2 - X1 together.
 Released are x1*, x2* and the sum y1* of the other blocks, with noise of scale 1/(2 rho1), 1/(2 rho2) and d/(2 rho1); the last one
-is the sum of d draws, which is a discrete Gaussian to 1e-12 and better at the budgets in question (Z-T2, Z-O15). The posterior is
+is the sum of d draws, which is a discrete Gaussian to 1e-12 and better at the budgets in question (Kazan 2025). The posterior is
 
     P[X1 = k1 | D]  proportional to  P[X1 = k1] e^(-rho1 (x1* - k1)^2)
                                      sum over k2 of P[X2 = k2 | X1 = k1] e^(-rho2 (x2* - k2)^2 - (rho1/d) (y1* - (k2 - k1))^2),
 
-summed here with a bound of what is left out. That is where the thesis's printed posteriors differ (Z-X3): they are those of a
+summed here with a bound of what is left out. That is where the thesis's printed posteriors differ: they are those of a
 chain that forgets k2 >= k1 when it draws X1; see `reproductions.counts.hierarchy`.
 
-Markov chains for the two-level posterior: Gibbs sampling, and the chain that reproduces what the thesis printed (Z-A2, Z-X3).
+Markov chains for the two-level posterior: Gibbs sampling, and the chain that reproduces what the thesis printed (Kazan 2025).
 
-Both draw X1 given X2 and X2 given X1 in turn, from Z-T40 and Z-T41. The Gibbs sampler gives X1 = k1 no weight where k1 > k2; its
-law is the posterior that `TwoLevels.posterior` sums. The printed tables follow from the chain without that indicator, whose two
-conditionals belong to no joint law; its stationary law is P1 = T01/(T01 + T10). Everything here is in floats.
+Both draw X1 given X2 and X2 given X1 in turn, from their full conditionals. The Gibbs sampler gives X1 = k1 no weight where k1 >
+k2; its law is the posterior that `TwoLevels.posterior` sums. The printed tables follow from the chain without that
+indicator, whose two conditionals belong to no joint law; its stationary law is P1 = T01/(T01 + T10). Everything here is in
+floats.
 
-How often the two-level attacker bets on the true count, over all releases (Z-A3, Z-A7, Z-F2.4 to Z-F2.6).
+How often the two-level attacker bets on the true count, over all releases (Kazan 2025).
 
 The success is a sum over the lattice of releases (x1*, x2*, y1*), of the probability of each given the true counts, where the
 posterior of the truth exceeds 1/2; no simulation. Everything here is in floats: these are illustrations, whose errors are those
@@ -87,11 +88,12 @@ def _falling(rate: Fraction, offset: Fraction, last: int | None) -> arb:
 
 @attrs.frozen(kw_only=True)
 class LargerCount:
-    """The prior of the group's count X2, given X1 = k1 (Z-D21).
+    """The prior of the group's count X2, given X1 = k1 (Kazan 2025, Sections 2.8 and 2.9).
 
     Uniform on the integers from `least` to `most`; from k1 on, where it is nested. Without an upper end it is improper, and may
-    be used because the posterior is proper. Where k1 cuts it, its normaliser depends on k1, and so belongs to the belief about X1
-    (Z-S9).
+    be used because the posterior is proper. Where k1 cuts it, its normaliser depends on k1, and so belongs to the belief about
+    X1.
+
 
     Args:
         least: the lower end; None for no other than k1, or than minus infinity.
@@ -149,7 +151,7 @@ class TwoLevels:
     Args:
         rho_block: rho1, of every block.
         rho_group: rho2, of the group.
-        others: d, the number of *other* blocks (Z-S10).
+        others: d, the number of *other* blocks.
         prior: p, the probability of X1 = known + 1.
         known: the count without the target.
         larger: the prior of X2 given X1.
@@ -172,7 +174,7 @@ class TwoLevels:
         return (self.known, 1 - self.prior), (self.known + 1, self.prior)
 
     def posterior(self, released: Released, *, precision: int = 64) -> Bracket:
-        """P[X1 = known + 1 | D], rigorously (Z-T42).
+        """P[X1 = known + 1 | D], rigorously (Kazan 2025, equations 2.16 to 2.19).
 
         Raises:
             ParameterError: when the prior of X2 rules out both values of X1.
@@ -182,20 +184,20 @@ class TwoLevels:
             return as_probability(_share(right, left + right))
 
     def larger_posterior(self, value: int, released: Released, *, precision: int = 64) -> Bracket:
-        """P[X2 = value | D] (Z-N2.8)."""
+        """P[X2 = value | D] (Kazan 2025, Table 2.8)."""
         with ctx.workprec(precision + 64):
             whole = sum((self._joint(k1, p, released) for k1, p in self.choices), arb(0))
             part = sum((self._joint(k1, p, released, only=value) for k1, p in self.choices), arb(0))
             return as_probability(_share(part, whole))
 
     def bell(self, k1: int, released: Released) -> tuple[Fraction, Fraction]:
-        """The rate and the centre of X2 given X1 and D, which is proportional to exp(-rate (k2 - centre)^2) (Z-T41)."""
+        """The rate and the centre of X2 given X1 and D, which is proportional to exp(-rate (k2 - centre)^2) (Kazan 2025)."""
         of_others = self.rho_block / self.others
         rate = self.rho_group + of_others
         return rate, (self.rho_group * released.group + of_others * (released.others + k1)) / rate
 
     def height(self, k1: int, released: Released) -> Fraction:
-        """What of the exponent does not depend on k2: -rho1 (x1* - k1)^2 - rho_e (x2* - y1* - k1)^2 (own, Z-T42)."""
+        """What of the exponent does not depend on k2: -rho1 (x1* - k1)^2 - rho_e (x2* - y1* - k1)^2 (worked out here)."""
         together = self.rho_block * self.rho_group / (self.others * self.rho_group + self.rho_block)
         apart = released.group - released.others - k1
         return -self.rho_block * (released.block - k1) ** 2 - together * apart**2
@@ -211,7 +213,8 @@ class TwoLevels:
 
 
 def unbounded_log_odds(attack: TwoLevels, released: Released) -> float:
-    """logit p + rho1 (2 x - 1) + rho_e (2 (x2* - y1* - known) - 1), the log odds under `ANY_INTEGER` (own, Z-T42); a float."""
+    """logit p + rho1 (2 x - 1) + rho_e (2 (x2* - y1* - known) - 1), the log odds under `ANY_INTEGER` (worked out here);
+    a float."""
     x, apart = released.block - attack.known, released.group - released.others - attack.known
     together = attack.rho_block * attack.rho_group / (attack.others * attack.rho_group + attack.rho_block)
     return math.log(attack.prior / (1 - attack.prior)) + float(attack.rho_block * (2 * x - 1) + together * (2 * apart - 1))
@@ -270,7 +273,7 @@ def values(attack: TwoLevels, released: Released) -> range:
 
 
 def larger_given(attack: TwoLevels, released: Released, k1: int, counts: Floats) -> Floats:
-    """P[X2 = k2 | X1 = k1, D] for the given counts (Z-T41)."""
+    """P[X2 = k2 | X1 = k1, D] for the given counts (Kazan 2025, equations 2.25 to 2.29)."""
     rate, centre = attack.bell(k1, released)
     low, high = attack.larger.support(k1)
     possible = (counts >= (-math.inf if low is None else low)) & (counts <= (math.inf if high is None else high))
@@ -282,7 +285,7 @@ def larger_given(attack: TwoLevels, released: Released, k1: int, counts: Floats)
 
 
 def one_given(attack: TwoLevels, released: Released, counts: Floats, *, nested: bool = True) -> Floats:
-    """P[X1 = known + 1 | X2 = k2, D] for the given counts (Z-T40); without the indicator k1 <= k2 when not `nested`."""
+    """P[X1 = known + 1 | X2 = k2, D] for the given counts (Kazan 2025); without the indicator k1 <= k2 when not `nested`."""
     from scipy.special import expit
 
     d, rho = attack.others, float(attack.rho_block)
@@ -300,7 +303,7 @@ def one_given(attack: TwoLevels, released: Released, counts: Floats, *, nested: 
 
 
 def gibbs(attack: TwoLevels, released: Released, *, sweeps: int = 10_000, seed: int = 0) -> ChainDraws:
-    """Gibbs sampling, started at X1 = known and a drawn X2 (Z-A2).
+    """Gibbs sampling, started at X1 = known and a drawn X2 (Kazan 2025, Section 2.3.2).
 
     >>> attack = TwoLevels(rho_block="0.09922635", rho_group="0.2464845", others=27, prior="1/2")
     >>> abs(gibbs(attack, Released(block=2, group=1, others=-1), sweeps=2000, seed=1).posterior - 0.5033) < 0.06
@@ -331,7 +334,7 @@ class Stationary:
 
 
 def stationary(attack: TwoLevels, released: Released, *, nested: bool = False) -> Stationary:
-    """The stationary law of the chain, P1 = T01/(T01 + T10); by default of the one without the indicator (Z-A2, Z-X3).
+    """The stationary law of the chain, P1 = T01/(T01 + T10); by default of the one without the indicator (Kazan 2025).
 
     With it, the law is the posterior: that is what the chain was meant to sample.
 
@@ -358,7 +361,7 @@ _TIE = 1e-9
 
 
 class BetMethod(Enum):
-    """Whose posterior is meant: the true one, or that of the chain that forgets X1 <= X2 (Z-X3)."""
+    """Whose posterior is meant: the true one, or that of the chain that forgets X1 <= X2."""
 
     EXACT = "exact"
     NO_NESTING = "no-nesting"
@@ -378,7 +381,7 @@ class Success:
 
     Args:
         right: of a bet on the true count of the block.
-        ties: of a posterior of exactly 1/2 (no bet; Z-S7).
+        ties: of a posterior of exactly 1/2 (no bet).
         corrected: right, where the block's count alone says otherwise.
         spoiled: wrong, where the block's count alone says what is right.
         mass: of the releases that were counted.
@@ -426,7 +429,7 @@ def success(
 
 
 def log_odds(attack: TwoLevels, block: Floats, group: Floats, others: Floats, method: BetMethod = BetMethod.EXACT) -> Floats:
-    """The log odds of X1 = known + 1 for every release of a grid: an array over x1*, x2* and y1* (Z-T42; Z-F2.4)."""
+    """The log odds of X1 = known + 1 for every release of a grid: an array over x1*, x2* and y1* (Kazan 2025)."""
     from scipy.special import logsumexp
 
     alone = math.log(attack.prior / (1 - attack.prior)) + float(attack.rho_block) * (2 * (block - attack.known) - 1)
@@ -439,7 +442,7 @@ def log_odds(attack: TwoLevels, block: Floats, group: Floats, others: Floats, me
 
 
 def _no_nesting(attack: TwoLevels, alone: Floats, group: Floats, others: Floats) -> Floats:
-    """ln(T01 / T10) of the chain without the indicator, X1 given X2 from Z-T40 and X2 given X1 from Z-T41."""
+    """ln(T01 / T10) of the chain without the indicator, from both full conditionals."""
     from scipy.special import logsumexp
 
     counts = _counts(attack, group, others)

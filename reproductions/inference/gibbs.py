@@ -2,24 +2,24 @@
 
 Draws from cut normal and from inverse Gaussian laws, on arrays of floats; stable in the tails.
 
-Gibbs sampling of (mu, sigma^2) given a noisy mean and variance, many chains at once (Z-A11; Algorithm 2).
+Gibbs sampling of (mu, sigma^2) given a noisy mean and variance, many chains at once (Kazan 2025, Algorithm 2).
 
 State: mu, sigma^2, the confidential mean and variance, and omega^2, with which the Laplace noise on the mean is normal noise
-(Z-D39). Each sweep draws all five from their full conditionals. In the constrained analysis every one of these is cut to the
+(Kazan 2025). Each sweep draws all five from their full conditionals. In the constrained analysis every one of these is cut to the
 feasible sets.
 
 For the informative prior the thesis prints conditionals that leave out the factor p(mu | sigma^2) in that of sigma^2 (4.28,
-4.33), so that they belong to no joint law (Z-X9). `Conditional.PRINTED` has them, for comparison with what is printed.
+4.33), so that they belong to no joint law. `Conditional.PRINTED` has them, for comparison with what is printed.
 
-The alternative that imputes the data themselves: every value in [0, 1], parameters feasible (Z-D46, Z-A12; after Ju et al.
-2022).
+The alternative that imputes the data themselves: every value in [0, 1], parameters feasible
+(Kazan 2025, Section 4.14.1; after Ju et al. 2022).
 
 State: mu, sigma^2 and the n values. Each value is proposed from N(mu, sigma^2), refused outside [0, 1], and else accepted with
 probability min(1, e^(-epsilon1 n (|Y* - Y'| - |Y* - Y|) - epsilon2 n (|S^2* - S^2'| - |S^2* - S^2|))). Where the constrained
-statistics of `gibbs` cut a joint density, this cuts the likelihood of every single value, which favours small sigma^2 (Z-O68).
-Without constraints both have one posterior (Z-O67). A sweep costs n steps instead of one.
+statistics of `gibbs` cut a joint density, this cuts the likelihood of every single value, which favours small sigma^2.
+Without constraints both have one posterior. A sweep costs n steps instead of one.
 
-What is reported of draws from a posterior: shortest intervals, modes, predictions (Z-D42, Z-D43, Z-A13).
+What is reported of draws from a posterior: shortest intervals, modes, predictions (Kazan 2025, Sections 4.4.1 and 4.4.2).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _LEAST = 1e-12
 
 
 class Conditional(Enum):
-    """Which conditional of sigma^2 is used under the informative prior (Z-X9)."""
+    """Which conditional of sigma^2 is used under the informative prior."""
 
     CORRECT = "correct"
     PRINTED = "printed"
@@ -125,8 +125,8 @@ def sample(
         data: the releases; a `Batch` has one chain for each of its releases.
         prior: of (mu, sigma^2).
         constrained: whether parameters and statistics are cut to their feasible sets.
-        sweeps, warmup: kept and dropped sweeps of each chain. They mix slowly where sigma^2/n is far below 1/(epsilon1 n)^2
-        (Z-S27). chains: how many run at once.
+        sweeps, warmup: kept and dropped sweeps of each chain. They mix slowly where sigma^2/n is far below 1/(epsilon1 n)^2.
+       chains: how many run at once.
         conditional: see `Conditional`.
         seed: of numpy's generator.
 
@@ -178,7 +178,7 @@ class _Chain:
         self.noise = np.full_like(self.s2, 2 / self.data.mean_rate**2)
 
     def sweep(self, source: Generator) -> None:
-        """One round of the five conditionals, in the order of Z-A11."""
+        """One round of the five conditionals, in the order of Algorithm 2."""
         self._draw_mu(source)
         self._draw_s2(source)
         self._draw_mean(source)
@@ -329,7 +329,7 @@ def shortest_interval(draws: Floats, level: float = 0.95) -> tuple[float, float]
 
 
 def mode(draws: Floats) -> float:
-    """The highest point of a Gaussian kernel density with Silverman's width, as the thesis's point estimate (Z-S32)."""
+    """The highest point of a Gaussian kernel density with Silverman's width, as the thesis's point estimate."""
     flat = draws.ravel()
     low, high = np.quantile(flat, [0.001, 0.999])
     quartiles = np.subtract(*np.quantile(flat, [0.75, 0.25])) / 1.34
@@ -348,7 +348,7 @@ def infeasible_share(mu: Floats, s2: Floats) -> float:
 
 
 def predict(source: Generator, mu: Floats, s2: Floats, *, truncated: bool) -> Floats:
-    """One new value for every draw: normal, or that normal cut to [0, 1] (Z-A13)."""
+    """One new value for every draw: normal, or that normal cut to [0, 1] (Kazan 2025, Section 4.4.2)."""
     flat, deviation = mu.ravel(), np.sqrt(s2.ravel())
     if truncated:
         return normal_between(source, flat, deviation, 0.0, 1.0)

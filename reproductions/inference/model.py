@@ -1,12 +1,12 @@
 """The exceptions of this plugin.
 
-What data in [0, 1] can have as mean, variance and regression sums (Z-D40, Z-D45, Z-T13 to Z-T16, Z-T58).
+What data in [0, 1] can have as mean, variance and regression sums (Kazan 2025).
 
-A noisy mean and variance of n values in [0, 1], the priors, and when a posterior is proper (Z-D37 to Z-D41, Z-T17, Z-T18).
+A noisy mean and variance of n values in [0, 1], the priors, and when a posterior is proper (Kazan 2025).
 
 Incomplete gamma functions in log space, and draws from a gamma law between two ends. Everything is in floats, on arrays.
 
-The truncated gamma mixture TGM(alpha, beta, lambda, tau): a gamma variable given its value with Laplace noise (Z-D7, Z-T20).
+The truncated gamma mixture TGM(alpha, beta, lambda, tau): a gamma variable given its value with Laplace noise (Kazan 2025).
 
 If x ~ Gamma(alpha, rate beta) and tau = x + Laplace noise of rate lambda < beta, then x given tau has the density proportional to
 x^(alpha - 1) e^(-beta x - lambda |tau - x|): for tau > 0 a gamma law of rate beta - lambda below tau and one of rate beta +
@@ -37,7 +37,7 @@ class ImproperPosteriorError(DpspecError, ValueError):
 
 
 def variance_limit(mean: Any) -> Any:
-    """mu (1 - mu), the largest variance for a mean (Z-T14); at most 1/4 (Z-T15).
+    """mu (1 - mu), the largest variance for a mean (Kazan 2025, Theorem 14); at most 1/4 (Kazan 2025, Corollary 15).
 
     >>> from fractions import Fraction
     >>> variance_limit(Fraction(1, 10))
@@ -47,7 +47,7 @@ def variance_limit(mean: Any) -> Any:
 
 
 def mean_limits(variance: Any) -> tuple[Any, Any]:
-    """1/2 -+ sqrt(1/4 - sigma^2), the means that a variance allows (Z-T14).
+    """1/2 -+ sqrt(1/4 - sigma^2), the means that a variance allows (Kazan 2025, Theorem 14).
 
     >>> [round(float(end), 12) for end in mean_limits(0.16)]
     [0.2, 0.8]
@@ -57,7 +57,7 @@ def mean_limits(variance: Any) -> tuple[Any, Any]:
 
 
 def sample_variance_limit(mean: Any, n: int) -> Any:
-    """n/(n - 1) Y (1 - Y), the largest sample variance for a sample mean (Z-T16).
+    """n/(n - 1) Y (1 - Y), the largest sample variance for a sample mean (Kazan 2025, Theorem 16).
 
     >>> from fractions import Fraction
     >>> sample_variance_limit(Fraction(1, 2), 4)
@@ -67,7 +67,7 @@ def sample_variance_limit(mean: Any, n: int) -> Any:
 
 
 def sample_mean_limits(variance: Any, n: int) -> tuple[Any, Any]:
-    """The sample means that a sample variance allows (Z-T16)."""
+    """The sample means that a sample variance allows (Kazan 2025, Theorem 16)."""
     return mean_limits(np.asarray(variance, dtype=float) * (n - 1) / n)
 
 
@@ -79,7 +79,7 @@ def is_feasible(mean: Any, variance: Any) -> NDArray[np.bool_]:
 
 @attrs.frozen(kw_only=True)
 class Bounds:
-    """The public interval of the data, which is mapped to [0, 1] and back (Z-A16, Z-T13).
+    """The public interval of the data, which is mapped to [0, 1] and back (Kazan 2025, Theorem 13).
 
     Laplace noise scales with the data: noise on the mean by b - a, noise on the variance by (b - a)^2.
 
@@ -113,7 +113,7 @@ class Bounds:
         return variance * self.width**2
 
     def noise_scales(self, n: int, epsilon_mean: float, epsilon_variance: float) -> tuple[float, float]:
-        """The Laplace scales (b - a)/(epsilon1 n) and (b - a)^2/(epsilon2 n) of replace-one neighbours (Z-D37).
+        """The Laplace scales (b - a)/(epsilon1 n) and (b - a)^2/(epsilon2 n) of replace-one neighbours (Kazan 2025).
 
         >>> [round(scale, 4) for scale in Bounds(low=0, high=100).noise_scales(43, 0.25, 0.25)]
         [9.3023, 930.2326]
@@ -123,7 +123,7 @@ class Bounds:
 
 @attrs.frozen(kw_only=True)
 class RegressionSums:
-    """The sums of a simple regression on [0, 1]: x'1, x'x, Y'1, x'Y, Y'Y of n points (Z-D44)."""
+    """The sums of a simple regression on [0, 1]: x'1, x'x, Y'1, x'Y, Y'Y of n points (Kazan 2025, Section 4.5)."""
 
     n: int
     x: float
@@ -134,14 +134,14 @@ class RegressionSums:
 
     @property
     def is_feasible(self) -> bool:
-        """Z-D45: 0 <= x'x <= x'1 <= n, the same for Y, 0 <= x'Y <= min(x'1, Y'1), and Z'Z positive semidefinite."""
+        """0 <= x'x <= x'1 <= n, the same for Y, 0 <= x'Y <= min(x'1, Y'1), and Z'Z positive semidefinite."""
         moments = np.array([[self.n, self.x, self.y], [self.x, self.xx, self.xy], [self.y, self.xy, self.yy]])
         ordered = sums_are_ordered(self.n, np.array([self.x, self.xx, self.y, self.xy, self.yy]))
         return bool(ordered and np.linalg.eigvalsh(moments).min() >= -1e-9 * self.n)
 
 
 def sums_are_ordered(n: int, sums: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The inequalities of Z-D45 between the sums (x'1, x'x, Y'1, x'Y, Y'Y), entry by entry.
+    """The inequalities between the sums (x'1, x'x, Y'1, x'Y, Y'Y), entry by entry.
 
     >>> bool(sums_are_ordered(2, np.array([1.5, 1.2, 1.0, 0.5, 1.0])))
     True
@@ -154,7 +154,7 @@ def sums_are_ordered(n: int, sums: NDArray[np.float64]) -> NDArray[np.bool_]:
 def line_is_feasible(intercept: Any, slope: Any) -> NDArray[np.bool_]:
     """(4.115): -theta1 <= theta0 <= 1 for theta1 >= 0, and 0 <= theta0 <= 1 - theta1 otherwise; entry by entry.
 
-    Necessary only: the line meets the unit square somewhere (Z-S33).
+    Necessary only: the line meets the unit square somewhere.
 
     >>> bool(line_is_feasible(0.1, 0.95)), bool(line_is_feasible(-0.5, 0.2))
     (True, False)
@@ -164,7 +164,8 @@ def line_is_feasible(intercept: Any, slope: Any) -> NDArray[np.bool_]:
 
 
 def laplace_half_width(noise: float, alpha: float) -> float:
-    """ln(1/alpha)/lambda: X -+ this has frequentist and posterior level 1 - alpha for one Laplace release of rate lambda (Z-T21).
+    """ln(1/alpha)/lambda: X -+ this has frequentist and posterior level 1 - alpha for one Laplace release of rate lambda
+    (Kazan 2025, Theorem 21).
 
     >>> round(laplace_half_width(10.75, 0.05), 7)
     0.2786728
@@ -180,7 +181,7 @@ Floats = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True)
 class NoisyMoments:
-    """Laplace releases of the mean and of the sample variance of n values in [0, 1] (Z-D37).
+    """Laplace releases of the mean and of the sample variance of n values in [0, 1] (Kazan 2025, Section 4.2.2).
 
     Args:
         mean: Y*.
@@ -213,7 +214,7 @@ class NoisyMoments:
     def on(
         cls, bounds: Bounds, *, mean: float, variance: float, n: int, epsilon_mean: float, epsilon_variance: float
     ) -> NoisyMoments:
-        """Releases on another interval, mapped to [0, 1] (Z-T13)."""
+        """Releases on another interval, mapped to [0, 1] (Kazan 2025, Theorem 13)."""
         return cls(
             mean=bounds.mean_inside(mean),
             variance=bounds.variance_inside(variance),
@@ -239,13 +240,13 @@ class NoisyMoments:
 
     @property
     def variance_cap(self) -> float:
-        """(n - 1)/(2 n epsilon2): below it S^2 given the rest is a TGM, where sigma^2 is kept (Z-T56, 4.68)."""
+        """(n - 1)/(2 n epsilon2): below it S^2 given the rest is a TGM, where sigma^2 is kept (Kazan 2025)."""
         return self.shape / self.variance_rate
 
 
 @attrs.frozen(kw_only=True)
 class MomentPrior:
-    """A prior of (mu, sigma^2), by its log density (Z-D38, Z-D41)."""
+    """A prior of (mu, sigma^2), by its log density (Kazan 2025, equation 4.2 and Section 4.4.1)."""
 
     name: str
 
@@ -255,7 +256,7 @@ class MomentPrior:
 
 
 UNIFORM = MomentPrior(name="uniform")
-"""p(mu, sigma^2) constant; in the constrained analysis on the feasible set, where mu is Beta(2, 2) (Z-T55, Z-S31)."""
+"""p(mu, sigma^2) constant; in the constrained analysis on the feasible set, where mu is Beta(2, 2) (Kazan 2025)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -265,12 +266,12 @@ class _Jeffreys(MomentPrior):
 
 
 JEFFREYS = _Jeffreys(name="jeffreys")
-"""p(mu, sigma^2) = 1/sigma^2: its posterior is improper (Z-T17)."""
+"""p(mu, sigma^2) = 1/sigma^2: its posterior is improper (Kazan 2025, Theorem 17)."""
 
 
 @attrs.frozen(kw_only=True)
 class Informative(MomentPrior):
-    """sigma^2 ~ IG(nu0/2, nu0 sigma0^2/2) and mu | sigma^2 ~ N(mu0, sigma^2/kappa0) (Z-D38, 4.2).
+    """sigma^2 ~ IG(nu0/2, nu0 sigma0^2/2) and mu | sigma^2 ~ N(mu0, sigma^2/kappa0) (Kazan 2025, equation 4.2).
 
     Args:
         mean: mu0.
@@ -293,29 +294,29 @@ class Informative(MomentPrior):
 def check_proper(prior: MomentPrior, n: int, *, constrained: bool) -> str:
     """Why the posterior given (Y*, S^2*) is proper.
 
-    A sampler gives no sign of an improper posterior: it drifts to sigma^2 = 0 (Z-S30). So this is asked before.
+    A sampler gives no sign of an improper posterior: it drifts to sigma^2 = 0. So this is asked before.
 
     Raises:
         ImproperPosteriorError: for 1/sigma^2, constrained or not, and for the uniform prior without constraints when n <= 3.
 
     >>> check_proper(UNIFORM, 43, constrained=False)
-    'a constant prior and n > 3 (Z-T18)'
+    'a constant prior and n > 3 (Kazan 2025, Theorem 18)'
     """
     if prior == JEFFREYS:
         rule = "has an improper posterior: p(S^2* | sigma^2) is positive at sigma^2 = 0, where 1/sigma^2 has no integral"
-        raise ImproperPosteriorError("prior 1/sigma^2", rule, "take the uniform prior, or an informative one (Z-T17)")
+        raise ImproperPosteriorError("prior 1/sigma^2", rule, "take the uniform prior, or an informative one (Kazan 2025)")
     if prior != UNIFORM:
         return "the prior is proper"
     if constrained:
-        return "the prior is proper on the feasible set, whose area is 1/6 (Z-T55)"
+        return "the prior is proper on the feasible set, whose area is 1/6 (Kazan 2025, Section 4.4.1)"
     if n <= 3:
         rule = f"has an improper posterior for n = {n}: it needs n > 3"
-        raise ImproperPosteriorError("uniform prior", rule, "constrain the parameters, or take an informative prior (Z-T18)")
-    return "a constant prior and n > 3 (Z-T18)"
+        raise ImproperPosteriorError("uniform prior", rule, "constrain the parameters, or take an informative prior (Kazan 2025)")
+    return "a constant prior and n > 3 (Kazan 2025, Theorem 18)"
 
 
 def uniform_normaliser(n: int, epsilon_variance: float, variance: float) -> float:
-    """C of (4.106), the integral of the likelihood over all mu and sigma^2 > 0, for n > 3 (Z-T18).
+    """C of (4.106), the integral of the likelihood over all mu and sigma^2 > 0, for n > 3 (Kazan 2025, Theorem 18).
 
     (n - 1)/(n - 3) (1/2 + sgn(s) (1 - e^(-epsilon2 n |s|))/2), s the released variance.
 
@@ -379,7 +380,7 @@ def log_between(shape: Any, low: Any, high: Any) -> Floats:
 
 
 def gamma_between(source: Generator, shape: float, rate: Any, low: Any, high: Any) -> Floats:
-    """Draws from the gamma law with a *rate* (Z-S29), cut to [low, high]; high may be infinite.
+    """Draws from the gamma law with a *rate*, cut to [low, high]; high may be infinite.
 
     By inversion, in the tail that is nearer; where the range has less than 1e-280 of the mass, by halving in log space.
 
@@ -433,14 +434,14 @@ def _upper_fraction(a: Floats, x: Floats) -> Floats:
 
 
 def log_weights(shape: float, rate: Any, noise: float, released: Any, upper: Any = np.inf) -> tuple[Floats, Floats]:
-    """ln w1 and ln w2, the unnormalised weights of the part below and of the part above the released value (Z-D7).
+    """ln w1 and ln w2, the unnormalised weights of the part below and of the part above the released value (Kazan 2025).
 
     Args:
         shape: alpha.
         rate: beta, above `noise`.
         noise: lambda, the rate of the noise.
         released: tau.
-        upper: an upper end of x (Z-A10, constrained).
+        upper: an upper end of x (constrained; Kazan 2025, Algorithm 1).
     """
     beta, tau, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (rate, released, upper)))
     cut = np.clip(tau, 0.0, end)
@@ -458,7 +459,7 @@ def log_evidence(shape: float, rate: Any, noise: float, released: Any, upper: An
 
 
 def sample(source: Generator, shape: float, rate: Any, noise: float, *, released: Any, upper: Any = np.inf) -> Floats:
-    """Exact draws, one for every entry of the arrays (Algorithm 1; Z-A10, Z-T19)."""
+    """Exact draws, one for every entry of the arrays (Kazan 2025, Algorithm 1 and Theorem 19)."""
     beta, tau, end = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (rate, released, upper)))
     below, above = log_weights(shape, beta, noise, tau, end)
     cut = np.clip(tau, 0.0, end)
@@ -472,8 +473,8 @@ class TruncatedGammaMixture:
     """TGM(alpha, beta, lambda, tau), cut to (0, upper] where an upper end is given.
 
     Args:
-        shape: alpha > 0 (the thesis calls it a scale; Z-X11).
-        rate: beta, with beta > lambda >= 0 strictly (Z-S25).
+        shape: alpha > 0 (the thesis calls it a scale).
+        rate: beta, with beta > lambda >= 0 strictly.
         noise: lambda > 0.
         released: tau, any real number.
         upper: an upper end of x.
@@ -513,7 +514,7 @@ class TruncatedGammaMixture:
 
     @property
     def evidence(self) -> float:
-        """p(tau) (Z-T20, 4.25)."""
+        """p(tau) (Kazan 2025, Theorem 20)."""
         return float(np.exp(log_evidence(self.shape, self.rate, self.noise, self.released, self.upper)))
 
     def density(self, x: Any) -> Floats:

@@ -1,10 +1,10 @@
-"""The posterior of (mu, sigma^2) on a grid, without simulation: what the samplers are checked by (Z-T59).
+"""The posterior of (mu, sigma^2) on a grid, without simulation: what the samplers are checked by.
 
 The noise and the sampling of the mean together have a closed density (normal plus Laplace), the evidence of S^2* is that of a
 truncated gamma mixture; so without constraints two dimensions remain. With constraints the mean of the data is a third: the same
-joint density, restricted to feasible parameters *and* feasible statistics without renormalising (Z-S26). All values are floats.
+joint density, restricted to feasible parameters *and* feasible statistics without renormalising. All values are floats.
 
-How often the intervals hold the truth: repeated data sets, releases and posteriors (Z-A14, Z-F4.2). Simulated.
+How often the intervals hold the truth: repeated data sets, releases and posteriors (Kazan 2025). Simulated.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Grid:
 
 
 def log_density_of_mean(released: float, mu: Floats, variance: Floats, rate: float) -> Floats:
-    """ln p(Y* | mu, sigma^2): normal of the given variance plus Laplace noise of a rate (Z-T59).
+    """ln p(Y* | mu, sigma^2): normal of the given variance plus Laplace noise of a rate.
 
     >>> round(float(np.exp(log_density_of_mean(0.3, np.array(0.3), np.array(1e-12), 10.0))), 4)
     5.0
@@ -83,7 +83,7 @@ def log_likelihood(data: NoisyMoments, mu: Floats, s2: Floats) -> Floats:
 
 
 def unconstrained(data: NoisyMoments, prior: MomentPrior = UNIFORM, *, points: int = 500) -> Grid:
-    """The posterior for any mu and 0 < sigma^2 < (n - 1)/(2 n epsilon2) (Z-O52, Z-O61).
+    """The posterior for any mu and 0 < sigma^2 < (n - 1)/(2 n epsilon2).
 
     Raises:
         ImproperPosteriorError: when it has none.
@@ -103,7 +103,7 @@ def unconstrained(data: NoisyMoments, prior: MomentPrior = UNIFORM, *, points: i
 
 
 def constrained(data: NoisyMoments, prior: MomentPrior = UNIFORM, *, points: int = 64) -> Grid:
-    """The posterior with the parameters and the statistics in their feasible sets (Z-D40, Z-O62)."""
+    """The posterior with the parameters and the statistics in their feasible sets (Kazan 2025, Section 4.3.1)."""
     check_proper(prior, data.n, constrained=True)
     top = min(0.25, data.variance_cap)
     nodes, weights = np.polynomial.legendre.leggauss(points)
@@ -179,8 +179,8 @@ def study(
 ) -> Study:
     """Draw data sets from N(mean, deviation^2) cut to [0, 1], release each with half of epsilon for the mean, and interval them.
 
-    `imputed` is the alternative that imputes the data themselves (Z-A12, Z-F4.12). The thesis has 10,000 data sets and 20,000
-    sweeps; short chains have too short intervals, which undercover where sigma is small and n large (Z-S27).
+    `imputed` is the alternative that imputes the data themselves (Kazan 2025). The thesis has 10,000 data sets and 20,000
+    sweeps; short chains have too short intervals, which undercover where sigma is small and n large.
 
     Raises:
         ImproperPosteriorError: when the posterior has no integral.

@@ -1,4 +1,4 @@
-"""A straight line from noisy sums: the release, the prior, and the exact laws that a sampler needs (Z-D44, Z-A15).
+"""A straight line from noisy sums: the release, the prior, and the exact laws that a sampler needs (Kazan 2025, Section 4.5).
 
 The model is Y ~ N(theta0 + theta1 x, sigma^2) for n points of [0, 1]^2, and the data enter through five sums,
 
@@ -11,7 +11,7 @@ given those of x is that of any normal regression, without limit theorems and fo
 
 All arrays have the five sums (or the two coefficients) first, and then one entry for each chain.
 
-Sampling (theta, sigma^2) given noisy regression sums, many chains at once: the exact counterpart of Z-A15.
+Sampling (theta, sigma^2) given noisy regression sums, many chains at once: the exact counterpart of Kazan 2025, Section 4.5.
 
 State: theta, sigma^2 and the five confidential sums. Each sweep
 
@@ -24,11 +24,12 @@ State: theta, sigma^2 and the five confidential sums. Each sweep
 Moves 2 to 4 are accepted by the likelihood ratio of the Laplace noise alone, since each leaves the model as it is. The size of
 a step is drawn anew each time, over several orders of magnitude. The sums of x have a flat prior on what x in [0, 1] allows.
 
-The constrained analysis is the same density where sums, line and sigma^2 <= 1/4 are feasible (Z-D45): what is not is refused. It
-refuses theta and sigma^2 together. The thesis redraws theta until its line is feasible and keeps sigma^2, which leaves out of
-the law of sigma^2 how often a line with that variance is feasible.
+The constrained analysis is the same density where sums, line and sigma^2 <= 1/4 are feasible (Kazan 2025, Section 4.15): what is
+not is refused. It refuses theta and sigma^2 together. The thesis redraws theta until its line is feasible and keeps
+sigma^2, which leaves out of the law of sigma^2 how often a line with that variance is feasible.
 
-The sampler of the thesis for a noisy regression as it is printed, to be judged; `regression_gibbs` is the one to use (Z-A15).
+The sampler of the thesis for a noisy regression as it is printed, to be judged; `regression_gibbs` is the one to use
+(Kazan 2025, Section 4.5).
 
 It draws the sums s from the normal law N(n mu, n Sigma) of the central limit theorem, whose moments of x up to the fourth are
 taken from five more noisy sums, x^0 to x^4, as if they had no noise; then (theta, sigma^2) from the conjugate law given s. The
@@ -60,7 +61,7 @@ _LEAST = 1e-300
 
 @attrs.frozen(kw_only=True)
 class NoisyRegression:
-    """Laplace releases of the five sums of a regression on [0, 1] (Z-D44).
+    """Laplace releases of the five sums of a regression on [0, 1] (Kazan 2025, Section 4.5).
 
     Args:
         sums: what was released; nothing keeps it feasible.
@@ -98,13 +99,13 @@ class NoisyRegression:
 
 @attrs.frozen(kw_only=True)
 class LinePrior:
-    """theta | sigma^2 ~ N(mean, sigma^2/weight I) and sigma^2 ~ IG(shape, rate), as (4.5) of the thesis (Z-D44).
+    """theta | sigma^2 ~ N(mean, sigma^2/weight I) and sigma^2 ~ IG(shape, rate), as (4.5) of the thesis (Kazan 2025).
 
     Args:
         mean: of intercept and slope.
         weight: in observations. The thesis prints the covariance sigma^2/4, a weight of 4, and computes with 4 sigma^2, a weight
-            of 1/4 (Z-X15); the results it prints are only possible with the latter.
-        shape, rate: of the inverse gamma law of sigma^2 (Z-S29).
+            of 1/4; the results it prints are only possible with the latter.
+        shape, rate: of the inverse gamma law of sigma^2.
     """
 
     mean: tuple[float, float] = (1.0, 0.0)
@@ -150,7 +151,7 @@ class LinePosterior:
 
 
 def given_sums(prior: LinePrior, n: int, sums: Floats) -> LinePosterior:
-    """The conjugate update: weights and moments add (step b of Z-A15, which is exact).
+    """The conjugate update: weights and moments add (the exact step of Kazan 2025, Section 4.5).
 
     >>> after = given_sums(LINE, 46, np.array([12.231293, 4.804202, 16.022571, 5.735709, 7.963661]))
     >>> [round(float(value), 4) for value in after.mean], after.shape
@@ -460,7 +461,7 @@ def _draw_sums(
 
 
 def _are_data(n: int, sums: Floats) -> NDArray[np.bool_]:
-    """Z-D45, with a residual that is not negative."""
+    """The inequalities between the sums, with a residual that is not negative."""
     return np.asarray(sums_are_ordered(n, sums) & (sums[0] ** 2 < n * sums[1]) & (whitened(n, sums)[1] > 0))
 
 

@@ -15,7 +15,7 @@ def test_what_there_is_is_listed_with_its_source(run):
     tables = {table["name"]: table for table in ran.json("synth")["tables"]}
     assert set(tables) == {"massachusetts-1940", "synthetic-dwellings", "synthetic-housing-units", "synthetic-persons"}
     assert tables["massachusetts-1940"]["rows"] == 1_144_424
-    assert "B-N5" in tables["massachusetts-1940"]["source"]
+    assert "Bailie, Gong and Meng 2023" in tables["massachusetts-1940"]["source"]
     text = run("synth").out
     assert "massachusetts-1940: 1,144,424 records" in text
     assert all(len(line) <= 100 for line in text.splitlines())

@@ -294,7 +294,7 @@ class Circle(Rule):
     """True, and of no use: it proposes where it is, and other budgets without end."""
 
     name: ClassVar[str] = "circle"
-    citation: ClassVar[str] = "B-D4"
+    citation: ClassVar[str] = "this test"
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         value = premise.budget.uniform() or number(1)
@@ -304,7 +304,7 @@ class Circle(Rule):
             yield self.step(premise, premise.replace(budget=UniformBudget(parameter=premise.budget.parameter, value=value)))
 
     def step(self, before: PrivacySpec, after: PrivacySpec) -> Step:
-        return Step(rule=self.name, block="budget", before=before, after=after, reason="larger", citation="B-D4")
+        return Step(rule=self.name, block="budget", before=before, after=after, reason="larger", citation="this test")
 
 
 def test_cyclic_rules_end_and_hide_no_derivation() -> None:

@@ -27,7 +27,7 @@ def maker():
     return module
 
 
-@pytest.mark.parametrize("page", ["errors.md", "hooks.md", "cli.md", "checks.md", "lint.md"])
+@pytest.mark.parametrize("page", ["errors.md", "hooks.md", "cli.md", "checks.md", "lint.md", "sources.md"])
 def test_a_generated_page_is_up_to_date(page):
     text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     assert text == maker().PAGES[page](), "run: python docs/make_reference.py"

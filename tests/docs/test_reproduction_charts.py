@@ -68,21 +68,21 @@ def logarithms(text):
 
 STATED = [
     *(
-        ("K-F1", line, places(EPSILONS), RHO_263[key], 1e-5, "K-N13")
+        ("Figure 1", line, places(EPSILONS), RHO_263[key], 1e-5, "K-N13")
         for line, key in (("approximate", "approximate"), ("pbdp, class c", "pbdp"), ("zCDP, class d", "zCDP"))
     ),
     *(
-        ("K-F3, K-F4, K-F5", line, places(EPSILONS), RHO_263[key], 1e-5, "K-N13")
+        ("Figures 3 to 5", line, places(EPSILONS), RHO_263[key], 1e-5, "K-N13")
         for line, key in (("class b", "b"), ("pbdp, class c", "pbdp"), ("zCDP, class d", "zCDP"))
     ),
-    ("K-F2", "Gaussian", places("0.01 " + LEVELS), "0.4869 0.7417 0.8442 0.9267 0.9616 0.9891 0.9976 0.9998", 4e-3, "K-N17"),
-    ("K-F2", "discrete noise", places("0.01 0.05 0.1"), "0.4869 0.7417 0.8442", 2e-4, "K-O17"),
-    ("K-F6", "zCDP bound", places("0.05 0.1"), "0.140181 0.240357", 1e-5, "K-O23"),
-    ("K-F6", "Gaussian", places(LEVELS), POWERS["A, rho 0.1115"], 6e-4, "K-N17"),
-    ("K-F6", "discrete noise", places("0.1 0.2 0.3 0.5 0.7 0.9"), POWERS["A, rho 0.1115"].partition(" ")[2], 6e-4, "K-O22"),
-    *(("K-F6, K-F10, K-F12, K-F14", line, places(LEVELS), text, 6e-4, "K-N17") for line, text in POWERS.items()),
+    ("Figure 2", "Gaussian", places("0.01 " + LEVELS), "0.4869 0.7417 0.8442 0.9267 0.9616 0.9891 0.9976 0.9998", 4e-3, "K-N17"),
+    ("Figure 2", "discrete noise", places("0.01 0.05 0.1"), "0.4869 0.7417 0.8442", 2e-4, "K-O17"),
+    ("Figure 6", "zCDP bound", places("0.05 0.1"), "0.140181 0.240357", 1e-5, "K-O23"),
+    ("Figure 6", "Gaussian", places(LEVELS), POWERS["A, rho 0.1115"], 6e-4, "K-N17"),
+    ("Figure 6", "discrete noise", places("0.1 0.2 0.3 0.5 0.7 0.9"), POWERS["A, rho 0.1115"].partition(" ")[2], 6e-4, "K-O22"),
+    *(("Figures 6, 10, 12 and 14", line, places(LEVELS), text, 6e-4, "K-N17") for line, text in POWERS.items()),
     *(
-        ("K-F8, K-F11, K-F13, K-F15", line, places(text), "0.5 0.1 0.05", 3e-4, "K-N16")
+        ("Figures 8, 11, 13 and 15", line, places(text), "0.5 0.1 0.05", 3e-4, "K-N16")
         for line, text in (
             ("A, rho 0.1115", "0.4514 0.9230 1.0714"),
             ("F, rho 0.555", "1.2307 2.3260 2.6640"),
@@ -90,36 +90,50 @@ STATED = [
             ("E, rho 1.32", "2.2614 4.0018 4.5312"),
         )
     ),
-    *(("K-F7, K-F8, K-F9", line, places("0.25 0.5 0.75 1"), text, 3e-3, "K-N15") for line, text in CLASSES.items()),
+    *(("Figures 7 to 9", line, places("0.25 0.5 0.75 1"), text, 3e-3, "K-N15") for line, text in CLASSES.items()),
     (
-        "Z-F2.1",
+        "Figure 2.1",
         "prior 1/2",
         tuple(range(-5, 8)),
         ".2513 .2905 .3330 .3785 .4261 .4752 .5248 .5739 .6215 .6670 .7095 .7487 .7841",
         2e-4,
-        "Z-F2.1",
+        "Figure 2.1",
     ),
-    *(("Z-F2.2", line, logarithms("0.01 0.1 0.25 0.5 1 2 5 10"), text, 1e-3, "Z-F2.2") for line, text in RISKS.items()),
-    ("Z-F2.3", "prior 1/2", logarithms("0.05 0.1 0.25 0.5 1 2 5"), ".5631 .5892 .6410 .6995 .7821 .8933 .9934", 1e-3, "Z-F2.3"),
-    ("Z-F2.3", "prior 1/5", logarithms("2"), ".8933", 1e-3, "Z-F2.3"),
-    ("Z-F2.5", "exact", places("1 2 3 4 5 10"), ".318191 .434925 .516999 .561862 .581131 .589726", 2e-6, "Z-O24"),
-    ("Z-F2.5", "no-nesting", places("1 2 3 4 5 10"), ".594586 .592356 .590866 .590092 .589807 .589726", 2e-6, "Z-O24"),
-    *(("Z-F2.7", line, tuple(range(1, 7)), text, 6e-5, "Z-F2.7") for line, text in UNIQUE.items()),
-    ("Z-F2.12", "fitted", logarithms("1 2 5 10 50 100"), FITTED, 6e-6, "Z-O26"),
-    ("Z-F2.12", "no fit", logarithms("1 100"), "1.047333 1.047333", 4e-6, "Z-O26"),
-    ("Z-F2.12", "sees both counts", logarithms("1 100"), "1.049005 1.049005", 5e-6, "Z-O26"),
-    ("Z-F3.1, Z-F3.3", "posterior 1/4, ratio 3/2", (1 / 6,), "0.5108", 3e-2, "Z-O30"),
-    ("Z-F3.1, Z-F3.3", "posterior 1/4, ratio 3", (1 / 12,), "1.2993", 3e-2, "Z-O30"),
-    ("Z-F3.1, Z-F3.4", "posterior 1/40, ratio 3", (1.0,), "1.2098379", 1e-5, "Z-O34"),
-    ("Z-F3.1, Z-F3.4", "posterior 1/10, ratio 3", (2 / 3, 1.0), "1.1581742 1.2098379", 3e-3, "Z-O39"),
-    ("Z-F3.1, Z-F3.4", "posterior 3/20, ratio 3", (1.0,), "1.2098379", 1e-5, "Z-O34"),
-    ("Z-F3.1, Z-F3.4", "posterior 3/10, ratio 3", (1.0,), "2.0971411", 1e-5, "Z-O34"),
-    ("Z-F3.5", "q = 1/12", (1.0,), "0.6496415", 1e-5, "Z-O37"),
-    ("Z-F4.6", "TGM(2, 2, 1, 1)", (0.25, 0.5, 1.0, 2.0), ".4551802 .7089894 .8600477 .0856385", 1e-5, "Z-O53"),
-    ("Z-F4.6", "Gamma(2, 2)", (0.5, 1.0, 2.0), " ".join(str(4 * x * math.exp(-2 * x)) for x in (0.5, 1.0, 2.0)), 1e-5, "Z-F4.6"),
-    ("Z-F5.1", "loss", logarithms("2e-6 1e-5 1e-4"), "1.861995 1.141488 1.013722", 3e-3, "Z-O75"),
+    *(("Figure 2.2", line, logarithms("0.01 0.1 0.25 0.5 1 2 5 10"), text, 1e-3, "Z-F2.2") for line, text in RISKS.items()),
+    (
+        "Figure 2.3",
+        "prior 1/2",
+        logarithms("0.05 0.1 0.25 0.5 1 2 5"),
+        ".5631 .5892 .6410 .6995 .7821 .8933 .9934",
+        1e-3,
+        "Z-F2.3",
+    ),
+    ("Figure 2.3", "prior 1/5", logarithms("2"), ".8933", 1e-3, "Z-F2.3"),
+    ("Figure 2.5", "exact", places("1 2 3 4 5 10"), ".318191 .434925 .516999 .561862 .581131 .589726", 2e-6, "Z-O24"),
+    ("Figure 2.5", "no-nesting", places("1 2 3 4 5 10"), ".594586 .592356 .590866 .590092 .589807 .589726", 2e-6, "Z-O24"),
+    *(("Figure 2.7", line, tuple(range(1, 7)), text, 6e-5, "Z-F2.7") for line, text in UNIQUE.items()),
+    ("Figure 2.12", "fitted", logarithms("1 2 5 10 50 100"), FITTED, 6e-6, "Z-O26"),
+    ("Figure 2.12", "no fit", logarithms("1 100"), "1.047333 1.047333", 4e-6, "Z-O26"),
+    ("Figure 2.12", "sees both counts", logarithms("1 100"), "1.049005 1.049005", 5e-6, "Z-O26"),
+    ("Figures 3.1 and 3.3", "posterior 1/4, ratio 3/2", (1 / 6,), "0.5108", 3e-2, "Z-O30"),
+    ("Figures 3.1 and 3.3", "posterior 1/4, ratio 3", (1 / 12,), "1.2993", 3e-2, "Z-O30"),
+    ("Figures 3.1 and 3.4", "posterior 1/40, ratio 3", (1.0,), "1.2098379", 1e-5, "Z-O34"),
+    ("Figures 3.1 and 3.4", "posterior 1/10, ratio 3", (2 / 3, 1.0), "1.1581742 1.2098379", 3e-3, "Z-O39"),
+    ("Figures 3.1 and 3.4", "posterior 3/20, ratio 3", (1.0,), "1.2098379", 1e-5, "Z-O34"),
+    ("Figures 3.1 and 3.4", "posterior 3/10, ratio 3", (1.0,), "2.0971411", 1e-5, "Z-O34"),
+    ("Figure 3.5", "q = 1/12", (1.0,), "0.6496415", 1e-5, "Z-O37"),
+    ("Figure 4.6", "TGM(2, 2, 1, 1)", (0.25, 0.5, 1.0, 2.0), ".4551802 .7089894 .8600477 .0856385", 1e-5, "Z-O53"),
+    (
+        "Figure 4.6",
+        "Gamma(2, 2)",
+        (0.5, 1.0, 2.0),
+        " ".join(str(4 * x * math.exp(-2 * x)) for x in (0.5, 1.0, 2.0)),
+        1e-5,
+        "Z-F4.6",
+    ),
+    ("Figure 5.1", "loss", logarithms("2e-6 1e-5 1e-4"), "1.861995 1.141488 1.013722", 3e-3, "Z-O75"),
     *(
-        ("Z-F5.2", line, (100,), text, 5e-5, "Z-O80")
+        ("Figure 5.2", line, (100,), text, 5e-5, "Z-O80")
         for line, text in (
             ("basic", "5"),
             ("advanced-dwork", "2.8846"),
@@ -128,18 +142,18 @@ STATED = [
             ("optimal", "2.2075"),
         )
     ),
-    ("Z-F5.4, Z-F5.5", "posterior from 1/2", (7, 30, 58), "0.8298 0.9630 0.9901", 2e-3, "Z-O82"),
-    ("Z-F5.4, Z-F5.5", "largest change", (7, 30), "0.3766 0.6724", 3e-3, "Z-O82"),
-    ("Z-F5.6", "ratio", (0.1, 0.28905, 0.5), "4.0198 2.45963 1.7163", 2e-3, "Z-O88"),
-    ("Z-F5.7", "change", (0.1, 0.28905, 0.5), "0.30198 0.42190 0.35815", 2e-3, "Z-O88"),
+    ("Figures 5.4 and 5.5", "posterior from 1/2", (7, 30, 58), "0.8298 0.9630 0.9901", 2e-3, "Z-O82"),
+    ("Figures 5.4 and 5.5", "largest change", (7, 30), "0.3766 0.6724", 3e-3, "Z-O82"),
+    ("Figure 5.6", "ratio", (0.1, 0.28905, 0.5), "4.0198 2.45963 1.7163", 2e-3, "Z-O88"),
+    ("Figure 5.7", "change", (0.1, 0.28905, 0.5), "0.30198 0.42190 0.35815", 2e-3, "Z-O88"),
 ]
 """Figures, line, places, the stated values, a relative tolerance, and where they are stated."""
 
 UNSTATED = {
-    "Z-F4.1, Z-F4.3": "scatter plots in print; the means of the densities are compared below",
-    "Z-F4.5": "draws in print; the line of the confidential data is compared below",
-    "Z-F4.10": "draws in print, without numbers; the page compares what is said about them",
-    "Z-F4.11": "draws in print, without numbers; the page compares what is said about them",
+    "Figures 4.1 and 4.3": "scatter plots in print; the means of the densities are compared below",
+    "Figure 4.5": "draws in print; the line of the confidential data is compared below",
+    "Figure 4.10": "draws in print, without numbers; the page compares what is said about them",
+    "Figure 4.11": "draws in print, without numbers; the page compares what is said about them",
 }
 
 
@@ -167,8 +181,8 @@ def test_every_chart_is_compared_or_says_why_not():
 @pytest.mark.reference("Z-O39")
 def test_the_minima_of_tolerated_risk():
     """Between its points a chart knows no minimum, so it is near and not below: 1.1701 at p = 1/30, 1.1582 at q = 2/3."""
-    by_p = CHARTS["Z-F3.1, Z-F3.3"]["posterior 1/10, ratio 3"]
-    by_q = CHARTS["Z-F3.1, Z-F3.4"]["posterior 1/10, ratio 3"]
+    by_p = CHARTS["Figures 3.1 and 3.3"]["posterior 1/10, ratio 3"]
+    by_q = CHARTS["Figures 3.1 and 3.4"]["posterior 1/10, ratio 3"]
     assert min((y, x) for x, y in by_p) == (pytest.approx(1.1701, rel=2e-2), pytest.approx(1 / 30, abs=0.01))
     assert min((y, x) for x, y in by_q) == (pytest.approx(1.1582, rel=1e-3), pytest.approx(2 / 3, abs=0.01))
     assert min(y for _, y in by_p) >= 1.1700
@@ -178,11 +192,11 @@ def test_the_minima_of_tolerated_risk():
 @pytest.mark.reference("Z-O61", "Z-O62", "Z-O52")
 @pytest.mark.parametrize(("line", "mean"), [("uniform", 34.30), ("uniform, constrained", 38.53), ("informative", 22.81)])
 def test_the_means_of_the_densities_of_mu(line, mean):
-    xs, ys = np.array(CHARTS["Z-F4.1, Z-F4.3"][line]).T
+    xs, ys = np.array(CHARTS["Figures 4.1 and 4.3"][line]).T
     assert float((xs * ys).sum() / ys.sum()) == pytest.approx(mean, rel=0.05)
 
 
 @pytest.mark.reference("Z-F4.5")
 def test_the_line_around_which_draws_are_shown():
     """Slope and intercept of least squares as printed; the draws spread far around them, for the noise is large."""
-    assert CHARTS["Z-F4.5"]["least squares"] == [[pytest.approx(0.95, abs=0.005), pytest.approx(0.10, abs=0.005)]]
+    assert CHARTS["Figure 4.5"]["least squares"] == [[pytest.approx(0.95, abs=0.005), pytest.approx(0.10, abs=0.005)]]

@@ -1,47 +1,17 @@
-"""Every known fact of the reference digests has a test or a reason, and no reason is stale; read from the source of the tests."""
+"""Every known fact of the reference digests has a source, and a test or a reason, and no reason is stale."""
 
 from __future__ import annotations
 
-import ast
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-KNOWN = (ROOT / "tests" / "reference-ids.txt").read_text(encoding="utf-8").split()
-REASONS = [line.split(maxsplit=1) for line in (ROOT / "tests" / "reference-reasons.txt").read_text(encoding="utf-8").splitlines()]
-PLACES = ("tests", "plugins", "dpspec", "docs")
-
-
-MARKS = ("pytest.mark.reference", "theorem")
-"""What names IDs: the mark, and the declaration of a theorem of tests.risk.theorems, which becomes one."""
-
-
-def is_mark(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) in MARKS
-
-
-def named(node: ast.Call) -> set[str]:
-    """The IDs of one mark; `f"K-O54{letter}"` stands for every known ID that begins so."""
-    texts = [part for part in ast.walk(node) if isinstance(part, ast.Constant | ast.JoinedStr)]
-    plain = {part.value for part in texts if isinstance(part, ast.Constant) and str(part.value) in KNOWN}
-    begun = [part.values[0].value for part in texts if isinstance(part, ast.JoinedStr)]  # type: ignore[attr-defined]
-    return plain | {name for name in KNOWN if any(name.startswith(start) for start in begun)}
-
-
-def marked() -> set[str]:
-    found: set[str] = set()
-    for place in PLACES:
-        for path in (ROOT / place).rglob("test_*.py"):
-            text = path.read_text(encoding="utf-8")
-            if any(f"{mark}(" in text for mark in MARKS):
-                found |= {name for node in ast.walk(ast.parse(text)) if is_mark(node) for name in named(node)}  # type: ignore
-    return found
+from dpspec.report.sources import sources
+from tests.references import KNOWN, REASONS, carriers, references
 
 
 def test_every_id_has_a_test_or_a_reason():
-    assert set(KNOWN) - marked() == {name for name, _ in REASONS}
+    assert set(KNOWN) - set(carriers()) == {name for name, _ in REASONS}
 
 
 def test_reasons_are_words_about_known_ids_each_given_once():
@@ -53,6 +23,12 @@ def test_reasons_are_words_about_known_ids_each_given_once():
 
 def test_an_id_is_listed_once():
     assert len(set(KNOWN)) == len(KNOWN)
+
+
+def test_every_id_says_where_it_is_printed_and_what_it_says():
+    assert [fact.name for fact in references()] == KNOWN
+    assert {fact.source for fact in references()} <= {source.key for source in sources()}
+    assert all(len(fact.says.split()) > 1 for fact in references())
 
 
 @pytest.mark.parametrize("kind", ["K-D", "K-T", "K-A", "Z-D", "Z-T", "Z-A"])

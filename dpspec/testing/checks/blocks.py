@@ -217,7 +217,7 @@ def check_sharing_a_universe_is_having_a_label_in_common(subject: PlacedSubject,
 
 @check(MULTIVERSES)
 def check_invariants_induce_the_universes(subject: PlacedSubject, context: Context) -> None:
-    """Where `invariants` are stated, the universes are their level sets and partition X (B-D7).
+    """Where `invariants` are stated, the universes are their level sets and partition X.
 
     Rules look at the invariants alone.
     """
@@ -238,7 +238,7 @@ def check_invariants_induce_the_universes(subject: PlacedSubject, context: Conte
 
 @check(RELATION, when="is_symmetric")
 def check_relation_is_symmetric(subject: PlacedSubject, context: Context) -> None:
-    """x related to x' means x' related to x when `is_symmetric` is declared. Engines then ask in one order only (B-D9)."""
+    """x related to x' means x' related to x when `is_symmetric` is declared. Engines then ask in one order only."""
     for x, y in subject.pairs():
         if x != y:
             there, back = (subject.thing.related(*pair, subject.space) for pair in ((x, y), (y, x)))
@@ -275,7 +275,7 @@ def _at(budget: object, universe: Universe, space: DatasetSpace) -> Number | Non
 
 @check(BUDGET)
 def check_budgets_are_nonnegative_numbers(subject: ValueSubject, context: Context) -> None:
-    """`at` gives a nonnegative `Number` for every universe, or refuses it. A verdict multiplies it with distances (B-D4)."""
+    """`at` gives a nonnegative `Number` for every universe, or refuses it. A verdict multiplies it with distances."""
     for universe, space in _universes(context):
         found = _at(subject.thing, universe, space)
         require(found is None or (isinstance(found, Number) and found >= 0), f"the budget of {universe.label} is {found!r}")
@@ -283,7 +283,7 @@ def check_budgets_are_nonnegative_numbers(subject: ValueSubject, context: Contex
 
 @check(BUDGET)
 def check_a_uniform_budget_is_that_of_every_universe(subject: ValueSubject, context: Context) -> None:
-    """`uniform` and `by_label` agree with `at`: what rules read off the budget is what the engine compares with (B-S13)."""
+    """`uniform` and `by_label` agree with `at`: what rules read off the budget is what the engine compares with."""
     one = subject.thing.uniform()
     for universe, space in _universes(context) if one is not None else ():
         found = _at(subject.thing, universe, space)
@@ -296,7 +296,7 @@ def check_a_uniform_budget_is_that_of_every_universe(subject: ValueSubject, cont
 
 @check(BUDGET)
 def check_a_budget_lies_within_another_as_stated(subject: ValueSubject, context: Context) -> None:
-    """`within(other)`: this budget is at most the other one in every universe. Implications rest on it (B-D4, B-S13)."""
+    """`within(other)`: this budget is at most the other one in every universe. Implications rest on it."""
     for other in context.values(BUDGET):
         reason = subject.thing.within(other)
         for universe, space in _universes(context) if reason is not None else ():
@@ -313,7 +313,7 @@ INVARIANTS = "invariants"
 
 @check(INVARIANTS)
 def check_value_is_the_same_every_time(subject: PlacedSubject, context: Context) -> None:
-    """c(x) is a function of the dataset, and hashable (B-D7). Otherwise the universes change while they are walked."""
+    """c(x) is a function of the dataset, and hashable. Otherwise the universes change while they are walked."""
     for x in subject.datasets:
         first, second = subject.thing.value(x, subject.space), subject.thing.value(x, subject.space)
         require(first == second, f"c({x}) was {first!r}, then {second!r}")
@@ -329,7 +329,7 @@ def _hashable(value: object) -> bool:
 
 @check(INVARIANTS)
 def check_level_sets_partition_the_space(subject: PlacedSubject, context: Context) -> None:
-    """Equality of values is an equivalence, so that every dataset lies in exactly one level set (B-D7)."""
+    """Equality of values is an equivalence, so that every dataset lies in exactly one level set."""
     values = [subject.thing.value(x, subject.space) for x in subject.datasets]
     for value in values:
         members = [other for other in values if other == value]
@@ -339,7 +339,7 @@ def check_level_sets_partition_the_space(subject: PlacedSubject, context: Contex
 
 @check(INVARIANTS)
 def check_implication_holds_on_every_dataset(subject: PlacedSubject, context: Context) -> None:
-    """`implies(other)`: c(x) = c(x') gives other(x) = other(x') on the space. The order of multiverses rests on it (B-T22)."""
+    """`implies(other)`: c(x) = c(x') gives other(x) = other(x') on the space. The order of multiverses rests on it."""
     for other in context.placed(INVARIANTS, subject.space):
         reason = subject.thing.implies(other, subject.space)
         if reason is not None:
@@ -398,7 +398,7 @@ INPUT_DIVERGENCES = "input_divergences"
 
 @check(INPUT_DIVERGENCES)
 def check_distance_to_itself_is_zero(subject: PlacedSubject, context: Context) -> None:
-    """d_X(x, x) = 0 (B-D5). Otherwise a claim would allow one dataset two different laws."""
+    """d_X(x, x) = 0. Otherwise a claim would allow one dataset two different laws."""
     for x in subject.datasets:
         found = subject.thing.distance(x, x, subject.space)
         require(found == 0, f"d({x}, {x}) = {found}")
@@ -406,7 +406,7 @@ def check_distance_to_itself_is_zero(subject: PlacedSubject, context: Context) -
 
 @check(INPUT_DIVERGENCES)
 def check_distance_is_a_nonnegative_number(subject: PlacedSubject, context: Context) -> None:
-    """d_X is an exact `Number`, at least 0; infinity is allowed (B-D5). A negative distance makes every budget negative."""
+    """d_X is an exact `Number`, at least 0; infinity is allowed. A negative distance makes every budget negative."""
     for x, y in subject.pairs():
         found = subject.thing.distance(x, y, subject.space)
         require(isinstance(found, Number), f"d({x}, {y}) = {found!r} is no Number")
@@ -423,7 +423,7 @@ def check_distance_is_symmetric(subject: PlacedSubject, context: Context) -> Non
 
 @check(INPUT_DIVERGENCES, when="is_metric")
 def check_distance_obeys_the_triangle_inequality(subject: PlacedSubject, context: Context) -> None:
-    """d_X(x, z) <= d_X(x, y) + d_X(y, z) when `is_metric` is declared. Bounds along paths rest on it (B-S2)."""
+    """d_X(x, z) <= d_X(x, y) + d_X(y, z) when `is_metric` is declared. Bounds along paths rest on it."""
     table = {(x, y): subject.thing.distance(x, y, subject.space) for x, y in subject.pairs()}
     for (x, z), far in table.items():
         for y in subject.compared:
@@ -454,7 +454,7 @@ def check_integral_distances_are_whole_numbers(subject: PlacedSubject, context: 
 
 @check(INPUT_DIVERGENCES)
 def check_distance_is_bounded_as_stated(subject: PlacedSubject, context: Context) -> None:
-    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on it (B-T22)."""
+    """`bounded_by(other)` = c: d_X <= c other on all pairs; `bounds(other)`: other <= c d_X. Implications rest on it."""
     for other in context.placed(INPUT_DIVERGENCES, subject.space):
         _require_bound(subject, subject.thing, other, subject.thing.bounded_by(other, subject.space))
         _require_bound(subject, other, subject.thing, subject.thing.bounds(other, subject.space))

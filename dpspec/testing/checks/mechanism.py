@@ -51,7 +51,7 @@ _ADDED = 1_000
 
 @check(MECHANISMS)
 def check_law_is_normalised(subject: PlacedSubject, context: Context) -> None:
-    """`law` gives a `Law` for every dataset; a finite one has positive weights that sum to exactly 1 (B-D1).
+    """`law` gives a `Law` for every dataset; a finite one has positive weights that sum to exactly 1.
 
     A law of smaller mass hides the outcomes that tell datasets apart. For an infinite law with atoms, its window is added up.
     """
@@ -78,7 +78,7 @@ def _check_window(law: AtomicLaw, x: Dataset, context: Context) -> None:
 
 @check(MECHANISMS)
 def check_law_is_the_same_every_time(subject: PlacedSubject, context: Context) -> None:
-    """`law` is a function of the dataset (B-D1). A law that remembers or draws is no law, and its verdict no verdict."""
+    """`law` is a function of the dataset. A law that remembers or draws is no law, and its verdict no verdict."""
     for x in subject.compared:
         first, second = subject.thing.law(x, subject.space), subject.thing.law(x, subject.space)
         require(first == second, f"law({x}) was {first}, then {second}")
@@ -286,7 +286,7 @@ def _value(subject: ValueSubject, left: FiniteLaw, right: FiniteLaw, precision: 
 
 @check(OUTPUT_DIVERGENCES)
 def check_equal_laws_are_at_zero(subject: ValueSubject, context: Context) -> None:
-    """d_Pr(P, P) = 0 (B-S5). Otherwise even a mechanism that ignores its data is refuted."""
+    """d_Pr(P, P) = 0. Otherwise even a mechanism that ignores its data is refuted."""
     for law, _ in random_pairs(context, "equal laws"):
         found = _value(subject, law, law)
         require(found.lower == 0, f"d(P, P) = {found} for P = {law}")
@@ -294,7 +294,7 @@ def check_equal_laws_are_at_zero(subject: ValueSubject, context: Context) -> Non
 
 @check(OUTPUT_DIVERGENCES)
 def check_divergence_is_nonnegative(subject: ValueSubject, context: Context) -> None:
-    """0 <= lower <= upper for the bracket of every pair (B-D5). A verdict compares both ends with the budget."""
+    """0 <= lower <= upper for the bracket of every pair. A verdict compares both ends with the budget."""
     for left, right in random_pairs(context, "nonnegative"):
         found = _value(subject, left, right)
         require(isinstance(found, Bracket), f"{found!r} is no Bracket")
@@ -324,7 +324,7 @@ def check_divergence_is_symmetric(subject: ValueSubject, context: Context) -> No
 
 @check(OUTPUT_DIVERGENCES, when="is_metric")
 def check_divergence_obeys_the_triangle_inequality(subject: ValueSubject, context: Context) -> None:
-    """d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) when `is_metric` is declared. Neighbour-only proofs rest on it (B-S2, B-S3)."""
+    """d_Pr(P, R) <= d_Pr(P, Q) + d_Pr(Q, R) when `is_metric` is declared. Neighbour-only proofs rest on it."""
     source = context.random("triangle")
     for left, right in random_pairs(context, "triangle"):
         between = random_law(source)
@@ -355,7 +355,10 @@ def check_extremal_answers_stay_within_the_bound(subject: ValueSubject, context:
 
 @check(OUTPUT_DIVERGENCES, when="separates_disjoint")
 def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Context) -> None:
-    """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared (the hypothesis of B-T10(2))."""
+    """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared.
+
+    It is the hypothesis under which invariants are necessary (Bailie, Gong and Meng 2023).
+    """
     source = context.random("disjoint")
     for _ in range(context.times(5)):
         left = random_law(source)
@@ -424,7 +427,7 @@ def _require_bound(
 
 @check(OUTPUT_DIVERGENCES)
 def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> None:
-    """`lipschitz` is nonnegative and nondecreasing for every budget parameter (B-X1): it turns budgets into constants."""
+    """`lipschitz` is nonnegative and nondecreasing for every budget parameter: it turns budgets into constants."""
     require(bool(subject.thing.budget_parameters), "budget_parameters is empty, so no budget can be written")
     for parameter in subject.thing.budget_parameters:
         constants = [subject.thing.lipschitz(parameter, number(text)) for text in ("0", "1/10", "1", "3", "inf")]

@@ -294,7 +294,7 @@ def check_tolerance_recommends_a_budget(subject: ClassSubject, context: Context)
 
 @check(TOLERANCES)
 def check_tolerance_rounds_down(subject: ClassSubject, context: Context) -> None:
-    """The budget as it is stated is not above the exact one: rounded up it would break what is tolerated (Z-S17)."""
+    """The budget as it is stated is not above the exact one: rounded up it would break what is tolerated."""
     _, found = _asked(subject, context)
     require(number(found.stated) <= found.value.lower, f"states {found.stated} for {found.value}")
 

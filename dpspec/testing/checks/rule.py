@@ -325,7 +325,7 @@ def _made(subject: ClassSubject) -> Flavour:
 
 @check(FLAVOURS)
 def check_flavour_says_where_it_comes_from(subject: ClassSubject, context: Context) -> None:
-    """A flavour has a title, a citation, and names the blocks that it changes as `PrivacySpec` names them (B-D30)."""
+    """A flavour has a title, a citation, and names the blocks that it changes as `PrivacySpec` names them."""
     flavour = _made(subject)
     require(bool(flavour.title and flavour.citation), "title or citation is empty")
     blocks = {field.name for field in attrs.fields(PrivacySpec)}

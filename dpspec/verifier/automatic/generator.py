@@ -332,7 +332,7 @@ class EnumeratingGenerator:
         return picked
 
     def _order(self, values: Any) -> list[int]:
-        """A random order; orders that look the same are one option (B-S9: of values, each equally often)."""
+        """A random order; orders that look the same are one option (of values, each equally often)."""
         kinds: dict[object, list[int]] = {}
         for place, value in enumerate(values):
             plain = isinstance(value, (int, str, np.integer, np.str_, np.bool_))

@@ -81,7 +81,7 @@ def test_deltas_of_different_kinds_are_not_compared():
 def test_where_pbdp_is_not_known():
     with pytest.raises(NoRouteError):
         pbdp(LaplaceShift(number(1)), "1/2")
-    with pytest.raises(ParameterError, match="K-S8"):
+    with pytest.raises(ParameterError, match="pbdp is not defined at 0"):
         pbdp(PRODUCTION, 0)
 
 

@@ -221,7 +221,7 @@ def test_errors_teach():
 def test_what_a_recommendation_says_with_its_number():
     found = FixedQ(posterior="1/4", ratio=3, q=1).recommend()
     assert "without it the risk is unbounded" in found.assumption
-    assert found.not_covered == ("attackers whose priors are not 0 < p <= 1 and q = 1 (Z-S18)",)
+    assert found.not_covered == ("attackers whose priors are not 0 < p <= 1 and q = 1",)
     assert TwoDimensional(posterior="1/4", ratio=3).recommend().not_covered == ()
     assert found.stated == "1.299"
     assert Fraction(rounded_down(found.value.lower, 3)) < found.value.lower, "1.29, not 1.30"

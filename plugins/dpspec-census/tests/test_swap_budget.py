@@ -17,6 +17,7 @@ from dpspec_census import (
     nominal_budget,
 )
 from dpspec_census.swap_budget import rate_of_least_budget, swap_rates
+from dpspec_census.swapping import THEOREM
 from dpspec_divergences import Hamming, Mult
 
 from dpspec.base.errors import ParameterError
@@ -111,10 +112,10 @@ def test_claims_are_those_that_are_printed():
         claims = mechanism(match=["match"], swap=["swap"], swap_rate=rate).claims(SPACE)
         return [(claim.source, claim.spec.budget.form) for claim in claims]
 
-    full, short = ("B-T11 (S23, appendix)", "s23-full"), ("B-T11 (S23, slides)", "s23-short")
+    full, short = (f"{THEOREM}, appendix", "s23-full"), (f"{THEOREM}, short form", "s23-short")
     assert labels(DerangementSwapping, "1/2") == [full, short]
     assert labels(DerangementSwapping, "3/5") == [full]
-    assert labels(PermutationSwapping, "3/5") == [("B-T11 (S24)", "s24")]
+    assert labels(PermutationSwapping, "3/5") == [("Bailie et al. 2024, swapping theorem", "s24")]
     assert labels(DerangementSwapping, 0) == labels(PermutationSwapping, 1) == []
     (claim,) = PermutationSwapping(match=["match"], swap=["swap"], swap_rate="3/5").claims(SPACE)
     assert claim.spec.multiverse.invariants == SCHEME.invariants(SPACE)

@@ -297,7 +297,7 @@ def test_how_many_tables_a_swap_can_make_from_one(kinds, tables):
 @pytest.mark.reference("B-S8", "B-X14")
 def test_an_ordered_release_is_refused():
     swap = DerangementSwapping(swap=["swap"], swap_rate="1/2")
-    with pytest.raises(IncompatibleBlocksError, match="B-S8"):
+    with pytest.raises(IncompatibleBlocksError, match="multiset"):
         swap.check(space_of(cls=OrderedRecords))
 
 

@@ -148,7 +148,11 @@ def test_too_small_a_sensitivity_is_refuted(mechanism):
 def test_laplace_noise_has_the_constant_of_its_scale(sensitivity, epsilon):
     mechanism = Laplace(queries=(SUM,), epsilon=epsilon, sensitivity=sensitivity, neighbours="differ-in-one-position")
     (claim,) = mechanism.claims(BITS)
-    assert (claim.source, claim.spec.budget.value, claim.spec.output_divergence) == ("B-T17", number(epsilon), Mult())
+    assert (claim.source, claim.spec.budget.value, claim.spec.output_divergence) == (
+        "Dwork, McSherry, Nissim and Smith 2006",
+        number(epsilon),
+        Mult(),
+    )
     per_count = number(epsilon) * (1 / F(sensitivity))
     assert constant(mechanism, BITS, Mult(), HammingOrdered()) == (per_count, per_count)
 
@@ -238,7 +242,7 @@ def test_the_lecture_claim_is_false_at_one_delta_and_holds_at_another():
     for delta, expected in (("1e-6", False), ("1e-3", True)):
         mechanism = lecture(delta)
         printed, concentrated = mechanism.claims(BITS)
-        assert printed.source == "B-T19"
+        assert printed.source == "Lecture notes 2025, Gaussian mechanism"
         assert printed.spec.output_divergence == MultDelta(delta=delta)
         assert isinstance(printed.spec.input_divergence, Neighbour)
         assert outcome(printed, mechanism) is expected

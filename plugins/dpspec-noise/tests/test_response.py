@@ -79,7 +79,7 @@ def test_the_lecture_version_is_the_two_coins():
 def test_the_claim_is_the_least_constant_over_all_pairs(p, epsilon):
     mechanism, space = RandomisedResponse(keep_probability=p), BitVectors(length=3)
     (claim,) = mechanism.claims(space)
-    assert claim.source == "B-T2"
+    assert claim.source == "Bailie et al. 2024, randomised response"
     assert claim.spec.input_divergence == HammingOrdered()
     assert f"{float(claim.spec.budget.value):.6f}" == epsilon
     assert constant(mechanism, space, Mult(), HammingOrdered()) == claim.spec.budget.value
@@ -90,7 +90,7 @@ def test_the_claim_is_the_least_constant_over_all_pairs(p, epsilon):
 def test_below_one_half_the_absolute_value_holds(p):
     mechanism = RandomisedResponse(keep_probability=p)
     (claim,) = mechanism.claims(BIT)
-    assert claim.source == "B-X12"
+    assert claim.source == "Bailie et al. 2024, randomised response"
     assert claim.spec.budget.value == ln((1 - p) / p)
     assert constant(mechanism, BIT, Mult(), HammingOrdered()) == claim.spec.budget.value
 

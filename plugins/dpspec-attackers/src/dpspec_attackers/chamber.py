@@ -1,8 +1,8 @@
-"""The minimal information chamber (B-D27, B-T9): how many records tell about one, and what that does to a Bayesian bound.
+"""The minimal information chamber (Bailie et al. 2024): how many records tell about one, and what that does to a Bayesian bound.
 
 As printed, the chamber of record i is a Markov boundary C of X_i with X_i itself, c = |C| + 1, and epsilon-privacy is said to
 hold exactly when every posterior is within e^(-c epsilon) and e^(c epsilon) of its prior. That is false: of n equal records each
-other one is a Markov boundary by itself, so that c = 2, while the ratio approaches e^(n epsilon) (B-X9). What is true: take c as
+other one is a Markov boundary by itself, so that c = 2, while the ratio approaches e^(n epsilon). What is true: take c as
 the size of the *family* of i, the smallest set of records with i in it that is independent of all others. Given X_i, the law of
 the output averages over the family and over the others apart, and changing X_i changes c records at most.
 """
@@ -56,7 +56,7 @@ class InformationChamber(AttackerModel):
     target: ClassVar[str] = "the target's record, in any way"
     observation: ClassVar[str] = "the whole release"
     assumption: ClassVar[str] = "the prior as given"
-    source: ClassVar[str] = "B-D27, B-T9, B-X9"
+    source: ClassVar[str] = "Bailie et al. 2024, minimal information chamber and theorem on information chambers"
 
     prior: Annotated[WrittenPrior, Weighted()]
     position: Annotated[int, Integer(0)] = 0
@@ -80,7 +80,8 @@ class InformationChamber(AttackerModel):
             most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
             least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
         told = ", ".join(map(str, sorted(sizes)))
-        theorem = f"B-T9 {'as printed, refuted by B-X9' if self.chamber == 'printed' else 'corrected'}, c = {told}"
+        form = "as printed, and refuted" if self.chamber == "printed" else "corrected"
+        theorem = f"Bailie et al. 2024, theorem on information chambers, {form}, c = {told}"
         held = "the prior as given, in which the record belongs to {} that tell about each other".format(
             told.replace(", ", " or ")
         )

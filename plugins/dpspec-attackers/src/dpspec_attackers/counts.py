@@ -3,7 +3,8 @@
 What a release does to the belief of somebody who wonders which of two laws it came from, on average over the release.
 
 P is the law under what is true, Q the one under the alternative, p the prior probability of the truth. An outcome with the
-privacy loss L = ln(dP/dQ) moves the belief in the truth to sigma(logit p + L) (Z-T27); the functions here average over L under P.
+privacy loss L = ln(dP/dQ) moves the belief in the truth to sigma(logit p + L) (Kazan 2025, Theorem 27); the functions here
+average over L under P.
 
 The worst mean posterior, and the most right bets, that an output divergence allows within a bound.
 
@@ -89,7 +90,7 @@ def as_probability(value: arb) -> Bracket:
 
 
 def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
-    """E_P[ p P / (p P + (1 - p) Q) ]: the mean belief in the truth after the release (Z-D17, equation 2.5).
+    """E_P[ p P / (p P + (1 - p) Q) ]: the mean belief in the truth after the release (Kazan 2025, equations 2.5 and 2.6).
 
     It is exact for finitely many rational atoms. One release is summed cell by cell. Several independent releases are added up
     on a grid of losses, every atom split between its two neighbours so that its mean stays: the error of that is at most
@@ -121,13 +122,13 @@ def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precisi
 
 
 def expected_risk(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
-    """The mean factor by which the belief in the truth grows: `expected_posterior` over p; at least 1 (Z-D17, Z-T62)."""
+    """The mean factor by which the belief in the truth grows: `expected_posterior` over p; at least 1 (Kazan 2025)."""
     p = read_prior(prior)
     return expected_posterior(pair, p, precision=precision).scaled(1 / p)
 
 
 def right_when_true(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
-    """P(posterior > 1/2): how often somebody who bets on what seems likelier bets on the truth (Z-D18, 2.8). A tie is no bet.
+    """P(posterior > 1/2): how often somebody who bets on what seems likelier bets on the truth (Kazan 2025). A tie is no bet.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
@@ -443,10 +444,11 @@ def by_quantity(statements: Iterable[RiskStatement]) -> tuple[RiskStatement, ...
 
 @define
 class BlockKnowledge(CountAttacker):
-    """Somebody who knows all records of a block but one, and reads a count with noise (Z-D14 to Z-D18).
+    """Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
 
-    Shown are the posterior of what is true, averaged over the release (Z-D17), the factor by which that exceeds the prior, and
-    how often a bet on what seems likelier is right when the truth is drawn from the prior. One realised posterior can be larger.
+    Shown are the posterior of what is true, averaged over the release (Kazan 2025, equations 2.5 and 2.6), the factor by which
+    that exceeds the prior, and how often a bet on what seems likelier is right when the truth is drawn from the prior. One
+    realised posterior can be larger.
 
     Args:
         priors: p, the prior probability of what is true, in (0, 1).
@@ -467,7 +469,7 @@ class BlockKnowledge(CountAttacker):
     target: ClassVar[str] = "whether the target is counted"
     observation: ClassVar[str] = "the whole release, of which a noisy count of the block is a part"
     assumption: ClassVar[str] = "the other records are known exactly, and the prior of what is true is p"
-    source: ClassVar[str] = "Z-D14, Z-D15, Z-D17, Z-D18, Z-A1"
+    source: ClassVar[str] = "Kazan 2025, Section 2.3.1, equations 2.3 and 2.5 to 2.8"
 
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
@@ -478,12 +480,12 @@ class BlockKnowledge(CountAttacker):
         looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
-        return self.of_pairs((), relation, f"exact Bayes (Z-D17), {looked.scope}", pairs)
+        return self.of_pairs((), relation, f"exact Bayes (Kazan 2025, equations 2.5 and 2.6), {looked.scope}", pairs)
 
 
 @define
 class Uniqueness(CountAttacker):
-    """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Z-D24).
+    """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
 
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
@@ -509,7 +511,7 @@ class Uniqueness(CountAttacker):
     assumption: ClassVar[str] = (
         "the releases of the levels have independent noise and each keeps the specification; the prior is p"
     )
-    source: ClassVar[str] = "Z-D24, Z-A4"
+    source: ClassVar[str] = "Kazan 2025, Section 2.6.3"
 
     levels: Annotated[tuple[int, ...], Items(Integer(1), least=1)] = (1, 2, 3, 4, 5, 6)
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
@@ -542,7 +544,7 @@ class Uniqueness(CountAttacker):
             for said in self.of_pairs(
                 (("levels", str(count)),),
                 relation,
-                f"exact Bayes for independent releases (Z-D24), {looked.scope}",
+                f"exact Bayes for independent releases (Kazan 2025, Section 2.6.3), {looked.scope}",
                 [laws.compose([(pair, count)]) for pair in pairs],
             )
         )
@@ -550,12 +552,12 @@ class Uniqueness(CountAttacker):
 
 @define
 class Hierarchical(CountAttacker):
-    """Somebody who does not know the other blocks, but has a prior about them (Z-D19 to Z-D21).
+    """Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
 
     Mixtures of laws with the same weights are no easier to tell apart than the laws themselves, since the largest allowed power
     is concave in the level. So what holds for somebody who knows all others holds here too, *if* the belief about the others is
     the same whichever is true of the target. That is so for a uniform prior of the group's count given the block's; a prior that
-    is uniform up to a fixed number is not of that kind (Z-S9).
+    is uniform up to a fixed number is not of that kind.
 
     Args:
         priors: p, the prior probability of what is true of the target, in (0, 1).
@@ -575,7 +577,7 @@ class Hierarchical(CountAttacker):
     target: ClassVar[str] = "whether the target is counted in its block"
     observation: ClassVar[str] = "the whole release: counts of the block, of the other blocks, and of the group around them"
     assumption: ClassVar[str] = "the belief about the other records does not depend on what is true of the target"
-    source: ClassVar[str] = "Z-D19, Z-D21, Z-T42, Z-A2"
+    source: ClassVar[str] = "Kazan 2025, Sections 2.3.2, 2.8 and 2.9, equations 2.16 to 2.19"
 
     worlds: Annotated[tuple[tuple[object, ...], ...], Items(Items(params.Data(), least=2))] = ()
 
@@ -593,7 +595,7 @@ class Hierarchical(CountAttacker):
             raise errors.NotReachedError("worlds", rule, "name pairs (x, x') that are neighbours")
         shares = [Fraction(1, len(pairs))] * len(pairs)
         sides = [laws.mixture(shares, [mechanism.law(pair[side], spec.space) for pair in pairs]) for side in (0, 1)]
-        theorem = f"exact Bayes for mixtures over {len(pairs)} equally likely sets of others (Z-T42)"
+        theorem = f"exact Bayes for mixtures over {len(pairs)} equally likely sets of others (Kazan 2025, equations 2.16 to 2.19)"
         return self.of_pairs((), Sense.EQUALS, theorem, [sides[0].against(sides[1])])
 
     def _worlds(self, spec: PrivacySpec) -> Sequence[tuple[Any, Any]]:

@@ -1,12 +1,12 @@
 """The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
-(Z-D28).
+(Kazan 2025, Section 3.2.1).
 
-Exact Bayes for an attacker who is unsure whether a target is in the data, with which value, and about the others (Z-D28 to
-Z-D32).
+Exact Bayes for an attacker who is unsure whether a target is in the data, with which value, and about the others
+(Kazan 2025, Section 3.2.1).
 
-A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Z-D30) asks
-that the others have one law given every (record, included) and given that the target is not included; without it the risk has
-no bound that depends on epsilon alone. Assumption 1 (Z-D29), that the attacker knows the mechanism, is built in.
+A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Kazan 2025)
+asks that the others have one law given every (record, included) and given that the target is not included; without it the risk
+has no bound that depends on epsilon alone. Assumption 1, that the attacker knows the mechanism, is built in.
 
 The attacker whose other records are independent of the target (thesis, chapter 3).
 """
@@ -50,8 +50,9 @@ class IndependentRecord(AttackerModel):
     """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set S.
 
     The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
-    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Z-T4), for every S and every outcome. Where all have
-    one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced record (Z-S1).
+    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Kazan 2025, Theorem 4), for every S and every outcome.
+    Where all have one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced
+    record.
 
     Args:
         inclusion: p, in (0, 1].
@@ -70,7 +71,7 @@ class IndependentRecord(AttackerModel):
     target: ClassVar[str] = "whether the target is in the data with a value in a set S"
     observation: ClassVar[str] = "the whole release"
     assumption: ClassVar[str] = INDEPENDENCE
-    source: ClassVar[str] = "Z-D5, Z-D6, Z-D28, Z-D29, Z-D30, Z-D31, Z-D32, Z-T3, Z-T4"
+    source: ClassVar[str] = "Kazan 2025, Section 3.2, Lemma 3 and Theorem 4"
     in_panel: ClassVar[bool] = True
 
     inclusion: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1)
@@ -86,11 +87,13 @@ class IndependentRecord(AttackerModel):
 
     def _allowed(self, spec: PrivacySpec, is_replaced: bool, bound: Number) -> tuple[RiskStatement, ...]:
         loss = pure_bound(spec.output_divergence, bound)
-        theorem = "Z-T4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
+        theorem = (
+            "Kazan 2025, Theorem 4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
+        )
         if is_replaced:
             q, rest = fmpq_of(self.value), fmpq_of(1 - self.value)
             risk = in_decay(loss, lambda y: 1 / (q + rest * y))
-            return self._said(Sense.AT_MOST, risk, f"{theorem} with a replaced record (Z-S1)")
+            return self._said(Sense.AT_MOST, risk, f"{theorem} with a replaced record")
         return self._said(Sense.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
 
     def _candidates(self, spec: PrivacySpec) -> tuple[risks.Candidates, bool]:
@@ -125,7 +128,7 @@ class IndependentRecord(AttackerModel):
         if not risks:
             raise errors.NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
-        own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
+        own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Kazan 2025, Definition 5), {pairs.scope}")
         return (*told, *candidates.left_open(own))
 
     def _risks(self, family: LawFamily) -> Iterator[Fraction]:
@@ -202,7 +205,7 @@ class Belief:
 
     @classmethod
     def independent(cls, values: Mapping[Hashable, Fraction], others: Mapping[Hashable, Fraction], inclusion: Fraction) -> Belief:
-        """The belief with given laws of the value and of the others, which obeys Z-D30."""
+        """The belief with given laws of the value and of the others, which obeys Assumption 2."""
         inside = {(y, o): inclusion * v * m for y, v in values.items() for o, m in others.items()}
         return cls({**inside, **{(None, o): (1 - inclusion) * m for o, m in others.items()}})
 
@@ -217,7 +220,7 @@ class Belief:
 
     @property
     def is_independent(self) -> bool:
-        """Whether Z-D30 holds: given any record, and given none, the others have one law."""
+        """Whether Assumption 2 holds: given any record, and given none, the others have one law."""
         laws: dict[Hashable, dict[Hashable, Fraction]] = {}
         for (record, others), mass in self.masses.items():
             if mass:
@@ -238,14 +241,14 @@ class Belief:
         return sum((mass * laws(*place).probability(outcome) for place, mass in held.items()), Fraction(0)) / weight
 
     def posterior(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
-        """a = P(value in S and included | outcome) (Z-D6)."""
+        """a = P(value in S and included | outcome) (Kazan 2025, Definition 6)."""
         seen = sum((mass * laws(*place).probability(outcome) for place, mass in self.masses.items() if mass), Fraction(0))
         if not seen:
             raise errors.CertainTargetError("outcome", "cannot happen under this belief", value=outcome)
         return self._secret(secret) * self.likelihood(laws, outcome, lambda record: record in secret) / seen
 
     def relative_risk(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
-        """r = posterior / prior of "value in S and included" (Z-D5)."""
+        """r = posterior / prior of "value in S and included" (Kazan 2025, Definition 5)."""
         prior = self._secret(secret)
         if not 0 < prior < 1:
             raise errors.CertainTargetError("belief", "is certain about the secret before any release", value=str(prior))

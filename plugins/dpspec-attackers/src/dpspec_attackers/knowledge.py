@@ -1,13 +1,14 @@
-"""The classes of attacker knowledge a to g, and the tail bounds that hold in each, as types that cannot be confused (K-D26).
+"""The classes of attacker knowledge a to g, and the tail bounds that hold in each, as types that cannot be confused
+(Kifer et al. 2022, Section 7).
 
 The posterior-to-posterior ratio of the target's record is a random variable; what bounds its tail depends on what is known
 before, on the law that the outcome is drawn from, and on which record is looked at. `delta(...)` of a class bounds
 
     P(ratio >= e^epsilon), the outcome drawn as the class says,
 
-and is 1, or e^-epsilon, outside the domain of the printed formulas, where those are false (K-S12, K-O61).
+and is 1, or e^-epsilon, outside the domain of the printed formulas, where those are false.
 
-The four numbers called delta at one epsilon, by names and types that keep them apart (K-T4, K-T32, K-S5).
+The four numbers called delta at one epsilon, by names and types that keep them apart (Kifer et al. 2022, Section 5.1).
 
     approximate  sup_S P(S) - e^eps Q(S)          the delta of (eps, delta)-privacy
     tail         P(L > eps)                       "probabilistic" privacy; post-processing raises it
@@ -66,23 +67,23 @@ class Knowledge:
 
 
 class WorstCase(Knowledge):
-    """Class a: any prior, even a wrong one, and every outcome; only pure privacy says something (K-T25)."""
+    """Class a: any prior, even a wrong one, and every outcome; only pure privacy says something (Kifer et al. 2022)."""
 
     letter = "a"
     others = "any prior, right or wrong"
     drawn = "in any way"
     record = "any record of positive prior probability"
-    theorem = "K-T25"
+    theorem = "Kifer et al. 2022, Section 7.3"
 
 
 class OthersKnownPredicted(Knowledge):
-    """Class b: the others are known, the outcome follows the attacker's prediction (K-T27)."""
+    """Class b: the others are known, the outcome follows the attacker's prediction (Kifer et al. 2022, Section 7.4.1)."""
 
     letter = "b"
     others = "every other record is known, and the prior on the target's is right"
     drawn = "as the attacker predicts"
     record = "any record fixed beforehand"
-    theorem = "K-T27"
+    theorem = "Kifer et al. 2022, Section 7.4.1"
 
     @classmethod
     def concentrated(cls, rho: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
@@ -108,23 +109,23 @@ class OthersKnownPredicted(Knowledge):
 
 
 class OthersKnownTrueRecord(Knowledge):
-    """Class c: the others are known, the outcome follows the true record, which is the one looked at (K-T28)."""
+    """Class c: the others are known, the outcome follows the true record, which is the one looked at (Kifer et al. 2022)."""
 
     letter = "c"
     others = "every other record is known"
     drawn = "from the release of the true data"
     record = "the true record"
-    theorem = "K-T28"
+    theorem = "Kifer et al. 2022, Theorem 3 of Section 7.4.1"
 
 
 class AnyPriorTrueRecord(Knowledge):
-    """Class d: any correct prior, dependence included; the outcome follows the true record (K-T29)."""
+    """Class d: any correct prior, dependence included; the outcome follows the true record (Kifer et al. 2022, Section 7.4.2)."""
 
     letter = "d"
     others = "any prior, dependent records too, as long as it is right"
     drawn = "from the release of data drawn from the prior given the true record"
     record = "the true record"
-    theorem = "K-T29"
+    theorem = "Kifer et al. 2022, Section 7.4.2"
 
     @classmethod
     def concentrated(cls, rho: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
@@ -148,33 +149,33 @@ class AnyPriorTrueRecord(Knowledge):
 
 
 class FrequentistPair(Knowledge):
-    """Class e: two candidate datasets, tested against each other; a power, no posterior (K-D22)."""
+    """Class e: two candidate datasets, tested against each other; a power, no posterior (Kifer et al. 2022, Section 6)."""
 
     letter = "e"
     others = "every other record is known, and two candidates for the target's"
     drawn = "from one of the two"
     record = "one against the other"
-    theorem = "K-T17 to K-T20"
+    theorem = "Kifer et al. 2022, Theorems 6.1 to 6.3 and Section 6.3"
 
 
 class FrequentistCompound(Knowledge):
-    """Class f: the others are drawn from a known law; a power, no posterior (K-T22)."""
+    """Class f: the others are drawn from a known law; a power, no posterior (Kifer et al. 2022, Section 6.4)."""
 
     letter = "f"
     others = "a law of the other records is known"
     drawn = "from data with one of two candidates"
     record = "one against the other"
-    theorem = "K-T22"
+    theorem = "Kifer et al. 2022, Section 6.4"
 
 
 class AttributesOnly(Knowledge):
-    """Class g: as another class, but only some attributes of the record are secret (K-D29)."""
+    """Class g: as another class, but only some attributes of the record are secret (Kifer et al. 2022, Section 8)."""
 
     letter = "g"
     others = "as in another class, and every attribute but the secret ones is known"
     drawn = "as there"
     record = "records that differ in the secret attributes alone"
-    theorem = "K-D29"
+    theorem = "Kifer et al. 2022, Section 8"
 
 
 CLASSES: tuple[type[Knowledge], ...] = (
@@ -230,7 +231,7 @@ class Delta:
         """
         if type(other) is not type(self) or other.epsilon != self.epsilon:
             rule = f"cannot be compared with {type(other).__name__}"
-            raise ParameterError(type(self).__name__, rule, "compare the values, if the order of K-T32 is meant")
+            raise ParameterError(type(self).__name__, rule, "compare the values, if the order of the four deltas is meant")
         return self.value.upper <= other.value.lower
 
 
@@ -263,7 +264,7 @@ def tail(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> TailDelta:
 
 
 def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
-    """The delta of pbdp: exact for finite laws, enclosed for two Gaussians of one variance (K-A5).
+    """The delta of pbdp: exact for finite laws, enclosed for two Gaussians of one variance.
 
     Raises:
         NoRouteError: for other laws.
@@ -275,7 +276,7 @@ def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
     """
     loss = number(epsilon, "epsilon")
     if loss <= 0:
-        raise ParameterError("epsilon", "must be above 0", "pbdp is not defined at 0 (K-S8)", value=str(loss))
+        raise ParameterError("epsilon", "must be above 0", "pbdp is not defined at 0", value=str(loss))
     if pair.is_gaussian:
         return PbdpDelta(epsilon=loss, value=_gaussian(pair.concentration(), loss))
     if pair.exact_atoms() is None:
@@ -284,12 +285,12 @@ def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
 
 
 def concentrated(rho: exact.NumberLike, epsilon: exact.NumberLike) -> ConcentratedDelta:
-    """What rho-concentrated privacy implies; 1 for epsilon <= rho (K-T13)."""
+    """What rho-concentrated privacy implies; 1 for epsilon <= rho (Kifer et al. 2022, Section 5.3)."""
     return ConcentratedDelta(epsilon=number(epsilon, "epsilon"), value=AnyPriorTrueRecord.concentrated(rho, epsilon))
 
 
 def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
-    """Phi(mu - z) where ln Phi(mu - z) - ln Phi(-z) = epsilon; the left side grows with z (K-T12)."""
+    """Phi(mu - z) where ln Phi(mu - z) - ln Phi(-z) = epsilon; the left side grows with z (Kifer et al. 2022, Example 5.10)."""
     with ctx.workprec(_DELTAS_BITS):
         mu, loss = (2 * rho.lower.enclose(_DELTAS_BITS)).sqrt(), epsilon.enclose(_DELTAS_BITS)
         low, high = Fraction(-64), Fraction(64)

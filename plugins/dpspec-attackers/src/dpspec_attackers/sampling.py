@@ -1,4 +1,4 @@
-"""Attackers on the release of a secret sample: the outsider, the nosy neighbour and the journalist (B-D28, B-T21).
+"""Attackers on the release of a secret sample: the outsider, the nosy neighbour and the journalist (Bailie et al. 2024).
 
 Of n people a share f is drawn at random without replacement, and a mechanism with epsilon-privacy sees the sample alone. Who does
 not know who was drawn meets epsilon' = ln(1 + f (e^epsilon - 1)) only. The nosy neighbour knows that a certain person was drawn,
@@ -48,7 +48,7 @@ MOST_WORLDS = 4096
 
 
 def amplified(epsilon: Number, share: Fraction) -> Bracket:
-    """ln(1 + f (e^epsilon - 1)): the budget of a mechanism on a secret sample (B-T21, the exact form).
+    """ln(1 + f (e^epsilon - 1)): the budget of a mechanism on a secret sample (the exact form; Bailie et al. 2024).
 
     >>> from dpspec.plugin import number
     >>> str(amplified(ln(3), Fraction(1, 2))), amplified(number(1), Fraction(1, 10)).upper.decimal()
@@ -67,7 +67,7 @@ class _Sampled(AttackerModel):
 
     target: ClassVar[str] = "the record of one person"
     observation: ClassVar[str] = "the release made from the sample, and not the sample"
-    source: ClassVar[str] = "B-D28, B-T4, B-T21"
+    source: ClassVar[str] = "Bailie et al. 2024, attackers, likelihood ratio and relative risk, amplification by sampling"
 
     share: Annotated[Fraction, Rational(0, 1, open_low=True)] | None = None
     population: Annotated[int, Integer(1)] | None = None
@@ -95,8 +95,15 @@ class _Sampled(AttackerModel):
         if spec.multiverse.invariants:
             known = f"{known}; what is published of the sample is the same for every sample in question"
         return (
-            said(LOSS, (), Sense.AT_MOST, loss, "B-T21, exact form", known),
-            said(ODDS, (), Sense.AT_MOST, odds, "B-T4, B-T21", known),
+            said(LOSS, (), Sense.AT_MOST, loss, "Bailie et al. 2024, amplification by sampling, in its exact form", known),
+            said(
+                ODDS,
+                (),
+                Sense.AT_MOST,
+                odds,
+                "Bailie et al. 2024, likelihood ratio and relative risk, amplification by sampling",
+                known,
+            ),
         )
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -148,7 +155,7 @@ class Outsider(_Sampled):
     name: ClassVar[str] = "sampling-outsider"
     title: ClassVar[str] = "does not know who is in the sample"
     knowledge: ClassVar[str] = "all records of the population but one; not who was drawn"
-    assumption: ClassVar[str] = "the sample is drawn at random without replacement, in random order, and stays secret (B-S17)"
+    assumption: ClassVar[str] = "the sample is drawn at random without replacement, in random order, and stays secret"
 
     def loss(self, epsilon: Number, spec: PrivacySpec) -> Bracket:
         return amplified(epsilon, self._share(spec))
@@ -221,7 +228,7 @@ def sampled(
         people: the records of the population.
         size: how many are drawn.
         first: only samples that hold the first person.
-        shuffled: whether the sample is in random order; else in that of the population, for which B-T21 fails.
+        shuffled: whether the sample is in random order; else in that of the population, for which amplification fails.
     """
     draw = itertools.permutations if shuffled else itertools.combinations
     chosen = [places for places in draw(range(len(people)), size) if 0 in places or not first]

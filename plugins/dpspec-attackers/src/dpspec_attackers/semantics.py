@@ -39,7 +39,7 @@ def exponential(exponent: Number) -> Bracket:
 
 
 def posterior(ratio: Bracket, prior: Fraction) -> Bracket:
-    """prior ratio / (prior ratio + 1 - prior): the belief after a likelihood ratio (B-D26), growing with it.
+    """prior ratio / (prior ratio + 1 - prior): the belief after a likelihood ratio (Bailie et al. 2024), growing with it.
 
     >>> str(posterior(Bracket.exactly(3), Fraction(1, 4)))
     '1/2'
@@ -73,9 +73,9 @@ def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bra
 
 @singledispatch
 def keeps_mixtures(divergence: OutputDivergence) -> bool:  # noqa: ARG001 - for divergences that do not say
-    """Whether d(sum w P_i, sum w Q_i) <= max d(P_i, Q_i): no worse when the others are uncertain (K-T21, K-T22).
+    """Whether d(sum w P_i, sum w Q_i) <= max d(P_i, Q_i): no worse when the others are uncertain (Kifer et al. 2022).
 
-    False where it is not known. Probabilistically bounded privacy at one delta does not (K-T8).
+    False where it is not known. Probabilistically bounded privacy at one delta does not (Kifer et al. 2022, Example 5.6).
     """
     return False
 

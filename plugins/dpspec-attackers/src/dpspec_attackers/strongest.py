@@ -1,6 +1,7 @@
-"""The strongest attacker: who knows every record but the target's, and learns about that one (B-D28, B-T5, K-D27).
+"""The strongest attacker: who knows every record but the target's, and learns about that one
+(Bailie et al. 2024; Kifer et al. 2022, Section 5).
 
-The attacker with any prior, dependence between records included: what the target's own record reveals (K-D24 to K-T29).
+The attacker with any prior, dependence between records included: what the target's own record reveals (Kifer et al. 2022).
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ class StrongestAttacker(AttackerModel):
     target: ClassVar[str] = "the target's record"
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the other records are known; chances are those of the outcome, as each row says"
-    source: ClassVar[str] = "B-D28, B-T4, B-T5, K-D27, K-T25, K-T27, K-T28"
+    source: ClassVar[str] = (
+        "Bailie et al. 2024, attackers, likelihood ratio and relative risk, strongest attacker; Kifer et al. 2022, Sections 5, "
+        "7.3 and 7.4.1"
+    )
     in_panel: ClassVar[bool] = True
 
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT)] = PRIORS  # type: ignore[assignment]
@@ -112,9 +116,15 @@ class StrongestAttacker(AttackerModel):
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
         ratio = exponential(pure_bound(divergence, bound))
-        yield from self._about(Sense.AT_MOST, ratio, "K-D27, B-T4: log-odds move by the privacy loss")
+        yield from self._about(
+            Sense.AT_MOST, ratio, "Kifer et al. 2022, Section 5; Bailie et al. 2024: log-odds move by the privacy loss"
+        )
         grown = {factor: growth(divergence, bound, factor) for factor in self.factors}
-        every, true, seen = "exact over all mechanisms (K-D12 at epsilon = ln F)", OthersKnownTrueRecord, OthersKnownPredicted
+        every, true, seen = (
+            "exact over all mechanisms (Kifer et al. 2022, Definition 5.4)",
+            OthersKnownTrueRecord,
+            OthersKnownPredicted,
+        )
         for factor, value in grown.items():
             theorem, known = f"{true.theorem}, {every}", self._about_class(true)
             yield said(TRUE, at(factor=factor), Sense.AT_MOST, value, theorem, known, trivial=1)
@@ -148,7 +158,15 @@ class StrongestAttacker(AttackerModel):
         known = f"the other records are known; {self._apart()}"
         yield said(ODDS, (), relation, ratio, theorem, known)
         for prior in self.priors:
-            yield said(POSTERIOR, at(prior=prior), relation, posterior(ratio, prior), f"{theorem}; B-T5", known, trivial=1)
+            yield said(
+                POSTERIOR,
+                at(prior=prior),
+                relation,
+                posterior(ratio, prior),
+                f"{theorem}; Bailie et al. 2024, strongest attacker",
+                known,
+                trivial=1,
+            )
 
 
 def _largest_ratio(pairs: list[laws.Dichotomy]) -> Bracket:
@@ -175,7 +193,7 @@ class ArbitraryPrior(AttackerModel):
     The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
     e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and within
     e^(-2 epsilon) and e^(2 epsilon) for a fixed default record or none. Posterior by prior is another thing: it has no bound that
-    does not grow with the number of records, since others may tell about the target (B-T6, B-T7, K-T23).
+    does not grow with the number of records, since others may tell about the target (Bailie et al. 2024; Kifer et al. 2022).
 
     Args:
         prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it.
@@ -197,7 +215,10 @@ class ArbitraryPrior(AttackerModel):
     target: ClassVar[str] = "the target's record, as far as the release of that record reveals it"
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the same prior in both worlds; for chances, that it is right"
-    source: ClassVar[str] = "K-D24, K-D25, K-T23, K-T24, K-T25, K-T26, K-T29, B-T6, B-T7, B-T8"
+    source: ClassVar[str] = (
+        "Kifer et al. 2022, Sections 7.1 to 7.3 and 7.4.2, footnote 13; Bailie et al. 2024, two dependent records, general "
+        "prior, what is promised"
+    )
     in_panel: ClassVar[bool] = True
 
     prior: Annotated[WrittenPrior, Weighted()] = "uniform"  # type: ignore[assignment]
@@ -223,7 +244,7 @@ class ArbitraryPrior(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         if self.way is Counterfactual.DROPPED and all(spec.space.fixes_size(unit) for unit in spec.space.units):
             rule = "leaves the record out, and all datasets have one size"
-            raise errors.CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
+            raise errors.CounterfactualError("counterfactual", rule, "use sampled or default", value=self.counterfactual)
         caused, known = self._candidates(spec), partial(self._caused, spec)
         statements = (*caused.stated(known), *self._wholes(spec).stated(partial(self._by_prior, spec)))
         return tuple(sorted(statements, key=lambda statement: ORDER.index(statement.quantity)))
@@ -243,7 +264,7 @@ class ArbitraryPrior(AttackerModel):
         divergence, twice = spec.output_divergence, self.way is not Counterfactual.SAMPLED
         pure = pure_bound(divergence, bound)
         size = pure if pure.is_infinite or not twice else pure * 2
-        theorem = "K-T26, e^(2 epsilon)" if twice else "K-T25, e^epsilon"
+        theorem = f"Kifer et al. 2022, {'footnote 13, e^(2 epsilon)' if twice else 'Section 7.3, e^epsilon'}"
         least = 0 if size.is_infinite else exponential(-size)
         step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
         whose = target(spec, self.position)
@@ -251,7 +272,10 @@ class ArbitraryPrior(AttackerModel):
         yield said(MOST, (), Sense.AT_MOST, exponential(size), theorem, known)
         yield said(LEAST, (), Sense.AT_LEAST, least, theorem, known, trivial=0)
         if not twice and keeps_mixtures(divergence):
-            theorem = "as K-T28 for class c, since mixing over the others keeps the bound (K-T22); sharper than K-T29"
+            theorem = (
+                "as Theorem 3 of Kifer et al. 2022 for class c, since mixing over the others keeps the bound; "
+                "sharper than their Section 7.4.2"
+            )
             right = f"{whose}{AnyPriorTrueRecord.assumption()}"
             for factor in self.factors:
                 value = growth(divergence, bound, factor)
@@ -292,9 +316,12 @@ class ArbitraryPrior(AttackerModel):
         pure = pure_bound(spec.output_divergence, bound)
         known = f"{target(spec, self.position)}any prior on datasets of one size"
         if pure.is_infinite:
-            yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, "K-T23: no bound exists", known)
+            yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, "Kifer et al. 2022, Section 7.1: no bound exists", known)
             return
-        theorem = "B-T7: e^(n epsilon), approached when all records are equal; n epsilon what the furthest two may be apart"
+        theorem = (
+            "Bailie et al. 2024, general prior: e^(n epsilon), approached when all records are equal; "
+            "n epsilon what the furthest two may be apart"
+        )
         yield said(PRIOR, (), Sense.AT_MOST, exponential(pure), theorem, known)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -317,13 +344,13 @@ class ArbitraryPrior(AttackerModel):
         """The extremes over some worlds."""
         ratios = [(world, r, world.ratios(r, self.way, self.default)) for world in worlds for r in world.records]
         values = [value for _, _, held in ratios for value in held.values()]
-        theorem, known = "exact Bayes (K-D25)", "the prior as given" if self.prior else "the uniform prior"
+        theorem, known = "exact Bayes (Kifer et al. 2022)", "the prior as given" if self.prior else "the uniform prior"
         highest = NO_BOUND if None in values else Bracket.exactly(max(value for value in values if value is not None))
         lowest = min((value for value in values if value is not None), default=Fraction(0))
         yield said(MOST, (), Sense.EQUALS, highest, theorem, known)
         yield said(LEAST, (), Sense.EQUALS, lowest, theorem, known)
         most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())
-        yield said(PRIOR, (), Sense.EQUALS, most, "exact Bayes (B-D26)", known)
+        yield said(PRIOR, (), Sense.EQUALS, most, "exact Bayes (Bailie et al. 2024)", known)
         for factor in self.factors:
             chances = [chance(world, r, held, factor) for world, r, held in ratios]
             worst, right = f"{theorem}, the worst record", f"{known}, and right"

@@ -1,8 +1,8 @@
-"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20).
+"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (Kifer et al. 2022).
 
-The compound tester: tests the target's record when the others are drawn from a known law (K-D23, K-T22).
+The compound tester: tests the target's record when the others are drawn from a known law (Kifer et al. 2022, Section 6.4).
 
-The attacker who is after some attributes only, and knows all others: per-attribute semantics (K-D29, K-D26 class g).
+The attacker who is after some attributes only, and knows all others: per-attribute semantics (Kifer et al. 2022, Section 8).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class FrequentistTester(AttackerModel):
     target: ClassVar[str] = "which of the two candidates is in the data"
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "none"
-    source: ClassVar[str] = "K-D22, K-D23, K-T17, K-T18, K-T19, K-T20, K-A6"
+    source: ClassVar[str] = "Kifer et al. 2022, Sections 6, 6.3 and 6.4, Theorems 6.1 to 6.3"
     in_panel: ClassVar[bool] = True
 
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
@@ -96,7 +96,7 @@ class FrequentistTester(AttackerModel):
         statements = self._powers(Sense.AT_MOST, theorem, lambda level: risks.allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
             return statements
-        theorem = f"total variation of two bits that {divergence.name} allows (K-T4)"
+        theorem = f"total variation of two bits that {divergence.name} allows (Kifer et al. 2022, Section 5.1)"
         return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -106,10 +106,10 @@ class FrequentistTester(AttackerModel):
         looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
-        theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
+        theorem = f"likelihood-ratio test (Kifer et al. 2022, Section 4), {looked.scope}"
         powers = self._powers(relation, theorem, lambda level: exact.largest(laws.largest_power(pair, level) for pair in pairs))
         variation = exact.largest(pair.total_variation() for pair in pairs)
-        own = (*powers, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
+        own = (*powers, self._advantage(relation, variation, f"total variation (Kifer et al. 2022, Section 5.1), {looked.scope}"))
         return (*found.published(about), *found.left_open(own))
 
     def _advantage(self, relation: Sense, value: Bracket, theorem: str) -> RiskStatement:
@@ -146,7 +146,7 @@ class CompoundTester(AttackerModel):
     target: ClassVar[str] = "which of the two candidates is in the data"
     observation: ClassVar[str] = "the whole release, processed in any way"
     assumption: ClassVar[str] = "the law of the other records is known, and the same under both hypotheses"
-    source: ClassVar[str] = "K-D23, K-D26 class f, K-T22, K-S28"
+    source: ClassVar[str] = "Kifer et al. 2022, Section 6.4"
 
     prior: Annotated[WrittenPrior, Weighted()] = "uniform"  # type: ignore[assignment]
     position: Annotated[int, Integer(0)] = 0
@@ -156,12 +156,15 @@ class CompoundTester(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         divergence = spec.output_divergence
         if not keeps_mixtures(divergence):
-            rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
+            rule = (
+                "is not known to keep its bound under mixtures, so that the power against unknown others may be larger "
+                "(Kifer et al. 2022, Example 5.6)"
+            )
             raise errors.AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
         return replaced(spec, self.position, self.distance).stated(partial(self._allowed, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
-        theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
+        theorem = f"{FrequentistCompound.theorem}: as for known others; Theorem 6.3"
         powers = [(level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
         known = f"{target(spec, self.position)}{self.assumption}"
         return tuple(said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
@@ -182,7 +185,7 @@ class CompoundTester(AttackerModel):
         """The largest power against two candidates of some pairs."""
         mixtures = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
         held = [mixtures[one].against(mixtures[other]) for one, other in pairs]
-        theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
+        theorem = "likelihood-ratio test of the two mixtures (Kifer et al. 2022, Section 4), the worst two candidates"
         powers = [(level, exact.largest(laws.largest_power(p, level) for p in held)) for level in self.levels]
         known = self.assumption
         return tuple(said("power", at(level=level), Sense.EQUALS, power, theorem, known, trivial=1) for level, power in powers)
@@ -227,8 +230,8 @@ class AttributeRestricted(AttackerModel):
     knowledge: ClassVar[str] = "every other record, and every attribute of the target's record but the secret ones"
     target: ClassVar[str] = "the secret attributes of one record"
     observation: ClassVar[str] = "the whole release, processed in any way"
-    assumption: ClassVar[str] = "only the secret attributes are protected; correlated ones tell about them (K-S22)"
-    source: ClassVar[str] = "K-D26 class g, K-D29, K-A12"
+    assumption: ClassVar[str] = "only the secret attributes are protected; correlated ones tell about them"
+    source: ClassVar[str] = "Kifer et al. 2022, Sections 8 and 8.2"
 
     attributes: Annotated[tuple[str, ...], Items(Text(), least=1)]
     reacting: Annotated[Number, Exact(0, "inf", open_high=True)] | None = None

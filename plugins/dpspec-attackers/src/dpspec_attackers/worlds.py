@@ -1,6 +1,6 @@
 """Priors over datasets as they are written: pairs of a dataset and its probability, which sum to exactly one.
 
-Exact Bayes in small worlds: what is believed with the target's record in the release, and without it (K-D24, K-D25, K-A10).
+Exact Bayes in small worlds: what is believed with the target's record in the release, and without it (Kifer et al. 2022).
 
 With prior masses P(d, r) of the other records d and the target's record r, and laws M(d, r) of the output,
 
@@ -201,7 +201,7 @@ ANY = "any, what is published known too"
 
 
 class Counterfactual(Enum):
-    """The three worlds without the target's record (K-D24)."""
+    """The three worlds without the target's record (Kifer et al. 2022, Section 7.2)."""
 
     DROPPED = "dropped"
     """Option 1: the record is left out, and the dataset is smaller."""
@@ -236,7 +236,7 @@ class World:
         held = prior_on(spec, prior)
         masses = {split(spec, dataset, position): mass for dataset, mass in held.items() if mass}
         if len({len(d) for d, _ in masses}) > 1:  # type: ignore[arg-type]
-            rule = "holds datasets of several sizes: where a record is replaced, the size has to stay (K-S4)"
+            rule = "holds datasets of several sizes: where a record is replaced, the size has to stay"
             raise errors.CounterfactualError("prior", rule, "condition it on one size")
         datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
         datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
@@ -307,7 +307,7 @@ class World:
         chosen = default if way is Counterfactual.DEFAULT else None
         if (others, chosen) not in self.laws:
             rule = f"has no {way.value} record: the mechanism has no law there"
-            advice = "name the default record" if way is Counterfactual.DEFAULT else "a fixed size cannot lose a record (K-S4)"
+            advice = "name the default record" if way is Counterfactual.DEFAULT else "a fixed size cannot lose a record"
             raise errors.CounterfactualError("counterfactual", rule, advice)
         return dict(self.laws[others, chosen].probabilities())
 

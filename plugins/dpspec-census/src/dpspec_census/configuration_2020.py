@@ -1,4 +1,4 @@
-"""The privacy-loss allocation of the 2020 P.L. 94-171 file, with the exact fractions of its configuration (K section 7).
+"""The privacy-loss allocation of the 2020 P.L. 94-171 file, with the exact fractions of its configuration.
 
 A query in a unit of a level gets rho* = base rho x share of the level x share of the query within it, and independent discrete
 Gaussian noise of variance 1/rho* in each of its cells. A replaced person moves at most two cells by 1 in each (level, query), at
@@ -17,13 +17,13 @@ LEVELS = ("us", "state", "county", "tract", "block-group", "block")
 """From large to small; the block groups are those of the disclosure avoidance system."""
 
 BASE = {"person": Fraction(256, 100), "household": Fraction(7, 100)}
-"""rho of the person tables and of the housing-unit table (K-N7, Table 3)."""
+"""rho of the person tables and of the housing-unit table (Kifer et al. 2022, Table 3)."""
 
 LEVEL_SHARES = {
     "person": tuple(Fraction(part, 4099) for part in (104, 1440, 447, 687, 1256, 165)),
     "household": tuple(map(Fraction, ("1/205", "1/205", "7/82", "364/1025", "1759/4100", "99/820"))),
 }
-"""The share of every level (K-N8, Table 4)."""
+"""The share of every level (Kifer et al. 2022, Table 4)."""
 
 _SIZES = {"cenrace": 63, "hispanic": 2, "votingage": 2, "hhinstlevels": 3, "hhgq": 8}
 _COLUMNS = (4097, 4097, 4097, 4102, 4099, 4097)
@@ -76,11 +76,11 @@ QUERIES = (
     _person("hhgq votingage hispanic cenrace", "189/241 230 754 241/2051 1288 3945"),
     Query(name="occupancy", unit="household", variables=("occupancy",), shares=(Fraction(1),) * 6),
 )
-"""The queries with their shares within the levels (K-D39; K-N9, Table 5)."""
+"""The queries with their shares within the levels (Kifer et al. 2022, Section 8.1 and Table 5)."""
 
 
 def rho_star(query: Query, level: str) -> Fraction:
-    """rho* of a query in each unit of a level (K-D40).
+    """rho* of a query in each unit of a level (Kifer et al. 2022, Section 8.1).
 
     >>> float(rho_star(QUERIES[7], "state")), float(rho_star(QUERIES[-1], "county"))
     (0.0026341458709009617, 0.005975609756097561)
@@ -90,7 +90,7 @@ def rho_star(query: Query, level: str) -> Fraction:
 
 
 def spent(chosen: Callable[[Query, str], bool]) -> Fraction:
-    """rho of the (query, level) pairs that are chosen, along one path from a block to the nation (K-D41, K-N12)."""
+    """rho of the (query, level) pairs that are chosen, along one path from a block to the nation (Kifer et al. 2022)."""
     return sum((rho_star(query, level) for level in LEVELS for query in QUERIES if chosen(query, level)), Fraction(0))
 
 
@@ -104,7 +104,7 @@ def spending(unit: str | None = None) -> Iterator[tuple[Query, str]]:
 
 @attrs.frozen(kw_only=True)
 class Scenario:
-    """A secret with the queries that react to it, as a case study prints it (K section 7, Section 8.2 of the source).
+    """A secret with the queries that react to it, as a case study prints it (Kifer et al. 2022, Section 8.2).
 
     Args:
         kept: what is to stay secret.
@@ -145,7 +145,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "G": _scenario("voting age and race, and block within block group", _LEAST, "votingage cenrace", "0.969"),
     "H": _scenario("voting age and ethnicity, and block within block group", _LEAST, "votingage hispanic", "0.968"),
 }
-"""The eight scenarios; the printed rho of C to H does not follow from the tables (K-E7)."""
+"""The eight scenarios; the printed rho of C to H does not follow from the tables."""
 
 PRINTED_FAIRFAX = Fraction("0.0175")
-"""rho* of votingage x cenrace in a county as printed; the tables give 0.0019079 (K-E6)."""
+"""rho* of votingage x cenrace in a county as printed; the tables give 0.0019079."""

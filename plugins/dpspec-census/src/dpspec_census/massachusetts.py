@@ -1,9 +1,9 @@
-"""Massachusetts 1940: dwellings by county and tenure as printed (B-N5), and microdata that add up to them.
+"""Massachusetts 1940: dwellings by county and tenure as printed (Bailie, Gong and Meng 2023), and microdata that add up to them.
 
 The source prints the table of county x tenure for the full count of 1,144,424 dwellings, the same table after one run
 of the swap at rate 1/2, and one number about household sizes: the largest stratum holds 264,331 dwellings, those
-of two persons (B-N4). The records themselves are not public in this form, so `Massachusetts1940` builds records
-with exactly these printed counts. **The other household sizes are made up**, see `DWELLINGS_BY_SIZE`.
+of two persons (Bailie, Gong and Meng 2023). The records themselves are not public in this form, so `Massachusetts1940` builds
+records with exactly these printed counts. **The other household sizes are made up**, see `DWELLINGS_BY_SIZE`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _PRINTED = {
     "Suffolk": (49656, 176553, 67357, 158852),
     "Worcester": (53126, 78535, 51950, 79711),
 }
-"""County: owned, rented, owned after the swap, rented after the swap (B-N5)."""
+"""County: owned, rented, owned after the swap, rented after the swap (Bailie, Gong and Meng 2023)."""
 
 COUNTIES = tuple(_PRINTED)
 TENURES = ("owned", "rented")
 
 PRINTED: dict[CountyTenure, int] = {(c, t): row[place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)}
-"""Dwellings by county and tenure in the full count (B-N5)."""
+"""Dwellings by county and tenure in the full count (Bailie, Gong and Meng 2023)."""
 
 PRINTED_SWAPPED: dict[CountyTenure, int] = {
     (c, t): row[2 + place] for c, row in _PRINTED.items() for place, t in enumerate(TENURES)
 }
-"""The same table after the source's one run of the swap at rate 1/2 (B-N5)."""
+"""The same table after the source's one run of the swap at rate 1/2 (Bailie, Gong and Meng 2023)."""
 
 DWELLINGS_BY_SIZE = {
     "1": 95_000,
@@ -75,7 +75,8 @@ ATTRIBUTES = (
 
 @define
 class Massachusetts1940(tables.SizedBuilder):
-    """Microdata of 1,144,424 dwellings with the printed counts of county x tenure (B-N5) and 264,331 of two persons.
+    """Microdata of 1,144,424 dwellings with the printed counts of county x tenure (Bailie, Gong and Meng 2023) and 264,331 of two
+    persons.
 
     At another size N all margins are scaled: cumulative totals are multiplied by N / 1,144,424 and rounded down, so that every
     count is within 1 of its share. Nothing is random, and the seed does not matter.
@@ -89,8 +90,8 @@ class Massachusetts1940(tables.SizedBuilder):
     name: ClassVar[str] = "massachusetts-1940"
     own_size: ClassVar[int] = sum(PRINTED.values())
     source: ClassVar[str] = (
-        "county x tenure of the full count of 1940 (B-N5) and 264,331 dwellings of two persons (B-N4) are printed; the other "
-        "household sizes are ours"
+        "county x tenure of the full count of 1940 and 264,331 dwellings of two persons are printed "
+        "(Bailie, Gong and Meng 2023); the other household sizes are ours"
     )
     attributes: ClassVar[tuple[Attribute, ...]] = ATTRIBUTES
 
@@ -155,6 +156,6 @@ def mape(before: dict[CountyTenure, int], after: dict[CountyTenure, int], tenure
 def invariant_counts(table: Table) -> tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]:
     """c_Swap of the source's scheme: tenure by household size for the state, dwellings by household size for each county.
 
-    (B-N4: matched on household size within the one state, county swapped, tenure held.)
+    (Bailie, Gong and Meng 2023: matched on household size within the one state, county swapped, tenure held.)
     """
     return table.counts(("persons", "tenure")), table.counts(("persons", "county"))

@@ -7,7 +7,7 @@ turn x into y is
     A_s(x, y) = sum over u with |u| = n - s of  prod C(x_lk, u_lk) * prod r_l! * prod c_k! / prod (y - u)_lk!
 
 with r, c the row and column sums of x - u (tables with equal margins are permutations of records, not of
-values: B-S9). The permutations of all n records that *move exactly* m of them follow by binomial inversion:
+values). The permutations of all n records that *move exactly* m of them follow by binomial inversion:
 
     N_m(x, y) = sum over s <= m of (-1)^(m - s) C(n - s, m - s) A_s(x, y).
 
@@ -103,7 +103,7 @@ def _splits(total: int, limits: StratumCells) -> Iterator[StratumCells]:
 
 
 def derangements(size: int) -> int:
-    """D_m, the number of permutations of m things that leave none in place (B-O40).
+    """D_m, the number of permutations of m things that leave none in place.
 
     >>> [derangements(m) for m in range(9)]
     [1, 0, 1, 2, 9, 44, 265, 1854, 14833]
@@ -115,12 +115,13 @@ def derangements(size: int) -> int:
 
 
 def derangement_weights(cells: StratumCells, columns: int, chosen: int, kept: int) -> dict[StratumCells, int]:
-    """Integer weights of the tables of one stratum under B-A3, with swap rate p = chosen / (chosen + kept).
+    """Integer weights of the tables of one stratum of permutation swapping with derangements, with swap rate p = chosen / (chosen
+    + kept).
 
     A permutation that moves m records has weight p^m (1-p)^(n-m) / D_m for m != 1; moving exactly one is impossible, and
     "exactly one selected" is redrawn, which conditions on the rest. A stratum of size 0 or 1 stays.
 
-    >>> derangement_weights((1, 0, 0, 1), 2, 1, 4)  # B-O41: 16/17 and 1/17
+    >>> derangement_weights((1, 0, 0, 1), 2, 1, 4)  # 16/17 and 1/17
     {(0, 1, 1, 0): 1, (1, 0, 0, 1): 16}
     """
     size = sum(cells)
@@ -133,11 +134,11 @@ def derangement_weights(cells: StratumCells, columns: int, chosen: int, kept: in
 
 
 def permutation_weights(cells: StratumCells, columns: int, chosen: int, kept: int) -> dict[StratumCells, int]:
-    """Integer weights of the tables of one stratum under B-A4: a uniform permutation of the selected records.
+    """Integer weights of the tables of one stratum of permutation swapping: a uniform permutation of the selected records.
 
     A set of s selected records with a permutation of it has weight p^s (1-p)^(n-s) / s!.
 
-    >>> permutation_weights((1, 0, 0, 1), 2, 1, 4)  # B-O43: 49/50 and 1/50
+    >>> permutation_weights((1, 0, 0, 1), 2, 1, 4)  # 49/50 and 1/50
     {(0, 1, 1, 0): 1, (1, 0, 0, 1): 49}
     """
     size = sum(cells)
@@ -151,7 +152,7 @@ def _weighted(
 ) -> dict[StratumCells, int]:
     """The weighted sum for every table, counted on the table with its rows and then its columns in falling order.
 
-    Renaming rests and swap values renames the tables (B-S9), so tables that differ by a renaming are counted once.
+    Renaming rests and swap values renames the tables, so tables that differ by a renaming are counted once.
     """
     rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
     of_row = sorted(range(len(rows)), key=rows.__getitem__, reverse=True)
@@ -197,7 +198,7 @@ def exchanged(
         table: needs the columns `match` and `swap`; all its other columns stay as they are.
         rates: p, by stratum.
         draws: the randomness of this run.
-        derange: B-A3 with its redraw rule; False for the permutation of B-A4.
+        derange: derangements with the redraw rule of 2023; False for the permutation of 2024.
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
@@ -263,7 +264,7 @@ def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.Place
 
 
 def unordered(table: Table, source: Randomness) -> Table:
-    """The records in an order that tells nothing about where they stood: the released object is a multiset (B-S8).
+    """The records in an order that tells nothing about where they stood: the released object is a multiset.
 
     Single tables are sorted by their categories. Households that hold persons are put in a random order, with their persons.
     """

@@ -1,4 +1,4 @@
-"""The variables of a swap and what they keep (B-D22 to B-D24).
+"""The variables of a swap and what they keep (Bailie, Gong and Meng 2023, swapping theorem, appendix).
 
 A record of the swapping unit reads (j, l, k): j its *match* category (the stratum), l the *rest* (all that is held),
 k its *swap* category. A swap exchanges values k inside a stratum, so it keeps
@@ -10,9 +10,9 @@ Several match, rest or swap attributes stand for their combination.
 Swap rates that differ by stratum: an agency swaps more where records are easier to recognise.
 
 The strata of a swap are independent, and d_HamS and Mult add up over them. So the theorem holds stratum by stratum, and the
-budget of a universe is the largest over its strata j of that for the size b_j and the rate p_j (B-T11).
+budget of a universe is the largest over its strata j of that for the size b_j and the rate p_j (Bailie, Gong and Meng 2023).
 
-The budget of the swapping theorem, one number for each universe (B-T11).
+The budget of the swapping theorem, one number for each universe (Bailie, Gong and Meng 2023, swapping theorem).
 
 Routes that recompute the numbers printed for swapping: its budget, the least budget, and the rates for a budget.
 """
@@ -90,7 +90,7 @@ class SwapScheme:
         """Raise IncompatibleBlocksError unless swapped records of the unit are again a dataset of the space."""
         if not isinstance(space, blocks.Multisets):
             raise IncompatibleBlocksError(
-                f"space {space.name}", "has no unordered records; a swap releases a multiset (B-S8)",
+                f"space {space.name}", "has no unordered records; a swap releases a multiset",
                 "use the space records or contingency-tables",
             )  # fmt: skip
         if isinstance(space, blocks.Households) and self.unit != space.units[0]:
@@ -133,7 +133,7 @@ class SwapScheme:
     # -- the invariants -----------------------------------------------------------------------------
 
     def invariants(self, space: DatasetSpace) -> tuple[Marginal, Marginal]:
-        """c_Swap: the tables match x rest and match x swap (B-D23)."""
+        """c_Swap: the tables match x rest and match x swap (Bailie, Gong and Meng 2023)."""
         self.check(space)
         return (
             Marginal(attributes=(*self.match, *self.rest(space)), unit=self.unit),
@@ -141,7 +141,7 @@ class SwapScheme:
         )
 
     def multiverse(self, space: DatasetSpace) -> LevelSets:
-        """The level sets of c_Swap (B-D7)."""
+        """The level sets of c_Swap (Bailie et al. 2024)."""
         return LevelSets(invariants=self.invariants(space))
 
     # -- records in and out -------------------------------------------------------------------------
@@ -177,8 +177,9 @@ class StratumSizes:
     """The sizes n_j of the strata of one dataset.
 
     Args:
-        largest: max n_j over all strata; 0 for no records (S24's "maximum stratum size").
-        largest_varied: b = max n_j over the strata that hold at least two different records; 0 for none (B-D24).
+        largest: max n_j over all strata; 0 for no records ("maximum stratum size" in Bailie et al. 2024).
+        largest_varied: b = max n_j over the strata that hold at least two different records; 0 for none
+        (Bailie, Gong and Meng 2023, swapping theorem, appendix).
     """
 
     largest: int
@@ -186,7 +187,7 @@ class StratumSizes:
 
     @classmethod
     def of(cls, dataset: Dataset, space: DatasetSpace, match: tuple[str, ...], unit: str) -> StratumSizes:
-        """Read from the records of a dataset; both are constant inside a universe of c_Swap (B-S6, B-S10).
+        """Read from the records of a dataset; both are constant inside a universe of c_Swap.
 
         >>> from dpspec.plugin import UnorderedRecords
         >>> space = UnorderedRecords(attributes=[{"name": "size", "count": 3}, {"name": "tenure", "count": 2}])
@@ -313,8 +314,8 @@ class SwappingBudget(Budget):
     """eps_D of the swapping theorem as printed, from the stratum sizes of the universe D.
 
     The size b is read from the datasets of D: for ``s23-full`` the largest stratum that holds at least two
-    different records (B-D24), for the other two forms the largest stratum. Both are constant inside a universe of c_Swap;
-    in a universe of another multiverse the largest over its datasets is taken.
+    different records (Bailie, Gong and Meng 2023, swapping theorem, appendix), for the other two forms the largest stratum. Both
+    are constant inside a universe of c_Swap; in a universe of another multiverse the largest over its datasets is taken.
 
     Args:
         match: the attributes that form the strata.
@@ -388,7 +389,7 @@ PRECISION = 160
 
 @define
 class SwappingBudgetRoute(Route):
-    """Stratum size and swap rate -> epsilon (B-O1 to B-O10).
+    """Stratum size and swap rate -> epsilon (Bailie, Gong and Meng 2023).
 
     Args:
         largest_stratum: b; left out, it is read from a `swapping` budget of the specification.
@@ -409,7 +410,7 @@ class SwappingBudgetRoute(Route):
 
 @define
 class LeastSwappingBudgetRoute(Route):
-    """Stratum size -> the least nominal budget, (1/2) ln(b+1), or the swap rate that gives it (B-T12, B-O11).
+    """Stratum size -> the least nominal budget, (1/2) ln(b+1), or the swap rate that gives it (Bailie, Gong and Meng 2023).
 
     The two branches of the theorem meet at o = sqrt(b+1), so p = o/(1+o).
 
@@ -430,7 +431,7 @@ class LeastSwappingBudgetRoute(Route):
 
 @define
 class SwapRateForBudgetRoute(Route):
-    """Stratum size and epsilon -> one of the two swap rates with that nominal budget (B-T12, B-O12).
+    """Stratum size and epsilon -> one of the two swap rates with that nominal budget (Bailie, Gong and Meng 2023).
 
     Args:
         epsilon: the budget, at least (1/2) ln(b+1).
@@ -450,7 +451,7 @@ class SwapRateForBudgetRoute(Route):
 
 
 def least_budget(largest_stratum: int) -> Number:
-    """eps_b = (1/2) ln(b+1), the least nominal budget for stratum size b (B-T12).
+    """eps_b = (1/2) ln(b+1), the least nominal budget for stratum size b (Bailie, Gong and Meng 2023).
 
     >>> least_budget(99).decimal()
     '2.30259'
@@ -472,7 +473,7 @@ def rate_of_least_budget(largest_stratum: int) -> Bracket:
 
 
 def swap_rates(epsilon: Number, largest_stratum: int) -> tuple[Bracket, Bracket]:
-    """The two swap rates whose nominal budget is epsilon: o = (b+1) e^-epsilon and o = e^epsilon (B-O12).
+    """The two swap rates whose nominal budget is epsilon: o = (b+1) e^-epsilon and o = e^epsilon.
 
     >>> from dpspec.plugin import number
     >>> [round(float(rate.lower), 6) for rate in swap_rates(number(5), 99)]

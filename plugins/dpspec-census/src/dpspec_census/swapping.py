@@ -1,10 +1,10 @@
-"""Swapping: exchange the swap values of randomly selected records inside each stratum (B-A3, B-A4).
+"""Swapping: exchange the swap values of randomly selected records inside each stratum.
 
-Two algorithms are printed under one name, and they have different laws (B-X2): the listing of the 2023 slides draws a
+Two algorithms are printed under one name, and they have different laws: the listing of the 2023 slides draws a
 *derangement* of the selected records and redraws the selection when exactly one record is selected; the 2024 slides
-draw any *permutation*. The released table is an unordered multiset of records (B-S8).
+draw any *permutation*. The released table is an unordered multiset of records.
 
-What may be published about a swap: functions of the invariants and of the parameters alone (B-D24, B-T11).
+What may be published about a swap: functions of the invariants and of the parameters alone (Bailie, Gong and Meng 2023).
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
 
 HALF = Fraction(1, 2)
+THEOREM = "Bailie, Gong and Meng 2023, swapping theorem"
 _MOST_RENAMED = 8
 """Attributes with more categories declare no renamings: there are too many to try."""
 
@@ -123,7 +124,7 @@ class Swapping(Mechanism):
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
 
     def symmetries(self, space: DatasetSpace) -> tuple[grammar.Symmetry, ...]:
-        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute (B-S9)."""
+        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute."""
         attributes = space.attributes_of(self.unit)
         if any(attribute.within is not None for attribute in attributes) or space.units != (self.unit,):
             return ()
@@ -201,8 +202,8 @@ class Swapping(Mechanism):
 
 @define
 class DerangementSwapping(Swapping):
-    """B-A3: in each stratum select each record with probability p, redraw when exactly one is selected, and give the
-    selected records each other's swap values by a uniform derangement *of records* (B-S9).
+    """In each stratum select each record with probability p, redraw when exactly one is selected, and give the
+    selected records each other's swap values by a uniform derangement *of records*.
 
     P(sigma) is proportional to o^m / D_m for a permutation that moves m records, o = p/(1-p); m = 1 is impossible.
     Strata of size 0 or 1 are skipped.
@@ -221,22 +222,22 @@ class DerangementSwapping(Swapping):
         return derangement_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T11: the full form of S23 for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
+        """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
         For p = 0 and p = 1 the source denies every finite budget, so nothing is claimed.
         """
         claims = []
         rates = {self.swap_rate, *(rate.swap_rate for rate in self.rates)}
         if all(0 < rate < 1 for rate in rates):
-            claims.append(self._claim("swapping theorem, full form", "B-T11 (S23, appendix)", "s23-full", space))
+            claims.append(self._claim("swapping theorem, full form", f"{THEOREM}, appendix", "s23-full", space))
         if all(0 < rate <= HALF for rate in rates):
-            claims.append(self._claim("swapping theorem, short form", "B-T11 (S23, slides)", "s23-short", space))
+            claims.append(self._claim("swapping theorem, short form", f"{THEOREM}, short form", "s23-short", space))
         return tuple(claims)
 
 
 @define
 class PermutationSwapping(Swapping):
-    """B-A4 as on the 2024 slides: select each record with probability p and give the selected records of a stratum each
+    """As on the slides of 2024: select each record with probability p and give the selected records of a stratum each
     other's swap values by a uniform permutation, which may fix some of them.
 
     P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
@@ -255,10 +256,11 @@ class PermutationSwapping(Swapping):
         return permutation_weights(cells, columns, *_odds(swap_rate))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T11 as printed in S24: two branches, b = the largest stratum; nothing is said about p = 0 and p = 1."""
+        """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =
+        1."""
         if not all(0 < rate < 1 for rate in (self.swap_rate, *(rate.swap_rate for rate in self.rates))):
             return ()
-        return (self._claim("swapping theorem", "B-T11 (S24)", "s24", space),)
+        return (self._claim("swapping theorem", "Bailie et al. 2024, swapping theorem", "s24", space),)
 
 
 def _renaming(place: int, names: Mapping[Hashable, Hashable]) -> Renaming:

@@ -2,7 +2,8 @@
 
 Dwellings of a whole country by block, household size and tenure.
 
-A synthetic state for TopDown: five levels of geography, 10,000 blocks, persons of 2,016 kinds, and housing units (K-D39).
+A synthetic state for TopDown: five levels of geography, 10,000 blocks, persons of 2,016 kinds, and housing units
+(Kifer et al. 2022, Section 8.1).
 
 The counts of kinds and the levels are those of the redistricting file. No joint table of them is printed in the sources, so every
 chance below is ours, chosen so that most cells of a block are empty, as they are in a census.
@@ -99,7 +100,7 @@ GEOGRAPHY = {"state": 51, "county": 3143, "tract": 84_000, "block-group": 240_00
 """Units of each level, those of the 2020 Census rounded, as in the files of `specs/`."""
 
 OWNED = tuple(PRINTED[county, "owned"] / (PRINTED[county, "owned"] + PRINTED[county, "rented"]) for county in COUNTIES)
-"""The share of owners in the 14 counties of Massachusetts in 1940 (B-N5)."""
+"""The share of owners in the 14 counties of Massachusetts in 1940 (Bailie, Gong and Meng 2023)."""
 
 
 @define
@@ -113,7 +114,8 @@ class SyntheticDwellings(tables.SizedBuilder):
     name: ClassVar[str] = "synthetic-dwellings"
     own_size: ClassVar[int] = 10_000_000
     source: ClassVar[str] = (
-        "shares of owners are those of 14 counties in 1940 (B-N5); numbers of units of geography are rounded ones of 2020; block "
+        "shares of owners are those of 14 counties in 1940 (Bailie, Gong and Meng 2023); numbers of units of geography are "
+        "rounded ones of 2020; block "
         "sizes with a Pareto tail and household sizes are ours"
     )
     attributes: ClassVar[tuple[Attribute, ...]] = (
@@ -169,7 +171,8 @@ class SyntheticPersons(tables.SizedBuilder):
     name: ClassVar[str] = "synthetic-persons"
     own_size: ClassVar[int] = 400_000
     source: ClassVar[str] = (
-        "the 2,016 kinds of persons and the levels from state to block are those of the 2020 redistricting file (K-D38, K-D39); "
+        "the 2,016 kinds of persons and the levels from state to block are those of the 2020 redistricting file (Kifer et al. "
+        "2022, Section 8.1); "
         "all frequencies are ours"
     )
     attributes: ClassVar[tuple[Attribute, ...]] = (
@@ -224,7 +227,8 @@ class SyntheticHousingUnits(tables.SizedBuilder):
     name: ClassVar[str] = "synthetic-housing-units"
     own_size: ClassVar[int] = 170_000
     source: ClassVar[str] = (
-        "occupancy and the levels from state to block are those of the 2020 redistricting file (K-D38, K-D39); all frequencies "
+        "occupancy and the levels from state to block are those of the 2020 redistricting file (Kifer et al. 2022, Section "
+        "8.1); all frequencies "
         "are ours"
     )
     attributes: ClassVar[tuple[Attribute, ...]] = (*LEVELS, Attribute(name="occupancy", categories=("occupied", "vacant")))

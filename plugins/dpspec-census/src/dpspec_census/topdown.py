@@ -1,14 +1,14 @@
-"""Queries and invariants as integer rows over the cells of a space, and the loss of noise on them (B-T15).
+"""Queries and invariants as integer rows over the cells of a space, and the loss of noise on them (Bailie, Gong and Meng 2023).
 
-TopDown in miniature: noisy measurements, then the nearest table that keeps the invariants (B-A5, B-A6).
+TopDown in miniature: noisy measurements, then the nearest table that keeps the invariants.
 
     step 1   t = q(x) + W,  W discrete Gaussian, independent for every answer of every measurement
     step 2   z minimises  sum_i |q_i(z) - t_i| / sigma_i  over integer tables z >= 0 with c(z) = c(x)
 
 Both z and t are published. Step 2 reads c(x) from the confidential data, so it is post-processing inside a
-universe of c and is none outside (B-T16, B-S22).
+universe of c and is none outside (Bailie, Gong and Meng 2023).
 
-Step 2 of TopDown: the integer table nearest to the noisy measurements that keeps the invariants (B-A6).
+Step 2 of TopDown: the integer table nearest to the noisy measurements that keeps the invariants (Bailie, Gong and Meng 2023).
 
     minimise    sum_i w_i e_i
     subject to  -e_i <= q_i(z) - t_i <= e_i,   c(z) = c(x),   z >= 0 integer,   the size of z allowed by the space
@@ -110,7 +110,7 @@ def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: 
 
     That is rho of discrete Gaussian noise when one record of the unit is replaced, |.| the Euclidean norm.
     The kinds are the cells of the space when they are records of the unit. Persons in households are counted as
-    records of their own; a query on households then has no finite loss, since person records do not determine it (B-X6).
+    records of their own; a query on households then has no finite loss, since person records do not determine it.
     """
     measurements = list(measurements)
     if isinstance(space, blocks.Households) and unit != space.units[0]:
@@ -148,7 +148,7 @@ class Measurement:
 
 @define
 class TopdownNoise(Mechanism):
-    """The noise step alone: t = q(x) + W (B-T15).
+    """The noise step alone: t = q(x) + W (Bailie, Gong and Meng 2023).
 
     Args:
         measurements: the queries, each with its variance.
@@ -199,8 +199,8 @@ class TopdownNoise(Mechanism):
         return loss_of_one_unit([(m.query, m.variance) for m in self.measurements], space, self.unit)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T15: D_nor with the budget rho of the noise, in the one universe of all datasets."""
-        return (self._claim("TopDown noise step", "B-T15", Trivial(), space),)
+        """D_nor with the budget rho of the noise, in the one universe of all datasets."""
+        return (self._claim("TopDown noise step", "Bailie, Gong and Meng 2023, noise step of TopDown", Trivial(), space),)
 
     def _claim(self, label: str, source: str, multiverse: Multiverse, space: DatasetSpace) -> Claim:
         from dpspec_divergences import DNor, Hamming
@@ -261,15 +261,22 @@ class Topdown(TopdownNoise):
         return FittedLaw(fixed=self.fixed(x, space), noise=self.noise_law(x, space), mechanism=self, space=space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T13: inside the universes of its invariants, the budget of its noise step."""
-        return (self._claim("TopDown within its invariants", "B-T13", LevelSets(invariants=self.invariants), space),)
+        """Inside the universes of its invariants, the budget of its noise step."""
+        return (
+            self._claim(
+                "TopDown within its invariants",
+                "Bailie, Gong and Meng 2023, theorem on TopDown",
+                LevelSets(invariants=self.invariants),
+                space,
+            ),
+        )
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The privacy-protected microdata z; `release_both` also returns the noisy measurement file."""
         return self.release_both(table, space, source)[0]
 
     def release_both(self, table: Table, space: DatasetSpace, source: Randomness) -> tuple[Table, Table]:
-        """Both outputs: the microdata z and the noisy measurements t (B-A6)."""
+        """Both outputs: the microdata z and the noisy measurements t (Bailie, Gong and Meng 2023)."""
 
         self.check(space)
         vector, noisy, answers = measured(self, table, space, source)

@@ -2,11 +2,12 @@
 
 With (-) the multiset difference of the records of a unit u and |.| the number of records:
 
-    hamming^u(x, x')              = 1/2 |x (-) x'| when |x| = |x'|, else infinity       (B-D11)
-    symmetric-difference^u(x, x') = |x (-) x'|, without a half                           (B-D12, B-X7)
-    hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths   (B-D13)
+    hamming^u(x, x')              = 1/2 |x (-) x'| when |x| = |x'|, else infinity       (Bailie, Gong and Meng 2023)
+    symmetric-difference^u(x, x') = |x (-) x'|, without a half                           (Bailie, Gong and Meng 2023)
+    hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths
 
-Neighbour relations: which pairs of datasets are one step apart (B-D9, B-D20, B-D21).
+Neighbour relations: which pairs of datasets are one step apart
+(Bailie, Gong and Meng 2023; Lecture notes 2025; Dwork, McSherry, Nissim and Smith 2006, Definition 1).
 """
 
 from __future__ import annotations
@@ -90,11 +91,11 @@ class Counting(InputDivergence, ABC):
 
 @define
 class Hamming(Counting):
-    """Unordered Hamming distance: half the multiset difference, between datasets of equal size only (B-D11).
+    """Unordered Hamming distance: half the multiset difference, between datasets of equal size only (Bailie, Gong and Meng 2023).
 
     d(x, x') = 1/2 |x (-) x'| if |x| = |x'|, else infinity: the least number of records to replace.
     It is a metric on the multisets of records of the unit; datasets that differ only in what these records do not
-    show (their order, or vacant households when the unit is a person) are at distance 0 (B-S8).
+    show (their order, or vacant households when the unit is a person) are at distance 0.
 
     Args:
         unit: what one record is, such as person or household.
@@ -119,7 +120,7 @@ class Hamming(Counting):
         if other == HammingOrdered(unit=self.unit):
             return number(1), "positions that agree cancel in the multiset difference"
         if other == SymmetricDifference(unit=self.unit) and space.fixes_size(self.unit):
-            return number(Fraction(1, 2)), f"every dataset has equally many {self.unit} records, so it is half of it (B-X7)"
+            return number(Fraction(1, 2)), f"every dataset has equally many {self.unit} records, so it is half of it"
         return self._bounded_per(other, space)
 
     def _bounded_per(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
@@ -135,7 +136,7 @@ class Hamming(Counting):
 
 @define
 class SymmetricDifference(Counting):
-    """Symmetric difference of multisets, *not* halved (B-D12, B-X7).
+    """Symmetric difference of multisets, *not* halved (Bailie, Gong and Meng 2023).
 
     d(x, x') = |x (-) x'|: the least number of records to add or remove. A metric on the multisets of records of
     the unit (see `Hamming` for datasets at distance 0).
@@ -159,7 +160,7 @@ class SymmetricDifference(Counting):
         if not isinstance(other, Counting):
             return None
         if other.unit == self.unit:
-            return number(2), "a replaced record is one removed and one added (B-X7)"
+            return number(2), "a replaced record is one removed and one added"
         most = space.most_changed(self.unit, other.unit)
         if most is None:
             return None
@@ -172,7 +173,7 @@ class SymmetricDifference(Counting):
 
 @define
 class HammingOrdered(Counting):
-    """Ordered Hamming distance: the number of positions that differ (B-D13).
+    """Ordered Hamming distance: the number of positions that differ.
 
     d(x, x') = #{i : x_i != x'_i}; infinity for sequences of unequal length.
 
@@ -229,7 +230,7 @@ class CountedRelation(Relation, ABC):
 
 @define
 class ReplaceOne(CountedRelation):
-    """Bounded neighbours: equally many records, one of them replaced (B-D11).
+    """Bounded neighbours: equally many records, one of them replaced (Bailie, Gong and Meng 2023).
 
     x ~ x' when |x| = |x'| and the multisets of records differ by one removed and one added.
 
@@ -254,7 +255,7 @@ class ReplaceOne(CountedRelation):
 
 @define
 class AddRemove(CountedRelation):
-    """Unbounded neighbours: one record is added or removed (B-D12, B-D20).
+    """Unbounded neighbours: one record is added or removed (Bailie, Gong and Meng 2023; Lecture notes 2025).
 
     Args:
         unit: what one record is.
@@ -277,7 +278,7 @@ class AddRemove(CountedRelation):
 
 @define
 class DifferInOnePosition(CountedRelation):
-    """Neighbours among sequences: equal lengths, and one position differs (B-D13, B-D21).
+    """Neighbours among sequences: equal lengths, and one position differs (Dwork, McSherry, Nissim and Smith 2006, Definition 1).
 
     Args:
         unit: what one position is.

@@ -237,7 +237,7 @@ class PureToZcdp(Conversion):
     """
 
     name: ClassVar[str] = "pure-to-zcdp-simple"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.4; stated as external in K-section 6"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.4"
     source: ClassVar[str] = "mult"
     target: ClassVar[str] = "d-nor"
     formula: ClassVar[str] = "epsilon^2/2"
@@ -265,7 +265,7 @@ class _SameNumbers(Conversion):
 
 @define
 class PbdpToApproximate(_SameNumbers):
-    """(epsilon, delta)-pbdp is (epsilon, delta)-approximately private (K-T32).
+    """(epsilon, delta)-pbdp is (epsilon, delta)-approximately private.
 
     >>> from dpspec_divergences import MultDelta, Pbdp
     >>> str(PbdpToApproximate().convert(Pbdp(delta="0.1"), number(1), MultDelta(delta="0.1")))
@@ -273,7 +273,7 @@ class PbdpToApproximate(_SameNumbers):
     """
 
     name: ClassVar[str] = "pbdp-to-approximate"
-    citation: ClassVar[str] = "K-T32, K-T13"
+    citation: ClassVar[str] = "Kifer et al. 2022, Section 5.3"
     source: ClassVar[str] = "pbdp"
     target: ClassVar[str] = "mult-delta"
     sense: ClassVar[str] = "the approximate delta is below the tail of the loss, and that below the delta of pbdp"
@@ -281,7 +281,7 @@ class PbdpToApproximate(_SameNumbers):
 
 @define
 class PbdpToProbabilistic(_SameNumbers):
-    """(epsilon, delta)-pbdp bounds the tail of the loss of the output itself (K-D10).
+    """(epsilon, delta)-pbdp bounds the tail of the loss of the output itself (Kifer et al. 2022, Definition 5.2).
 
     >>> from dpspec_divergences import Pbdp
     >>> str(PbdpToProbabilistic().convert(Pbdp(delta="0.1"), number(1), LossTail(delta="0.1")))
@@ -289,7 +289,7 @@ class PbdpToProbabilistic(_SameNumbers):
     """
 
     name: ClassVar[str] = "pbdp-to-probabilistic"
-    citation: ClassVar[str] = "K-D10, K-T32"
+    citation: ClassVar[str] = "Kifer et al. 2022, Definition 5.2"
     source: ClassVar[str] = "pbdp"
     target: ClassVar[str] = "probabilistic"
     tight: ClassVar[bool] = True
@@ -301,7 +301,7 @@ class PbdpToProbabilistic(_SameNumbers):
 
 @define
 class ProbabilisticToApproximate(_SameNumbers):
-    """(epsilon, delta)-probabilistic privacy is approximate privacy; the converse is false for delta > 0 (Z-T23).
+    """(epsilon, delta)-probabilistic privacy is approximate privacy; the converse is false for delta > 0 (Kazan 2025).
 
     >>> from dpspec_divergences import MultDelta
     >>> str(ProbabilisticToApproximate().convert(LossTail(delta="0.1"), number(1), MultDelta(delta="0.1")))
@@ -309,7 +309,7 @@ class ProbabilisticToApproximate(_SameNumbers):
     """
 
     name: ClassVar[str] = "probabilistic-to-approximate"
-    citation: ClassVar[str] = "Z-T23, K-T32"
+    citation: ClassVar[str] = "Kazan 2025, Theorem 23"
     source: ClassVar[str] = "probabilistic"
     target: ClassVar[str] = "mult-delta"
     tight: ClassVar[bool] = True
@@ -331,7 +331,7 @@ class ApproximateToProbabilistic(Conversion):
     """
 
     name: ClassVar[str] = "approximate-to-probabilistic"
-    citation: ClassVar[str] = "Z-T35; Zhao et al. 2019"
+    citation: ClassVar[str] = "Kazan 2025, Theorem 35; Zhao et al. 2019"
     source: ClassVar[str] = "mult-delta"
     target: ClassVar[str] = "probabilistic"
     formula: ClassVar[str] = "ln((delta' e^epsilon + delta)/(delta' - delta)), on one side epsilon + ln(delta'/(delta' - delta))"

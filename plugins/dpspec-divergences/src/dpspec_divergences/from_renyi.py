@@ -1,7 +1,7 @@
 """Conversions from concentrated privacy (zCDP) to other standards.
 
 Every rho-concentrated mechanism satisfies what these say. A Gaussian one satisfies more, but that it is Gaussian does not follow
-from rho: from concentrated privacy alone no Gaussian trade-off function follows (K-S21); see `known`.
+from rho: from concentrated privacy alone no Gaussian trade-off function follows; see `known`.
 
 Conversions from Renyi privacy of one order: each is one step of the paths that start from concentrated privacy.
 """
@@ -39,9 +39,10 @@ def simple(rho: Number, delta: Fraction) -> Bracket | None:
 
 @define
 class ZcdpToApproximate(Conversion):
-    """epsilon = rho + 2 sqrt(rho ln(1/delta)): the formula by which the Census Bureau's budgets are most often quoted (B-X5).
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)): the formula by which the Census Bureau's budgets are most often quoted.
 
-    From the tail of the privacy loss, P(L > epsilon) <= e^(-(epsilon - rho)^2 / (4 rho)) (K-T13), which is above delta.
+    From the tail of the privacy loss, P(L > epsilon) <= e^(-(epsilon - rho)^2 / (4 rho)) (Kifer et al. 2022, Section 5.3), which
+    is above delta.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
@@ -50,7 +51,7 @@ class ZcdpToApproximate(Conversion):
     """
 
     name: ClassVar[str] = "zcdp-to-approximate"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.3; K-T13, Z-section 2.5"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.3; Kifer et al. 2022, Section 5.3; Kazan 2025, Theorem 1"
     source: ClassVar[str] = "d-nor"
     target: ClassVar[str] = "mult-delta"
     formula: ClassVar[str] = "rho + 2 sqrt(rho ln(1/delta))"
@@ -64,7 +65,7 @@ class ZcdpToApproximate(Conversion):
 
 @define
 class ZcdpToPbdp(ZcdpToApproximate):
-    """epsilon = rho + 2 sqrt(rho ln(1/delta)), for every post-processing of the output (K-T13).
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)), for every post-processing of the output (Kifer et al. 2022, Section 5.3).
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
@@ -73,7 +74,7 @@ class ZcdpToPbdp(ZcdpToApproximate):
     """
 
     name: ClassVar[str] = "zcdp-to-pbdp"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; K-T13"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; Kifer et al. 2022, Section 5.3"
     target: ClassVar[str] = "pbdp"
     sense: ClassVar[str] = "a Chernoff bound on the tail of the loss, kept by post-processing"
 
@@ -84,7 +85,7 @@ class ZcdpToPbdp(ZcdpToApproximate):
 
 @define
 class ZcdpToProbabilistic(ZcdpToApproximate):
-    """epsilon = rho + 2 sqrt(rho ln(1/delta)) for the raw tail of the privacy loss (K-T13).
+    """epsilon = rho + 2 sqrt(rho ln(1/delta)) for the raw tail of the privacy loss (Kifer et al. 2022, Section 5.3).
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
@@ -94,7 +95,7 @@ class ZcdpToProbabilistic(ZcdpToApproximate):
     """
 
     name: ClassVar[str] = "zcdp-to-probabilistic"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; K-T13"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Lemma 3.5; Kifer et al. 2022, Section 5.3"
     target: ClassVar[str] = "probabilistic"
     sense: ClassVar[str] = "a Chernoff bound on the tail of the loss"
 
@@ -180,7 +181,7 @@ class ZcdpToApproximateCks(ZcdpToApproximate):
 
 @define
 class ZcdpToRenyi(Conversion):
-    """gamma = alpha rho, for every order alpha > 1: the definition (K-D17).
+    """gamma = alpha rho, for every order alpha > 1: the definition (Kifer et al. 2022, Definition 5.13).
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
@@ -189,7 +190,7 @@ class ZcdpToRenyi(Conversion):
     """
 
     name: ClassVar[str] = "zcdp-to-renyi"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Definition 1.1; K-D17, K-T14"
+    citation: ClassVar[str] = f"{BUN_STEINKE}, Definition 1.1; Kifer et al. 2022, Definition 5.13"
     source: ClassVar[str] = "d-nor"
     target: ClassVar[str] = "renyi"
     formula: ClassVar[str] = "alpha rho"
@@ -223,7 +224,7 @@ def _order(source: OutputDivergence) -> Fraction:
 
 @define
 class RenyiToApproximate(Conversion):
-    """epsilon = gamma + ln(1/delta)/(alpha - 1): Markov's inequality for e^((alpha - 1) L) (K-T13).
+    """epsilon = gamma + ln(1/delta)/(alpha - 1): Markov's inequality for e^((alpha - 1) L) (Kifer et al. 2022, Section 5.3).
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import MultDelta
@@ -232,7 +233,7 @@ class RenyiToApproximate(Conversion):
     """
 
     name: ClassVar[str] = "renyi-to-approximate"
-    citation: ClassVar[str] = f"{MIRONOV}, Proposition 3; K-T13"
+    citation: ClassVar[str] = f"{MIRONOV}, Proposition 3; Kifer et al. 2022, Section 5.3"
     source: ClassVar[str] = "renyi"
     target: ClassVar[str] = "mult-delta"
     formula: ClassVar[str] = "gamma + ln(1/delta)/(alpha - 1)"
@@ -247,7 +248,7 @@ class RenyiToApproximate(Conversion):
 
 @define
 class RenyiToPbdp(RenyiToApproximate):
-    """epsilon = gamma + ln(1/delta)/(alpha - 1), for every post-processing of the output (K-T13).
+    """epsilon = gamma + ln(1/delta)/(alpha - 1), for every post-processing of the output (Kifer et al. 2022, Section 5.3).
 
     >>> from dpspec.plugin import number
     >>> RenyiToPbdp().convert(Renyi(order=2), number("5.26"), Pbdp(delta="8.73865e-3")).upper.decimal()
@@ -255,7 +256,7 @@ class RenyiToPbdp(RenyiToApproximate):
     """
 
     name: ClassVar[str] = "renyi-to-pbdp"
-    citation: ClassVar[str] = "K-T13"
+    citation: ClassVar[str] = "Kifer et al. 2022, Section 5.3"
     target: ClassVar[str] = "pbdp"
     sense: ClassVar[str] = "Markov's inequality, kept by post-processing"
 
@@ -266,7 +267,7 @@ class RenyiToPbdp(RenyiToApproximate):
 
 @define
 class RenyiToProbabilistic(RenyiToApproximate):
-    """epsilon = gamma + ln(1/delta)/(alpha - 1) for the raw tail of the privacy loss (K-T13).
+    """epsilon = gamma + ln(1/delta)/(alpha - 1) for the raw tail of the privacy loss (Kifer et al. 2022, Section 5.3).
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences.losses import LossTail
@@ -275,7 +276,7 @@ class RenyiToProbabilistic(RenyiToApproximate):
     """
 
     name: ClassVar[str] = "renyi-to-probabilistic"
-    citation: ClassVar[str] = "K-T13"
+    citation: ClassVar[str] = "Kifer et al. 2022, Section 5.3"
     target: ClassVar[str] = "probabilistic"
     sense: ClassVar[str] = "Markov's inequality for the tail of the loss"
 

@@ -1,7 +1,8 @@
 """Output divergences of the privacy loss L = ln(dP/dQ), outcome drawn from P: its tail, and the tail that post-processing keeps.
 
-Of the two only the second, `pbdp`, is registered as a block: the raw tail grows under post-processing (K-T9), so that no
-specification should be written with it. It is here because the literature states guarantees with it, and converts from them.
+Of the two only the second, `pbdp`, is registered as a block: the raw tail grows under post-processing (Kifer et
+al. 2022, Example 4.9), so that no specification should be written with it. It is here because the literature states guarantees
+with it, and converts from them.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ GUARD = 32
 @define
 class Pbdp(Named):
     """Probabilistically bounded privacy: the least epsilon whose loss is exceeded with probability delta at most, however the
-    output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4; K-D10 to K-D12).
+    output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4).
 
     d(P, Q) = ln(delta / a), where a is the least level at which a test of P against Q has the power delta,
-    a = T(P, Q)^-1(1 - delta); the larger of the two orders (K-T11). It says: an event that has probability e^-epsilon delta at
-    most under one law has probability delta at most under the other. The numbers for all delta together are the trade-off
-    function; one alone is not convex (K-T8): mixing two mechanisms may break it. No metric; its budget is epsilon.
+    a = T(P, Q)^-1(1 - delta); the larger of the two orders (Kifer et al. 2022, Section 5.2). It says: an event that has
+    probability e^-epsilon delta at most under one law has probability delta at most under the other. The numbers for all delta
+    together are the trade-off function; one alone is not convex (Kifer et al. 2022, Example 5.6): mixing two mechanisms may break
+    it. No metric; its budget is epsilon.
 
     Args:
         delta: the probability, in (0, 1].
@@ -77,7 +79,7 @@ class Pbdp(Named):
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
         if isinstance(other, MultDelta) and other.delta >= self.delta:
-            return number(1), "pbdp implies approximate privacy with the same two numbers (K-T32)"
+            return number(1), "pbdp implies approximate privacy with the same two numbers"
         return None
 
     def __str__(self) -> str:
@@ -85,7 +87,7 @@ class Pbdp(Named):
 
 
 def _gaussian(rho: Bracket, delta: Fraction, precision: int) -> Bracket:
-    """ln delta - ln Phi(Phi^-1(delta) - mu), mu = sqrt(2 rho) (K-T12)."""
+    """ln delta - ln Phi(Phi^-1(delta) - mu), mu = sqrt(2 rho) (Kifer et al. 2022, Example 5.10)."""
     if delta == 1:
         return laws.NOTHING  # the power 1 is reached at level 1 only
     with ctx.workprec(precision + GUARD + delta.denominator.bit_length()):
@@ -97,7 +99,7 @@ def _gaussian(rho: Bracket, delta: Fraction, precision: int) -> Bracket:
 
 
 def pbdp_delta(pair: laws.Dichotomy, epsilon: exact.NumberLike, *, precision: int = 64) -> Bracket:
-    """The least delta at which the pair has `pbdp` at most epsilon, for laws with finitely many rational atoms (K-A5).
+    """The least delta at which the pair has `pbdp` at most epsilon, for laws with finitely many rational atoms.
 
     The largest power that is above e^epsilon times its level, in either order: where the curve meets the ray, or 0.
 
@@ -130,9 +132,10 @@ def _log_ratio(level: Fraction, power: Fraction) -> Number:
 class LossTail(Named):
     """The tail of the privacy loss, "probabilistic differential privacy": the least epsilon with P(L > epsilon) <= delta.
 
-    One side as in K-D9, or both, P(|L| > epsilon) <= delta, as in Z-D10; the larger of the two orders. It is not registered as a
-    block: post-processing can raise it (K-T9), so that it is no promise about what is published. `pbdp` is the least number
-    above it that post-processing keeps, and `mult-delta` at the same delta lies below it (K-T32, Z-T23).
+    One side (Kifer et al. 2022, Section 5.2), or both, P(|L| > epsilon) <= delta (Kazan 2025, Definition 10); the larger of the
+    two orders. It is not registered as a
+    block: post-processing can raise it (Kifer et al. 2022, Example 4.9), so that it is no promise about what is published. `pbdp`
+    is the least number above it that post-processing keeps, and `mult-delta` at the same delta lies below it (Kazan 2025).
 
     Args:
         delta: the probability, in [0, 1).

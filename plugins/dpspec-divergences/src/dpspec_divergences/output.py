@@ -106,7 +106,8 @@ _LARGEST = 40
 
 
 def geometric(bound: Number) -> laws.Answers:
-    """Two-sided geometric noise of decay epsilon: its log-ratio is epsilon for each step, everywhere (B-D15)."""
+    """Two-sided geometric noise of decay epsilon: its log-ratio is epsilon for each step, everywhere
+    (Dwork, McSherry, Nissim and Smith 2006, Definition 1)."""
     law = partial(laws.TwoSidedGeometricLaw, decay=bound)
     return laws.Answers(law=law, words=f"plus two-sided geometric noise of decay {bound}")
 
@@ -129,7 +130,8 @@ def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[laws.Answers]
 
 
 def discrete_gaussian(bound: Number) -> laws.Answers:
-    """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others (B-D18)."""
+    """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others
+    (Bun and Steinke 2016, Definition 1.1)."""
     square = bound.squared() if bound.is_rational or bound.root == 2 else None
     rate = square.as_fraction() if square is not None and square.is_rational else exact.dyadic((bound.enclose(64) ** 2).lower())
     variance = 1 / (2 * rate)
@@ -138,7 +140,7 @@ def discrete_gaussian(bound: Number) -> laws.Answers:
 
 
 def linear_coin(bound: Number) -> laws.Answers:
-    """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1 (B-D19)."""
+    """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1."""
     rate = bound.as_fraction() if bound.is_rational else exact.dyadic(bound.enclose(64).lower())
 
     def law(i: int) -> FiniteLaw:
@@ -202,7 +204,7 @@ class Named(OutputDivergence):
 
 @define
 class Mult(Named):
-    """Multiplicative distance, the standard of pure differential privacy (B-D15).
+    """Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim and Smith 2006, Definition 1).
 
     d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
 
@@ -238,19 +240,19 @@ class Mult(Named):
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
-            return number(1), "mult-delta at delta = 0 is mult (B-D16)"
+            return number(1), "mult-delta at delta = 0 is mult (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006)"
         return None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
-        return blocks.added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K-section 6")
+        return blocks.added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14")
 
 
 @define
 class MultDelta(Named):
-    """Approximate differential privacy: the least epsilon at a fixed delta (B-D16).
+    """Approximate differential privacy: the least epsilon at a fixed delta (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006).
 
     d(P, Q) = sup over S of max{ ln([P(S) - delta]+ / Q(S)), ln([Q(S) - delta]+ / P(S)), 0 }, which is at most epsilon
-    exactly when P(S) <= e^epsilon Q(S) + delta and conversely. No metric (B-S3); its budget is epsilon.
+    exactly when P(S) <= e^epsilon Q(S) + delta and conversely. No metric; its budget is epsilon.
 
     Args:
         delta: the slack in probability, in [0, 1); part of the name of the divergence.
@@ -299,7 +301,7 @@ class MultDelta(Named):
             divergence=MultDelta(delta=delta),
             value=blocks.total(value for _, value in parts),
             rule="epsilon adds and delta adds",
-            citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
+            citation="Dwork and Roth 2014, Theorem 3.16",
         )
 
     def __str__(self) -> str:
@@ -308,10 +310,10 @@ class MultDelta(Named):
 
 @define
 class DNor(Named):
-    """Normalised Renyi metric, the standard of zero-concentrated privacy (B-D18).
+    """Normalised Renyi metric, the standard of zero-concentrated privacy (Bun and Steinke 2016, Definition 1.1).
 
     d(P, Q) = sup over alpha > 1 of sqrt(max(D_alpha(P||Q), D_alpha(Q||P)) / alpha). A budget is written as rho, and
-    rho-zCDP says d <= sqrt(rho): the Lipschitz constant of the budget rho is its square root (B-X1).
+    rho-zCDP says d <= sqrt(rho): the Lipschitz constant of the budget rho is its square root.
 
     It is a metric. For w > alpha - 1 and t = (alpha - 1)/w, Hoelder's inequality gives
     D_alpha(P||Q) <= (alpha w / (alpha - 1)) a + (alpha w / (w + 1 - alpha)) b = alpha (a/t + b/(1 - t))
@@ -355,15 +357,15 @@ class DNor(Named):
         return None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
-        return blocks.added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K-section 6")
+        return blocks.added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7")
 
 
 @define
 class Renyi(Named):
-    """Renyi divergence of one order, the larger of the two directions (B-D17).
+    """Renyi divergence of one order, the larger of the two directions (Mironov 2017, Definition 3).
 
     d(P, Q) = max(D_alpha(P||Q), D_alpha(Q||P)) with D_alpha(P||Q) = ln(sum p^alpha q^(1-alpha)) / (alpha - 1).
-    No metric (B-S3); its budget is epsilon at that order.
+    No metric; its budget is epsilon at that order.
 
     Args:
         order: alpha > 1.
@@ -400,7 +402,7 @@ class Renyi(Named):
         return None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
-        return blocks.added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K-section 6")
+        return blocks.added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1")
 
     def __str__(self) -> str:
         return f"{self.name} (order = {self.order})"
@@ -408,10 +410,10 @@ class Renyi(Named):
 
 @define
 class TotalVariation(Named):
-    """Total variation distance (B-D19).
+    """Total variation distance.
 
     d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
-    distance and releasing the data themselves has a finite constant (B-S12). Its budget is the `distance`.
+    distance and releasing the data themselves has a finite constant. Its budget is the `distance`.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> str(TotalVariation().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
@@ -446,7 +448,7 @@ class TotalVariation(Named):
         return None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
-        return blocks.added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn (B-D19)")
+        return blocks.added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn")
 
 
 def is_pure(divergence: OutputDivergence) -> bool:

@@ -41,10 +41,10 @@ LISTED = 2000
 
 @define
 class Neighbour(Minorised):
-    """0 for equal datasets, 1 for neighbours, infinity otherwise (B-D9).
+    """0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
 
     It is no metric: nothing is asked of pairs that are not neighbours, and in a universe without neighbour pairs
-    nothing is asked at all (B-S2).
+    nothing is asked at all.
 
     Args:
         relation: which datasets are neighbours (in one order or the other).
@@ -92,9 +92,9 @@ class Neighbour(Minorised):
 
 @define
 class Path(Minorised):
-    """The length of a shortest path between two datasets, each step between neighbours (B-D10).
+    """The length of a shortest path between two datasets, each step between neighbours (Bailie, Gong and Meng 2023).
 
-    The path runs through X, not through one universe (B-S1); infinity when there is none. Where the space holds
+    The path runs through X, not through one universe; infinity when there is none. Where the space holds
     *all* datasets of its kind the distance has a closed form (`closed_form`), otherwise the datasets are listed and
     searched breadth first.
 
@@ -167,7 +167,7 @@ class Path(Minorised):
 
 @attrs.frozen(kw_only=True)
 class UserMetric(InputDivergence):
-    """Any input divergence given in Python, real-valued if need be (d-privacy, B-D30).
+    """Any input divergence given in Python, real-valued if need be (d-privacy).
 
     Nothing is taken on trust: it counts neither as symmetric nor as a metric, so every pair is checked both ways.
 

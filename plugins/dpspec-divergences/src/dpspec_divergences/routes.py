@@ -62,7 +62,7 @@ def _log1p_scaled(fraction: Fraction, size: arb) -> Bracket:
 
 @define
 class DNorBudget(Route):
-    """The Lipschitz constant that rho stands for under d-nor: sqrt(rho) (B-X1, B-O16).
+    """The Lipschitz constant that rho stands for under d-nor: sqrt(rho).
 
     Args:
         rho: the concentrated budget; without it the specification's.
@@ -83,7 +83,7 @@ class DNorBudget(Route):
 
 @define
 class Sum(Route):
-    """The sum of printed numbers, as rho adds over files (B-O17; epsilon does not, B-X5).
+    """The sum of printed numbers, as rho adds over files (epsilon does not; Bailie, Gong and Meng 2023).
 
     Args:
         numbers: the summands.
@@ -107,7 +107,7 @@ class Sum(Route):
 
 @define
 class Ratio(Route):
-    """The quotient of two printed numbers, such as a constant before and after a change of unit (B-X7).
+    """The quotient of two printed numbers, such as a constant before and after a change of unit.
 
     Args:
         numerator, denominator: the numbers.
@@ -132,9 +132,9 @@ class Ratio(Route):
 
 @define
 class Amplification(Route):
-    """Amplification by secret sampling: ln(1 + fraction (e^epsilon - 1)) (B-T21, B-O29).
+    """Amplification by secret sampling: ln(1 + fraction (e^epsilon - 1)) (Bailie et al. 2024).
 
-    It holds for the outsider only: who knows that a record was sampled faces epsilon itself (B-S17).
+    It holds for the outsider only: who knows that a record was sampled faces epsilon itself.
 
     Args:
         fraction: the share of records that is sampled.
@@ -165,7 +165,7 @@ class Amplification(Route):
 
 @define
 class LaplaceUnionBound(Route):
-    """The error that all k Laplace answers keep with probability 1 - delta: ln(k/delta) sensitivity/epsilon (B-T18, B-O31).
+    """The error that all k Laplace answers keep with probability 1 - delta: ln(k/delta) sensitivity/epsilon (Lecture notes 2025).
 
     Args:
         count: k, the number of answers.
@@ -203,7 +203,7 @@ class LaplaceUnionBound(Route):
 
 @define
 class ZcdpToApproximateRoute(Route):
-    """From concentrated to approximate privacy: epsilon = rho + 2 sqrt(rho ln(1/delta)) (B-X5, B-O13).
+    """From concentrated to approximate privacy: epsilon = rho + 2 sqrt(rho ln(1/delta)).
 
     Args:
         delta: the slack in probability.
@@ -275,7 +275,7 @@ class ZcdpToApproximateBunSteinkeRoute(ZcdpToApproximateCksRoute):
 
 @define
 class ApproximateToZcdp(Route):
-    """The rho whose `zcdp-to-approximate` is epsilon: (epsilon / (sqrt(L + epsilon) + sqrt(L)))^2, L = ln(1/delta) (B-O15).
+    """The rho whose `zcdp-to-approximate` is epsilon: (epsilon / (sqrt(L + epsilon) + sqrt(L)))^2, L = ln(1/delta).
 
     It inverts a formula. It does not say that a mechanism with (epsilon, delta) is rho-concentrated.
 
@@ -340,7 +340,7 @@ class ApproximateForProbabilistic(Route):
 
     epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta') inverts `approximate-to-probabilistic`: a mechanism with this
     epsilon at delta keeps every loss, gains too, within epsilon' with probability 1 - delta' (the last row of the table in
-    Z-section 2.5).
+    Theorem 1).
 
     Args:
         delta: the approximate slack.

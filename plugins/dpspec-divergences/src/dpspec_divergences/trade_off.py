@@ -1,6 +1,6 @@
 """Output divergences of trade-off functions: hockey stick, Gaussian privacy, and steps of a given curve.
 
-Trade-off functions from lists of points: many (epsilon, delta) of one mechanism say more than any of them alone (K-S10).
+Trade-off functions from lists of points: many (epsilon, delta) of one mechanism say more than any of them alone.
 
 Both functions round to the safe side: the curve is nowhere above the largest one that the points imply.
 """
@@ -107,7 +107,7 @@ class HockeyStick(Named):
             divergence=HockeyStick(epsilon=blocks.total(stick.epsilon for stick in sticks)),
             value=blocks.total(value for _, value in parts),
             rule="epsilon adds and delta adds",
-            citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
+            citation="Dwork and Roth 2014, Theorem 3.16",
         )
 
     def __str__(self) -> str:
@@ -331,7 +331,7 @@ ErrorPoint = tuple[exact.NumberLike, exact.NumberLike]
 
 
 def curve_of_approximate(points: Iterable[ErrorPoint]) -> laws.TradeOff:
-    """f = the pointwise largest max(0, 1 - delta - e^epsilon x, e^-epsilon (1 - delta - x)) over the points (K-section 6, K-T18).
+    """f = the pointwise largest max(0, 1 - delta - e^epsilon x, e^-epsilon (1 - delta - x)) over the points (Kifer et al. 2022).
 
     Exact when the points are the whole curve of the mechanism; for finitely many of them the largest that they imply.
 
@@ -356,7 +356,8 @@ def curve_of_approximate(points: Iterable[ErrorPoint]) -> laws.TradeOff:
 
 
 def curve_of_pbdp(points: Iterable[ErrorPoint]) -> laws.TradeOff:
-    """The largest convex curve below what the points say: at level delta e^-epsilon the error is at least 1 - delta (K-T11).
+    """The largest convex curve below what the points say: at level delta e^-epsilon the error is at least 1 - delta
+    (Kifer et al. 2022, Section 5.2).
 
     For the whole curve of a mechanism f(delta e^-epsilon(delta)) = 1 - delta; finitely many points leave steps between them.
 

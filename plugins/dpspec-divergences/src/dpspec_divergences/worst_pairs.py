@@ -199,23 +199,31 @@ def _stated(target: OutputDivergence, constant: Number) -> Number:
 
 
 _ATTAINED = {
-    "pure": ("mult", "randomised response", "Kairouz, Oh and Viswanath 2015, Theorem 2.4; K-T17"),
+    "pure": ("mult", "randomised response", "Kairouz, Oh and Viswanath 2015, Theorem 2.4; Kifer et al. 2022, Theorem 6.1"),
     "approximate": (
         "mult-delta",
         "randomised response that gives everything away with probability delta",
-        "Kairouz, Oh and Viswanath 2015, Theorem 2.4; K-T18",
+        "Kairouz, Oh and Viswanath 2015, Theorem 2.4; Kifer et al. 2022, Theorem 6.2",
     ),
     "hockey-stick": (
         "hockey-stick",
         "randomised response that gives everything away with probability delta",
-        "Kairouz, Oh and Viswanath 2015, Theorem 2.4; K-T18",
+        "Kairouz, Oh and Viswanath 2015, Theorem 2.4; Kifer et al. 2022, Theorem 6.2",
     ),
-    "total-variation": ("total-variation", "giving everything away with that probability, else nothing", "K-D34, K-T4"),
-    "curve": ("trade-off", "the pair of laws with this curve", "Dong, Roth and Su 2022, Propositions 2.2 and 2.13; K-T10, K-T11"),
+    "total-variation": (
+        "total-variation",
+        "giving everything away with that probability, else nothing",
+        "Kifer et al. 2022, Example 4.7 and Section 5.1",
+    ),
+    "curve": (
+        "trade-off",
+        "the pair of laws with this curve",
+        "Dong, Roth and Su 2022, Propositions 2.2 and 2.13; Kifer et al. 2022, Section 5.2",
+    ),
     "gaussian": (
         "gaussian-trade-off",
         "Gaussian noise",
-        "Dong, Roth and Su 2022, Corollary 2.13; Balle and Wang 2018, Theorem 8; K-T12",
+        "Dong, Roth and Su 2022, Corollary 2.13; Balle and Wang 2018, Theorem 8; Kifer et al. 2022, Example 5.10",
     ),
 }
 _NAMES = {
@@ -315,7 +323,7 @@ class ApproximateGroups(Rule):
     """
 
     name: ClassVar[str] = "approximate-groups"
-    citation: ClassVar[str] = "standard group privacy, K-section 6 (external); B-S2, B-S3"
+    citation: ClassVar[str] = "group privacy along paths of neighbours, a standard argument"
     hypotheses: ClassVar[Mapping[str, str]] = {
         "steps": "new neighbours are at most k old steps apart",
         "paths inside": "the path runs inside the universe, here the whole space",
@@ -383,7 +391,7 @@ _LARGEST = 600
 class ZcdpToGaussian(Conversion):
     """mu = sqrt(2 rho), for Gaussian noise of the variance that rho was computed from: rho = mu^2/2, mu = sensitivity/sigma.
 
-    From concentrated privacy alone no Gaussian trade-off function follows (K-section 6, K-S21).
+    From concentrated privacy alone no Gaussian trade-off function follows.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
@@ -392,7 +400,7 @@ class ZcdpToGaussian(Conversion):
     """
 
     name: ClassVar[str] = "zcdp-to-gaussian"
-    citation: ClassVar[str] = "K-T30, K-T12, K-D33"
+    citation: ClassVar[str] = "Kifer et al. 2022, Example 5.10 and Section 6.3, footnote 15"
     source: ClassVar[str] = "d-nor"
     target: ClassVar[str] = "gaussian-trade-off"
     formula: ClassVar[str] = "sqrt(2 rho)"
@@ -412,7 +420,7 @@ class ZcdpToGaussian(Conversion):
 class DiscreteGaussianProfile(Conversion):
     """The number of one count with discrete Gaussian noise of scale sigma^2 = 1/(2 rho), against the count that is larger by 1.
 
-    One count alone: the sum of many is nearly Gaussian, and a count that moves by more than 1 is not covered (K-S21, K-S27).
+    One count alone: the sum of many is nearly Gaussian, and a count that moves by more than 1 is not covered.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
@@ -421,7 +429,7 @@ class DiscreteGaussianProfile(Conversion):
     """
 
     name: ClassVar[str] = "zcdp-to-approximate-discrete-gaussian"
-    citation: ClassVar[str] = "Canonne, Kamath and Steinke 2020, Theorem 7; K-D36, K-O58"
+    citation: ClassVar[str] = "Canonne, Kamath and Steinke 2020, Theorem 7; Kifer et al. 2022, Section 8.1"
     source: ClassVar[str] = "d-nor"
     target: ClassVar[str] = "mult-delta"
     formula: ClassVar[str] = "epsilon with delta = P(L > epsilon) - e^epsilon P(-L' > epsilon), L = (1 - 2k) rho, k of the noise"

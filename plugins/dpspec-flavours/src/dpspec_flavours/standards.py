@@ -62,7 +62,8 @@ from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 
 
 class PureDP(Flavour):
-    """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (B-D15, B-T1).
+    """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S
+    (Dwork, McSherry, Nissim and Smith 2006, Definition 1).
 
     The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
 
@@ -75,7 +76,9 @@ class PureDP(Flavour):
     name: ClassVar[str] = "pure-dp"
     title: ClassVar[str] = "Pure epsilon-differential privacy"
     citation: ClassVar[str] = "Dwork, McSherry, Nissim and Smith, TCC 2006, Definition 1"
-    reference: ClassVar[str] = "B-D30, B-T1"
+    reference: ClassVar[str] = (
+        "Bailie et al. 2024, flavours by building block; Dwork, McSherry, Nissim and Smith 2006, Definition 1"
+    )
     changes: ClassVar[tuple[str, ...]] = ()
 
     def spec(self) -> PrivacySpec:
@@ -175,7 +178,7 @@ class GaussianDP(Flavour):
     name: ClassVar[str] = "gaussian-dp"
     title: ClassVar[str] = "Gaussian differential privacy (mu-GDP)"
     citation: ClassVar[str] = "Dong, Roth and Su, J. R. Stat. Soc. B 2022"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -212,7 +215,7 @@ class FDP(Flavour):
     name: ClassVar[str] = "f-dp"
     title: ClassVar[str] = "f-differential privacy: a trade-off curve for a budget"
     citation: ClassVar[str] = "Dong, Roth and Su, J. R. Stat. Soc. B 2022"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -265,7 +268,8 @@ def _seldom_shown(chance: Fraction) -> ListedLaws:
 
 
 class ApproximateDP(Flavour):
-    """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x' (B-D16).
+    """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x'
+    (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006).
 
     >>> from dpspec import verify
     >>> flavour = ApproximateDP()
@@ -276,7 +280,9 @@ class ApproximateDP(Flavour):
     name: ClassVar[str] = "approximate-dp"
     title: ClassVar[str] = "Approximate (epsilon, delta)-differential privacy"
     citation: ClassVar[str] = "Dwork, Kenthapadi, McSherry, Mironov and Naor, EUROCRYPT 2006"
-    reference: ClassVar[str] = "B-D30, B-D16"
+    reference: ClassVar[str] = (
+        "Bailie et al. 2024, flavours by building block; Dwork, Kenthapadi, McSherry, Mironov and Naor 2006"
+    )
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -332,7 +338,7 @@ class LinearApproximateDP(ApproximateDP):
 
 
 class RenyiDP(Flavour):
-    """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (B-D17).
+    """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (Mironov 2017, Definition 4).
 
     >>> from dpspec import verify
     >>> flavour = RenyiDP()
@@ -343,7 +349,7 @@ class RenyiDP(Flavour):
     name: ClassVar[str] = "renyi-dp"
     title: ClassVar[str] = "Renyi differential privacy of order 2"
     citation: ClassVar[str] = "Mironov, CSF 2017, Definition 4"
-    reference: ClassVar[str] = "B-D30, B-D17"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Mironov 2017, Definition 3"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -387,12 +393,13 @@ class LinearRenyiDP(RenyiDP):
         return Example(
             title="Gaussian noise of variance 2 on the total",
             mechanism=Gaussian(queries=(_TOTAL,), neighbours="differ-in-one-position", variance=Fraction(2)),
-            because="D_2 = 1/2 for neighbours, below ln(7/3), but for two persons it is 2, above 2 ln(7/3) (B-S3)",
+            because="D_2 = 1/2 for neighbours, below ln(7/3), but for two persons it is 2, above 2 ln(7/3)",
         )
 
 
 class ZeroConcentratedDP(Flavour):
-    """Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all alpha > 1 (B-D18).
+    """Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all alpha > 1
+    (Bun and Steinke 2016, Definition 1.1).
 
     The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition 1.9).
 
@@ -405,7 +412,7 @@ class ZeroConcentratedDP(Flavour):
     name: ClassVar[str] = "zero-concentrated-dp"
     title: ClassVar[str] = "Zero-concentrated differential privacy (zCDP)"
     citation: ClassVar[str] = "Bun and Steinke, TCC 2016, Definition 1.1"
-    reference: ClassVar[str] = "B-D30, B-D18"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Bun and Steinke 2016, Definition 1.1"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -444,7 +451,7 @@ class FDivergencePrivacy(Flavour):
     name: ClassVar[str] = "f-divergence-privacy"
     title: ClassVar[str] = "f-divergence privacy: Kullback-Leibler, both directions"
     citation: ClassVar[str] = "Barthe and Olmedo, ICALP 2013; Barber and Duchi, 2014"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "input_divergence", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -517,7 +524,7 @@ class HockeyStickDP(Flavour):
     name: ClassVar[str] = "hockey-stick-dp"
     title: ClassVar[str] = "Hockey-stick privacy: delta at a fixed epsilon"
     citation: ClassVar[str] = "Barthe and Olmedo, ICALP 2013"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("output_divergence", "input_divergence", "budget")
 
     def spec(self) -> PrivacySpec:

@@ -63,7 +63,7 @@ class AdditiveNoise(Mechanism):
 
     Args:
         queries: the invariants whose integer answers are published.
-        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (B-D20).
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025).
         unit: the unit that is added, removed or replaced.
     """
 
@@ -110,7 +110,7 @@ class AdditiveNoise(Mechanism):
         """The claim on the trivial multiverse; none on a space without the unit.
 
         For a metric the bound for neighbours extends along paths, and is stated for all pairs; otherwise (MULT^delta)
-        it is stated for neighbours only (B-S3).
+        it is stated for neighbours only.
         """
         distance: InputDivergence
         if standard.is_metric:

@@ -43,14 +43,14 @@ class Gaussian(AdditiveNoise):
     """The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon, delta).
 
     Calibrations, s the L2 sensitivity:
-      * ``lecture``: sigma^2 = (s/epsilon)^2 ln(1/delta), as printed in B-T19. The claim printed with it is *false*, for
-        instance at epsilon = 0.5, delta = 1e-6, where the true delta is 4.16e-6 (B-X8f, B-O33);
-      * ``standard``: sigma^2 = (s/epsilon)^2 2 ln(1.25/delta) (Dwork and Roth 2014, Theorem A.1; B-O34).
+      * ``lecture``: sigma^2 = (s/epsilon)^2 ln(1/delta), as printed in the lecture notes. The claim printed with it is *false*,
+        for instance at epsilon = 0.5, delta = 1e-6, where the true delta is 4.16e-6;
+      * ``standard``: sigma^2 = (s/epsilon)^2 2 ln(1.25/delta) (Dwork and Roth 2014, Theorem A.1).
     A calibrated variance is rounded up in its 64th bit, so that it is a rational number.
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
-        sensitivity: s, the largest L2 change of all answers together between neighbours, in counts (B-D29).
+        sensitivity: s, the largest L2 change of all answers together between neighbours, in counts (Lecture notes 2025).
         calibration: the formula of the variance, with
         epsilon, delta: the claimed approximate budget; or
         variance: sigma^2 itself, in counts squared.
@@ -101,20 +101,20 @@ class Gaussian(AdditiveNoise):
         )
         if self.epsilon is None or self.delta is None or self.epsilon >= 1:
             return concentrated
-        source = "B-T19" if self.calibration == "lecture" else "Dwork and Roth 2014, Theorem A.1"
+        source = "Lecture notes 2025, Gaussian mechanism" if self.calibration == "lecture" else "Dwork and Roth 2014, Theorem A.1"
         label = f"the Gaussian mechanism ({self.calibration}) is (epsilon, delta)-DP"
         return self._claims(label, source, space, MultDelta(delta=self.delta), ("epsilon", self.epsilon)) + concentrated
 
 
 @define
 class DiscreteGaussian(AdditiveNoise):
-    """Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (B-T15).
+    """Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (Canonne, Kamath and Steinke 2020).
 
-    It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q (B-O35, B-O54).
+    It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q.
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
-        sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record (B-S16).
+        sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record.
         variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller).
 
     >>> from dpspec.plugin import LinearMap
@@ -146,8 +146,14 @@ class DiscreteGaussian(AdditiveNoise):
         return laws.DiscreteGaussianLaw(center, self.variance)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T15: rho-zCDP, stated for all pairs."""
-        return self._claims("discrete Gaussian noise is rho-zCDP", "B-T15", space, DNor(), ("rho", number(self.rho())))
+        """rho-zCDP, stated for all pairs."""
+        return self._claims(
+            "discrete Gaussian noise is rho-zCDP",
+            "Canonne, Kamath and Steinke 2020",
+            space,
+            DNor(),
+            ("rho", number(self.rho())),
+        )
 
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_gaussian, fits, inverted
@@ -170,11 +176,12 @@ def _square(value: Number, subject: str) -> Fraction:
 
 @define
 class Laplace(AdditiveNoise):
-    """The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b) (B-T17).
+    """The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b)
+    (Dwork, McSherry, Nissim and Smith 2006).
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
-        sensitivity: the largest L1 change of all answers together between neighbours, in counts (B-D29).
+        sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025).
         epsilon: the claimed pure budget.
 
     >>> from dpspec.plugin import LinearMap
@@ -194,17 +201,23 @@ class Laplace(AdditiveNoise):
         return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T17: epsilon-DP."""
-        return self._claims("the Laplace mechanism is epsilon-DP", "B-T17", space, Mult(), ("epsilon", self.epsilon))
+        """epsilon-DP."""
+        return self._claims(
+            "the Laplace mechanism is epsilon-DP",
+            "Dwork, McSherry, Nissim and Smith 2006",
+            space,
+            Mult(),
+            ("epsilon", self.epsilon),
+        )
 
 
 @define
 class Geometric(AdditiveNoise):
-    """Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity) (B-O51).
+    """Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
-        sensitivity: the largest L1 change of all answers together between neighbours, in counts (B-D29).
+        sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025).
         epsilon: the claimed pure budget, or
         ratio: r, in (0, 1); the budget is then sensitivity ln(1/r).
 
@@ -237,9 +250,11 @@ class Geometric(AdditiveNoise):
         return laws.TwoSidedGeometricLaw(center, self.decay())
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-O51: epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""
+        """epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""
         budget = ("epsilon", self.decay() * self.sensitivity)
-        return self._claims("two-sided geometric noise is epsilon-DP", "B-O51", space, Mult(), budget)
+        return self._claims(
+            "two-sided geometric noise is epsilon-DP", "Ghosh, Roughgarden and Sundararajan 2009", space, Mult(), budget
+        )
 
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_laplace, fits, inverted, two_sided_geometric

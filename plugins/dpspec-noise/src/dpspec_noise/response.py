@@ -1,4 +1,4 @@
-"""Randomised response: every person's bit is reported truthfully or flipped, independently (B-A1, B-A2)."""
+"""Randomised response: every person's bit is reported truthfully or flipped, independently (Warner 1965; Lecture notes 2025)."""
 
 from __future__ import annotations
 
@@ -66,21 +66,21 @@ class _Response(Mechanism):
         return (grammar.Kept(attributes=tuple(name for name in columns if name != "bit"), in_order=True),)
 
     def estimate(self, fraction: Fraction) -> Fraction:
-        """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (B-T3, B-N6)."""
+        """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (Bailie et al. 2024)."""
         self._check_informative()
         return (fraction + self.truth() - 1) / (2 * self.truth() - 1)
 
     def expected(self, share: Fraction) -> Fraction:
-        """The expected share of reported ones when the true share is `share`: p share + (1-p)(1-share) (B-T3)."""
+        """The expected share of reported ones when the true share is `share`: p share + (1-p)(1-share) (Bailie et al. 2024)."""
         return self.truth() * share + (1 - self.truth()) * (1 - share)
 
     def variance(self, reported: Fraction, count: int) -> Fraction:
-        """The variance of the estimate: reported (1 - reported) / (n (2p-1)^2), for n answers (B-T3)."""
+        """The variance of the estimate: reported (1 - reported) / (n (2p-1)^2), for n answers (Bailie et al. 2024)."""
         self._check_informative()
         return reported * (1 - reported) / (count * (2 * self.truth() - 1) ** 2)
 
     def variance_bound(self, count: int) -> Fraction:
-        """An upper bound for every share: 1 / (16 n (p - 1/2)^2) (B-T3)."""
+        """An upper bound for every share: 1 / (16 n (p - 1/2)^2) (Bailie et al. 2024)."""
         self._check_informative()
         return 1 / (16 * count * (self.truth() - Fraction(1, 2)) ** 2)
 
@@ -102,9 +102,9 @@ class _Response(Mechanism):
 
 @define
 class RandomisedResponse(_Response):
-    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (B-A1).
+    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (Warner 1965).
 
-    P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (B-T2, B-X12).
+    P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (Bailie et al. 2024).
 
     Args:
         keep_probability: p, in (0, 1).
@@ -124,16 +124,24 @@ class RandomisedResponse(_Response):
         return self.keep_probability
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T2: epsilon = logit(p), printed for p > 1/2; below that its absolute value (B-X12)."""
+        """epsilon = logit(p), printed for p > 1/2; below that its absolute value."""
         p = self.keep_probability
         if p > Fraction(1, 2):
-            return (self._claim("randomised response is logit(p)-DP", "B-T2", space, ln(p / (1 - p))),)
-        return (self._claim("randomised response is |logit(p)|-DP", "B-X12", space, ln((1 - p) / p)),)
+            return (
+                self._claim(
+                    "randomised response is logit(p)-DP", "Bailie et al. 2024, randomised response", space, ln(p / (1 - p))
+                ),
+            )
+        return (
+            self._claim(
+                "randomised response is |logit(p)|-DP", "Bailie et al. 2024, randomised response", space, ln((1 - p) / p)
+            ),
+        )
 
 
 @define
 class LectureRandomisedResponse(_Response):
-    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (B-A2).
+    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (Lecture notes 2025).
 
     The same law as `RandomisedResponse` with p = 3/4, and so epsilon = ln 3.
 
@@ -147,5 +155,5 @@ class LectureRandomisedResponse(_Response):
         return Fraction(1, 2) + Fraction(1, 4)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-A2: ln(3)-DP, for one answer replaced (which is what its proof does, B-X8b)."""
-        return (self._claim("lecture randomised response is ln(3)-DP", "B-A2", space, ln(3)),)
+        """ln(3)-DP, for one answer replaced (which is what its proof does)."""
+        return (self._claim("lecture randomised response is ln(3)-DP", "Lecture notes 2025, randomised response", space, ln(3)),)

@@ -1,9 +1,9 @@
-"""What k releases of one data collection spend together, by each composition theorem (Z-T25, Z-T26, Z-A19).
+"""What k releases of one data collection spend together, by each composition theorem (Kazan 2025).
 
-All of them are valid; the optimal one is never above the others at the same delta (Z-P12). Basic composition can beat the
-advanced one, so that the least of several is what should be told (Z-S39).
+All of them are valid; the optimal one is never above the others at the same delta. Basic composition can beat the
+advanced one, so that the least of several is what should be told.
 
-Composition by name, and the largest epsilon of each release for what all may spend together (Z-A19, Z-A20).
+Composition by name, and the largest epsilon of each release for what all may spend together (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Releases:
 
 
 def basic(releases: Releases) -> Bracket:
-    """k epsilon (Z-T25, 1).
+    """k epsilon (Kazan 2025, Theorem 25, part 1).
 
     >>> str(basic(Releases(times=28, epsilon="1/20")))
     '7/5'
@@ -77,10 +77,10 @@ def basic(releases: Releases) -> Bracket:
 
 
 def advanced(releases: Releases, reading: Reading = "tight") -> Bracket:
-    """k epsilon c + sqrt(2 k epsilon^2 ln(1/(delta - k delta_each))) (Z-T25, 2).
+    """k epsilon c + sqrt(2 k epsilon^2 ln(1/(delta - k delta_each))) (Kazan 2025, Theorem 25, part 2).
 
     c is e^epsilon - 1 as Dwork and others have it, and (e^epsilon - 1)/(e^epsilon + 1) in the tight reading, which alone
-    reproduces the printed results (Z-X16). Infinite where delta does not exceed the sum of the deltas.
+    reproduces the printed results. Infinite where delta does not exceed the sum of the deltas.
     """
     rest = releases.delta - releases.times * releases.delta_each
     if rest <= 0:
@@ -92,7 +92,8 @@ def advanced(releases: Releases, reading: Reading = "tight") -> Bracket:
 
 
 def optimal_delta(times: int, epsilon: Number, total: exact.NumberLike) -> Bracket:
-    """delta_0: the least delta at which k pure releases are (total, delta)-private together, exactly attained (Z-T25, 3).
+    """delta_0: the least delta at which k pure releases are (total, delta)-private together, exactly attained
+    (Kazan 2025, Theorem 25, part 3).
 
     With i of k randomised responses turned round the loss is (k - 2 i) epsilon: the hockey stick of two binomial laws.
 
@@ -124,7 +125,7 @@ def optimal(releases: Releases) -> Bracket:
 
 
 def lattice_delta(times: int, epsilon: Number, step: int) -> Bracket:
-    """delta_l of Z-T25 as printed, at the total (k - 2 l) epsilon.
+    """delta_l of Kazan 2025, Theorem 25, as printed, at the total (k - 2 l) epsilon.
 
     >>> lattice_delta(2, number("ln(3)"), 1).upper.decimal()
     '0.5'
@@ -140,7 +141,7 @@ def lattice_delta(times: int, epsilon: Number, step: int) -> Bracket:
 
 
 def lattice(releases: Releases) -> Bracket:
-    """The least (k - 2 l) epsilon with delta_l within delta: not monotone in k (Z-S38), and never below `optimal`."""
+    """The least (k - 2 l) epsilon with delta_l within delta: not monotone in k, and never below `optimal`."""
     best = 0
     for step in range(1, releases.times // 2 + 1):
         if lattice_delta(releases.times, releases.epsilon, step).upper > releases.left:
@@ -192,7 +193,7 @@ def method_of(name: str) -> Callable[[Releases], Bracket]:
 
 
 def largest_epsilon(allowed: Number, times: int, delta_each: Fraction, delta: Fraction, method: str) -> Bracket:
-    """The largest epsilon of each of k releases that are (allowed, delta)-private together (step 3 of Z-A20).
+    """The largest epsilon of each of k releases that are (allowed, delta)-private together (Kazan 2025, Example 8).
 
     >>> largest_epsilon(number(1), 10, Fraction(0), Fraction(0), "basic").lower.decimal()
     '0.1'

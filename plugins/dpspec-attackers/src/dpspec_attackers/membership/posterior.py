@@ -1,21 +1,20 @@
-"""What a bounded privacy loss says about membership, for an attacker who knows all other records (Z-T27 to Z-T32, Z-T61).
+"""What a bounded privacy loss says about membership, for an attacker who knows all other records (Kazan 2025).
 
 With prior p that the target is in the data and the loss L = ln(P_x/P_x-i) of the released outcome, the posterior is
 X = p/(p + (1 - p) e^-L). So |L| <= epsilon says
 
     p/(p + (1 - p) e^epsilon) <= X <= p/(p + (1 - p) e^-epsilon),  e^-epsilon <= X/p <= e^epsilon,  |X - p| <= tanh(epsilon/4).
 
-The law of the posterior under one mechanism, instead of a bound (Z-T27, Z-A23): from the privacy loss of a pair (P_x, P_x-i).
+The law of the posterior under one mechanism, instead of a bound (Kazan 2025): from the privacy loss of a pair (P_x, P_x-i).
 
 The outcome is drawn from the left law of the pair. With the target in the data (left = P_x) the posterior is p/(p + (1 - p)
 e^-L); with the pair turned round it is drawn without the target, and L changes its sign.
 
-How far the privacy loss goes, but for a probability `failure`, under each standard of protection (Z-T1, Z-T31, Z-T35, Z-A17,
-Z-A18).
+How far the privacy loss goes, but for a probability `failure`, under each standard of protection
+(Kazan 2025, Theorems 1, 31 and 35, Example 7).
 
 `failure` (delta' of the thesis) is the probability that a statement about the posterior does not hold. It has to be above the
-delta of approximate privacy, and may be far above it. Statements are composed and post-processed first and converted last
-(Z-S34).
+delta of approximate privacy, and may be far above it. Statements are composed and post-processed first and converted last.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def lowest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> B
 
 
 def difference_bound(loss: exact.NumberLike | Bracket) -> Bracket:
-    """B = (e^(loss/2) - 1)/(e^(loss/2) + 1) = tanh(loss/4): the largest |X - p| over all priors (Z-T30).
+    """B = (e^(loss/2) - 1)/(e^(loss/2) + 1) = tanh(loss/4): the largest |X - p| over all priors (Kazan 2025, Lemma 30).
 
     >>> str(difference_bound("2*ln(3/2)"))
     '1/5'
@@ -101,7 +100,7 @@ def difference_bound(loss: exact.NumberLike | Bracket) -> Bracket:
 
 
 def worst_priors(loss: exact.NumberLike | Bracket) -> tuple[Bracket, Bracket]:
-    """The priors of the largest rise and of the largest fall, 1/(1 + e^(loss/2)) and 1/(1 + e^(-loss/2)) (Z-T30, Z-D49).
+    """The priors of the largest rise and of the largest fall, 1/(1 + e^(loss/2)) and 1/(1 + e^(-loss/2)) (Kazan 2025).
 
     >>> [str(prior) for prior in worst_priors("ln(9)")]
     ['1/4', '3/4']
@@ -110,7 +109,7 @@ def worst_priors(loss: exact.NumberLike | Bracket) -> tuple[Bracket, Bracket]:
 
 
 def largest_change(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
-    """max(U - p, p - L): how far the posterior can be from this prior, either way (Z-D49).
+    """max(U - p, p - L): how far the posterior can be from this prior, either way (Kazan 2025, Section 5.4.4).
 
     >>> str(largest_change("1/4", "ln(9)"))
     '1/2'
@@ -122,7 +121,7 @@ def largest_change(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) ->
 
 
 def largest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
-    """max(X/p, (1 - X)/(1 - p)) at most: membership and its contrary alike (Z-D49, Z-T61).
+    """max(X/p, (1 - X)/(1 - p)) at most: membership and its contrary alike (Kazan 2025, Section 5.4.4).
 
     >>> str(largest_ratio("1/4", "ln(9)"))
     '3'
@@ -131,7 +130,7 @@ def largest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> 
 
 
 def loss_of_difference(difference: exact.NumberLike) -> Bracket:
-    """2 ln((1 + b)/(1 - b)): the loss up to which |X - p| <= b for all priors (Z-T34 inverted)."""
+    """2 ln((1 + b)/(1 - b)): the loss up to which |X - p| <= b for all priors (Kazan 2025, Corollary 34, inverted)."""
     b = exact.rational(difference, "difference")
     if not 0 < b < 1:
         raise ParameterError(
@@ -141,7 +140,8 @@ def loss_of_difference(difference: exact.NumberLike) -> Bracket:
 
 
 def loss_of_posterior(posterior: exact.NumberLike, prior: exact.NumberLike) -> Bracket:
-    """logit(posterior) - logit(prior): the loss up to which this prior stays at most at that posterior (Z-T32 inverted)."""
+    """logit(posterior) - logit(prior): the loss up to which this prior stays at most at that posterior (Kazan 2025, Corollary
+    32, inverted)."""
     u, p = exact.rational(posterior, "posterior"), prior_of(prior)
     if not p < u < 1:
         rule = f"must lie between the prior {p} and 1"
@@ -150,7 +150,7 @@ def loss_of_posterior(posterior: exact.NumberLike, prior: exact.NumberLike) -> B
 
 
 def loss_of_ratio(ratio: exact.NumberLike) -> Bracket:
-    """ln(ratio): the loss up to which 1/ratio <= X/p <= ratio for all priors (Z-T33)."""
+    """ln(ratio): the loss up to which 1/ratio <= X/p <= ratio for all priors (Kazan 2025, Corollary 33)."""
     value = exact.rational(ratio, "ratio")
     if value <= 1:
         raise ParameterError("ratio", "must be above 1: some outcome always raises the belief", value=str(ratio))
@@ -217,7 +217,7 @@ def posterior_cdf(pair: laws.Dichotomy, prior: exact.NumberLike, posterior: exac
 
 
 def two_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
-    """The least e with P(|L| > e) <= failure, the outcome drawn from the left law (Z-D10)."""
+    """The least e with P(|L| > e) <= failure, the outcome drawn from the left law (Kazan 2025, Definition 10)."""
     if pair.is_identical:
         return Bracket.exactly(0)
     atoms = pair.exact_atoms()
@@ -272,7 +272,7 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def loss_of_approximate(epsilon: exact.NumberLike | Bracket, delta: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
-    """epsilon' = ln(delta' e^epsilon + delta) - ln(delta' - delta) (Z-T35); at delta = 0 it is epsilon, without failure.
+    """epsilon' = ln(delta' e^epsilon + delta) - ln(delta' - delta) (Kazan 2025); at delta = 0 it is epsilon, without failure.
 
     Raises:
         FailureProbabilityError: unless delta < failure <= 1 (or delta = 0).
@@ -290,7 +290,7 @@ def loss_of_approximate(epsilon: exact.NumberLike | Bracket, delta: exact.Number
 
 def approximate_of_loss(loss: exact.NumberLike | Bracket, delta: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta'): the budget under which the loss stays so far (inverse of
-    Z-T35).
+    Theorem 35).
 
     Raises:
         ParameterError: where not even epsilon = 0 keeps it at this delta.
@@ -312,10 +312,10 @@ def approximate_of_loss(loss: exact.NumberLike | Bracket, delta: exact.NumberLik
 
 def loss_of_difference_criterion(epsilon: exact.NumberLike | Bracket) -> Bracket:
     """epsilon~ = ln(3 e^(epsilon/2) - 1) - ln(3 - e^(epsilon/2)), the loss that |X - p| <= tanh(epsilon/4) for all p implies
-    (Z-T31).
+    (Kazan 2025, Theorem 31).
 
     Raises:
-        ParameterError: at epsilon >= 2 ln 3, where nothing follows (not said in print, Z-X18).
+        ParameterError: at epsilon >= 2 ln 3, where nothing follows (not said in print).
 
     >>> str(loss_of_difference_criterion("ln(4)"))
     'ln(5)'
@@ -327,7 +327,7 @@ def loss_of_difference_criterion(epsilon: exact.NumberLike | Bracket) -> Bracket
 
 
 def loss_of_zcdp(rho: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
-    """The least epsilon' over delta in (0, failure), by epsilon = rho + 2 sqrt(rho ln(1/delta)) and Z-T35 (Z-A18).
+    """The least epsilon' over delta in (0, failure), by epsilon = rho + 2 sqrt(rho ln(1/delta)) and Kazan 2025, Theorem 35.
 
     Any delta gives a valid number; the best is found in doubles and the number at it is enclosed.
 
@@ -340,8 +340,8 @@ def loss_of_zcdp(rho: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
 def loss_of_zcdp_tail(rho: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """The epsilon' with (1 + e^-epsilon') e^(-(epsilon' - rho)^2/(4 rho)) = failure: below `loss_of_zcdp`, and not in the thesis.
 
-    P(L > e) <= e^(-(e - rho)^2/(4 rho)) for the loss of either order (K-T13), and P(L < -e) = E_Q[e^L; L < -e] is at most e^-e
-    times that of the other order.
+    P(L > e) <= e^(-(e - rho)^2/(4 rho)) for the loss of either order (Kifer et al. 2022, Section 5.3), and P(L < -e) = E_Q[e^L; L
+    < -e] is at most e^-e times that of the other order.
 
     >>> loss_of_zcdp_tail("7/100", "1/100").upper.decimal(6)
     '1.23655'
@@ -374,7 +374,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
     """
     pure = MultDelta(delta=Fraction(0)).bounded_by(divergence)
     if pure is not None:
-        return Bracket.exactly(budget * pure[0]), "Z-T32"
+        return Bracket.exactly(budget * pure[0]), "Kazan 2025, Corollary 32"
     own: Fraction | None = getattr(divergence, "delta", None)
     if own is not None and failure <= own:
         _check(own, failure)
@@ -383,7 +383,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
             "failure", f"must be above 0 for {divergence.name}", "write one such as 1/100", value="0"
         )
     if own is not None and (at_own := MultDelta(delta=own).bounded_by(divergence)) is not None:
-        return loss_of_approximate(budget * at_own[0], own, failure), "Z-T35"
+        return loss_of_approximate(budget * at_own[0], own, failure), "Kazan 2025, Theorem 35"
     arrows = _arrows(divergence)
     if not arrows:
         rule = "is led to approximate privacy by no registered formula"
@@ -393,7 +393,9 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
         found = [value for arrow in arrows if (value := arrow.convert(divergence, budget, MultDelta(delta=delta))) is not None]
         return min(found, key=lambda value: value.upper, default=None)
 
-    return _best(approximate, failure), f"Z-T35, Z-A18, through {' or '.join(sorted({arrow.name for arrow in arrows}))}"
+    return _best(
+        approximate, failure
+    ), f"Kazan 2025, Theorem 35 and Example 7, through {' or '.join(sorted({arrow.name for arrow in arrows}))}"
 
 
 def _arrows(divergence: OutputDivergence) -> list[Conversion]:
@@ -404,7 +406,7 @@ def _arrows(divergence: OutputDivergence) -> list[Conversion]:
 
 
 def _best(approximate: Callable[[Fraction], Bracket | None], failure: Fraction) -> Bracket:
-    """The least of Z-T35 over delta = failure e^-s, by golden section on s in doubles; infinite where nothing is known."""
+    """The least of Theorem 35 over delta = failure e^-s, by golden section on s in doubles; infinite where nothing is known."""
 
     def at(s: float) -> tuple[Fraction, Bracket]:
         delta = failure * Fraction(math.exp(-s)).limit_denominator(10**12)

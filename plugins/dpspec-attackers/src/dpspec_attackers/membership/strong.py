@@ -1,6 +1,6 @@
 """Datasets with and without one record: what a specification allows about them, and which there are.
 
-The strong membership attacker: knows all other records, and asks whether one person is in the data (Z-D47 to Z-D49).
+The strong membership attacker: knows all other records, and asks whether one person is in the data (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 class StrongMembership(AttackerModel):
     """An attacker who knows every other record and what the target's record would be, and asks whether it is included.
 
-    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not (Z-S36).
+    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
     Args:
         priors: what the attacker believes before, in (0, 1).
@@ -160,7 +160,9 @@ class StrongMembership(AttackerModel):
     target: ClassVar[str] = "whether the target's record is in the data"
     observation: ClassVar[str] = "the whole release; of several, all of them on the same data"
     assumption: ClassVar[str] = "the attacker knows every other record"
-    source: ClassVar[str] = "Z-D47, Z-D48, Z-D49, Z-T27 to Z-T38, Z-T61"
+    source: ClassVar[str] = (
+        "Kazan 2025, Sections 5.3.1 and 5.4.4, Theorems 27 to 29, 31 and 35, Lemma 30, Corollaries 32 to 34 and 36 to 38"
+    )
     in_panel: ClassVar[bool] = True
 
     priors: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)] = PRIORS
@@ -185,7 +187,7 @@ class StrongMembership(AttackerModel):
             return told
         looked = inclusion_pairs(spec)
         loss = exact.largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
-        own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Z-T27, Z-A23, {looked.scope}")
+        own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Kazan 2025, Theorem 27, {looked.scope}")
         return (*told, *found.left_open(own))
 
     def _said(self, relation: Sense, loss: Bracket, theorem: str) -> tuple[RiskStatement, ...]:

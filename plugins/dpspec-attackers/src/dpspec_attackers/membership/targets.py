@@ -1,7 +1,7 @@
-"""Tolerated membership risk, and the budget of each of k releases that keeps it (Z-A20); how many releases a budget allows
-(Z-A19).
+"""Tolerated membership risk, and the budget of each of k releases that keeps it (Kazan 2025); how many releases a budget allows
+(Kazan 2025, Section 5.4.2).
 
-How many releases a budget allows before a tolerated loss is used up (Z-A19).
+How many releases a budget allows before a tolerated loss is used up (Kazan 2025, Section 5.4.2).
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from dpspec_attackers.numeric import largest_where
 from dpspec_attackers.profiles.profile import MULTIPLE, consequences
 
 KNOWS_THE_OTHERS = (
-    "the attacker knows every other record, and the target's own; only whether it is included is open (Z-D47). All releases are "
+    "the attacker knows every other record, and the target's own; only whether it is included is open (Kazan 2025, Section "
+    "5.3.1). All releases are "
     "of the same data, and neighbours are datasets with one record added or removed"
 )
 ZCDP = {"zcdp": loss_of_zcdp, "zcdp-tail": loss_of_zcdp_tail}
-"""How zCDP releases are read: through (epsilon, delta) as printed (Z-A18), or from the tail of the loss itself."""
+"""How zCDP releases are read: through (epsilon, delta) as printed (Kazan 2025), or from the tail of the loss itself."""
 
 Times = Annotated[int, Integer(1)]
 Method = Annotated[str, Text((*METHODS, *ZCDP))]
@@ -82,11 +83,11 @@ class MembershipTolerance(Tolerance):
         allowed = approximate_of_loss(self.loss(), self.delta, self.failure)
         value = largest_epsilon(allowed.lower, self.releases, self.delta_each, self.delta, self.method)
         closed = self.method == "basic" or self.releases == 1
-        theorem = "Z-T32 to Z-T34" if not self.delta else "Z-T35 to Z-T38"
+        theorem = "Kazan 2025, Corollaries 32 to 34" if not self.delta else "Kazan 2025, Theorem 35 and Corollaries 36 to 38"
         if self.releases == 1 and self.delta_each == self.delta:
             value = allowed
         elif self.releases > 1:
-            theorem += ", Z-T25"
+            theorem += ", Theorem 25"
         deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
         return self._told("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
 
@@ -98,7 +99,11 @@ class MembershipTolerance(Tolerance):
         high = Fraction(float(loss)).limit_denominator(1 << 20) + 1
         value = largest_where(lambda rho: rho == 0 or reach(number(rho), self.failure).upper <= loss, high)
         each = Bracket(lower=value.lower / self.releases, upper=value.upper / self.releases)
-        theorem = "Z-T26, Z-T24, Z-T35 with the best delta (Z-A18)" if self.method == "zcdp" else "Z-T26, K-T13"
+        theorem = (
+            "Kazan 2025, Theorems 24, 26 and 35, with the best delta (Example 7)"
+            if self.method == "zcdp"
+            else "Kazan 2025, Theorem 26; Kifer et al. 2022, Section 5.3"
+        )
         return self._told("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
 
     def _told(
@@ -120,7 +125,7 @@ class MembershipTolerance(Tolerance):
 
 @define
 class MembershipDifference(MembershipTolerance):
-    """|posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one pure release (Z-T34).
+    """|posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one pure release (Kazan 2025).
 
     >>> str(MembershipDifference(difference="1/5").recommend().value)
     '2*ln(3/2)'
@@ -128,7 +133,7 @@ class MembershipDifference(MembershipTolerance):
 
     name: ClassVar[str] = "membership-difference"
     title: ClassVar[str] = "the belief that somebody is in the data changes by at most so much, whatever it was"
-    source: ClassVar[str] = "Z-D47 to Z-D49, Z-T31, Z-T34, Z-A20"
+    source: ClassVar[str] = "Kazan 2025, Sections 5.3.1 and 5.4.4, Theorem 31, Corollary 34, Example 8"
 
     difference: Inside
 
@@ -141,7 +146,7 @@ class MembershipDifference(MembershipTolerance):
 
 @define
 class MembershipPosterior(MembershipTolerance):
-    """posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Z-T32).
+    """posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Kazan 2025, Corollary 32).
 
     >>> str(MembershipPosterior(posterior="3/4", prior="1/2").recommend().value)
     'ln(3)'
@@ -149,7 +154,7 @@ class MembershipPosterior(MembershipTolerance):
 
     name: ClassVar[str] = "membership-posterior"
     title: ClassVar[str] = "the belief that somebody is in the data stays below a bound, from one prior"
-    source: ClassVar[str] = "Z-D47, Z-T28, Z-T32, Z-A20"
+    source: ClassVar[str] = "Kazan 2025, Section 5.3.1, Theorem 28, Corollary 32, Example 8"
 
     posterior: Inside
     prior: Annotated[Fraction, Rational(0, 1)] = Fraction(1, 2)
@@ -174,7 +179,7 @@ class MembershipPosterior(MembershipTolerance):
 
 @define
 class MembershipRatio(MembershipTolerance):
-    """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Z-T33).
+    """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Kazan 2025, Corollary 33).
 
     >>> str(MembershipRatio(ratio=3).recommend().value)
     'ln(3)'
@@ -182,7 +187,7 @@ class MembershipRatio(MembershipTolerance):
 
     name: ClassVar[str] = "membership-ratio"
     title: ClassVar[str] = "the belief that somebody is in the data grows or falls at most by a factor"
-    source: ClassVar[str] = "Z-D47, Z-T29, Z-T33, Z-A20"
+    source: ClassVar[str] = "Kazan 2025, Section 5.3.1, Theorem 29, Corollary 33, Example 8"
 
     ratio: Annotated[Fraction, MULTIPLE]
 
@@ -200,7 +205,7 @@ MOST_RELEASES = 4096
 
 
 def spent_loss(releases: Releases, method: str, failure: exact.NumberLike = 0) -> Bracket:
-    """The privacy loss of k releases together, but for the probability `failure`: compose first, convert last (Z-S34).
+    """The privacy loss of k releases together, but for the probability `failure`: compose first, convert last.
 
     For the methods zcdp and zcdp-tail the budget of `releases` is rho.
 
@@ -222,7 +227,7 @@ def max_queries(
     delta: exact.NumberLike = 0,
     failure: exact.NumberLike = 0,
 ) -> int:
-    """The largest k such that 1, 2, ..., k releases keep a tolerated loss; at most 4,096 are tried (Z-A19).
+    """The largest k such that 1, 2, ..., k releases keep a tolerated loss; at most 4,096 are tried (Kazan 2025, Section 5.4.2).
 
     Args:
         tolerated: the loss, from `loss_of_posterior`, `loss_of_difference` or `loss_of_ratio`.

@@ -1,12 +1,12 @@
-"""The printed risk profiles (Z-D34) with their closed forms (Z-T10 to Z-T12, Z-T48 to Z-T52).
+"""The printed risk profiles (Kazan 2025, Sections 3.3 and 3.4) with their closed forms.
 
-Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels (Z-S15).
+Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels.
 
-Risk profiles about one attacker alone (Z-D34, Z-D35), with their closed forms.
+Risk profiles about one attacker alone (Kazan 2025, Sections 3.3, 3.4 and 3.11.1), with their closed forms.
 
 A risk profile given as a Python function.
 
-What others derive from a tolerated risk: Lee and Clifton 2011, and Wood et al. (Z-D35, Z-D36, Z-A24).
+What others derive from a tolerated risk: Lee and Clifton 2011, and Wood et al. (Kazan 2025, Section 3.11).
 
 `recommend_epsilon`, and what is drawn of profiles: curves, surfaces, tables of utility.
 """
@@ -51,7 +51,7 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 @define
 class Constant(RiskProfile):
-    """r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Z-T10).
+    """r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Kazan 2025, Theorem 10).
 
     >>> str(Constant(ratio=9).recommend().value)
     'ln(3)'
@@ -59,7 +59,7 @@ class Constant(RiskProfile):
 
     name: ClassVar[str] = "constant"
     title: ClassVar[str] = "the posterior is at most so many times the prior, for every attacker"
-    source: ClassVar[str] = "Z-D34, Z-T10"
+    source: ClassVar[str] = "Kazan 2025, Theorem 10, Sections 3.3 and 3.4"
 
     ratio: MultipleOfPrior
 
@@ -67,12 +67,12 @@ class Constant(RiskProfile):
         return self.ratio
 
     def closed_form(self) -> Closed:
-        return root(ONE, ZERO, self.ratio), (ONE, ZERO), "Z-T10"
+        return root(ONE, ZERO, self.ratio), (ONE, ZERO), "Kazan 2025, Theorem 10"
 
 
 @define
 class FixedQ(RiskProfile):
-    """r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret (Z-T12).
+    """r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret (Kazan 2025, Theorem 12).
 
     >>> [FixedQ(posterior="1/4", ratio=ratio, q=1).recommend().value.upper.decimal(3) for ratio in ("3/2", 3, 6)]
     ['0.511', '1.3', '2.04']
@@ -82,7 +82,7 @@ class FixedQ(RiskProfile):
     title: ClassVar[str] = (
         "a bounded posterior, or a bounded ratio where that allows more, for attackers with one prior q of the value"
     )
-    source: ClassVar[str] = "Z-D34, Z-T12"
+    source: ClassVar[str] = "Kazan 2025, Theorem 12, Sections 3.3 and 3.4"
 
     posterior: Posterior
     ratio: MultipleOfPrior
@@ -98,18 +98,18 @@ class FixedQ(RiskProfile):
         """Lemma 9: at q > 1/(ratio + 1) a constant ratio binds at the least p, below it at p = 1."""
         knee = self.posterior / self.ratio
         if self.q < knee:
-            return root(ONE, self.q, self.posterior / self.q), (ONE, self.q), "Z-T12"
+            return root(ONE, self.q, self.posterior / self.q), (ONE, self.q), "Kazan 2025, Theorem 12"
         if self.q <= 1 / (self.ratio + 1):
-            return root(ONE, self.q, self.ratio), (ONE, self.q), "Z-T12"
+            return root(ONE, self.q, self.ratio), (ONE, self.q), "Kazan 2025, Theorem 12"
         if self.posterior == 0:
-            return Bracket.exactly(ln(self.ratio)), (ZERO, self.q), "Z-T12 as posterior -> 0 (Z-S22)"
+            return Bracket.exactly(ln(self.ratio)), (ZERO, self.q), "Kazan 2025, Theorem 12 as posterior -> 0"
         p = knee / self.q
-        return root(p, self.q, self.ratio), (p, self.q), "Z-T12"
+        return root(p, self.q, self.ratio), (p, self.q), "Kazan 2025, Theorem 12"
 
 
 @define
 class FixedP(RiskProfile):
-    """r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample (Z-T11).
+    """r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample (Kazan 2025, Theorem 11).
 
     The trap of Theorem 11 is at p = posterior/ratio, where the printed form cancels; here it is one case of a stable root:
 
@@ -121,7 +121,7 @@ class FixedP(RiskProfile):
     title: ClassVar[str] = (
         "a bounded posterior, or a bounded ratio where that allows more, for attackers with one prior p of inclusion"
     )
-    source: ClassVar[str] = "Z-D34, Z-T11"
+    source: ClassVar[str] = "Kazan 2025, Theorem 11, Sections 3.3 and 3.4"
 
     posterior: Posterior
     ratio: MultipleOfPrior
@@ -136,14 +136,14 @@ class FixedP(RiskProfile):
     def closed_form(self) -> Closed:
         knee = self.posterior / self.ratio
         if self.p < knee:
-            return root(self.p, ONE, self.posterior / self.p), (self.p, ONE), "Z-T11"
+            return root(self.p, ONE, self.posterior / self.p), (self.p, ONE), "Kazan 2025, Theorem 11"
         q = knee / self.p
-        return root(self.p, q, self.ratio), (self.p, q), "Z-T11"
+        return root(self.p, q, self.ratio), (self.p, q), "Kazan 2025, Theorem 11"
 
 
 @define
 class TwoDimensional(RiskProfile):
-    """r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 - posterior)) (Z-T51).
+    """r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 - posterior)).
 
     >>> str(TwoDimensional(posterior="1/4", ratio=3).recommend().value)
     '1/2*ln(11/3)'
@@ -151,7 +151,7 @@ class TwoDimensional(RiskProfile):
 
     name: ClassVar[str] = "two-dimensional"
     title: ClassVar[str] = "a bounded posterior, or a bounded ratio where that allows more, for every attacker"
-    source: ClassVar[str] = "Z-D34, Z-T51"
+    source: ClassVar[str] = "Kazan 2025, Sections 3.3 and 3.4"
 
     posterior: Posterior
     ratio: MultipleOfPrior
@@ -161,12 +161,12 @@ class TwoDimensional(RiskProfile):
 
     def closed_form(self) -> Closed:
         q = self.posterior / self.ratio
-        return root(ONE, q, self.ratio), (ONE, q), "Z-T51"
+        return root(ONE, q, self.ratio), (ONE, q), "Kazan 2025, Section 3.4"
 
 
 @define
 class Box(RiskProfile):
-    """r* = ratio for priors in a box, nothing outside (Z-T48).
+    """r* = ratio for priors in a box, nothing outside (Kazan 2025, equation 3.28).
 
     >>> Box(p_low=0, p_high="7/10", q_low=0, q_high="9/10", ratio=2).recommend().value.upper.decimal(7)
     '0.4191415'
@@ -174,7 +174,7 @@ class Box(RiskProfile):
 
     name: ClassVar[str] = "box"
     title: ClassVar[str] = "the posterior is at most so many times the prior, for attackers whose priors lie in a box"
-    source: ClassVar[str] = "Z-D34, Z-T48"
+    source: ClassVar[str] = "Kazan 2025, equation 3.28, Sections 3.3 and 3.4"
 
     ratio: MultipleOfPrior
     p_low: Annotated[Fraction, Rational(0, 1)] = Fraction(0)
@@ -196,14 +196,14 @@ class Box(RiskProfile):
     def closed_form(self) -> Closed:
         """Least at the least q; there at the largest p while q <= 1/(ratio + 1), else at the least (Lemma 9)."""
         p = self.p_high if self.q_low <= 1 / (self.ratio + 1) else self.p_low
-        return root(p, self.q_low, self.ratio), (p, self.q_low), "Z-T48"
+        return root(p, self.q_low, self.ratio), (p, self.q_low), "Kazan 2025, equation 3.28"
 
 
 @define
 class Difference(RiskProfile):
-    """Posterior - prior <= difference for all priors: epsilon = ln((1 + b)/(1 - b)), at p = 1, q = (1 - b)/2 (Z-T49).
+    """Posterior - prior <= difference for all priors: epsilon = ln((1 + b)/(1 - b)), at p = 1, q = (1 - b)/2 (Kazan 2025).
 
-    On the line q = 1 alone it is twice that; see the tolerance membership-difference (Z-S2).
+    On the line q = 1 alone it is twice that; see the tolerance membership-difference.
 
     >>> str(Difference(difference="1/5").recommend().value)
     'ln(3/2)'
@@ -211,7 +211,7 @@ class Difference(RiskProfile):
 
     name: ClassVar[str] = "difference"
     title: ClassVar[str] = "the posterior is above the prior by at most so much, for every attacker"
-    source: ClassVar[str] = "Z-D34, Z-T49"
+    source: ClassVar[str] = "Kazan 2025, Sections 3.3 and 3.4, equations 3.31 and 3.32"
 
     difference: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
 
@@ -220,7 +220,7 @@ class Difference(RiskProfile):
 
     def closed_form(self) -> Closed:
         q = (1 - self.difference) / 2
-        return root(ONE, q, self.tolerated(ONE, q)), (ONE, q), "Z-T49"
+        return root(ONE, q, self.tolerated(ONE, q)), (ONE, q), "Kazan 2025, equations 3.31 and 3.32"
 
 
 # --- risk profiles about one attacker alone, with their closed forms ------------------------------
@@ -228,7 +228,7 @@ class Difference(RiskProfile):
 
 @define
 class Point(RiskProfile):
-    """r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 - ratio)) (Z-T50).
+    """r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 - ratio)) (Kazan 2025, Section 3.4).
 
     >>> str(Point(ratio="3/2").recommend().value)
     'ln(3)'
@@ -236,7 +236,7 @@ class Point(RiskProfile):
 
     name: ClassVar[str] = "point"
     title: ClassVar[str] = "the posterior is at most so many times the prior, for one attacker"
-    source: ClassVar[str] = "Z-D34, Z-T50"
+    source: ClassVar[str] = "Kazan 2025, Sections 3.3 and 3.4"
 
     ratio: MultipleOfPrior
     p: PriorChance = Fraction(1, 2)
@@ -253,12 +253,13 @@ class Point(RiskProfile):
         return self.ratio
 
     def closed_form(self) -> Closed:
-        return root(self.p, self.q, self.ratio), (self.p, self.q), "Z-T5, Z-T50"
+        return root(self.p, self.q, self.ratio), (self.p, self.q), "Kazan 2025, Theorem 5 and Section 3.4"
 
 
 @define
 class OneMissing(RiskProfile):
-    """One of n known individuals is missing from the data; who it is, is believed with probability at most `posterior` (Z-T52).
+    """One of n known individuals is missing from the data; who it is, is believed with probability at most `posterior`
+    (Kazan 2025, equation 3.40).
 
     r*(1/n, 1) = n posterior: epsilon = ln((n - 1) posterior/(1 - posterior)).
 
@@ -268,7 +269,7 @@ class OneMissing(RiskProfile):
 
     name: ClassVar[str] = "one-missing"
     title: ClassVar[str] = "one of n known individuals is missing: a bounded posterior for who it is"
-    source: ClassVar[str] = "Z-D35, Z-T52"
+    source: ClassVar[str] = "Kazan 2025, Section 3.11.1 and equation 3.40"
 
     size: Annotated[int, Integer(2)]
     posterior: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
@@ -287,7 +288,7 @@ class OneMissing(RiskProfile):
 
     def closed_form(self) -> Closed:
         p = Fraction(1, self.size)
-        return root(p, ONE, self.size * self.posterior), (p, ONE), "Z-T52"
+        return root(p, ONE, self.size * self.posterior), (p, ONE), "Kazan 2025, equation 3.40"
 
 
 # --- a risk profile given as a Python function ----------------------------------------------------
@@ -353,7 +354,7 @@ class FromFunction(RiskProfile):
 
     name: ClassVar[str] = "function"
     title: ClassVar[str] = "a tolerated ratio given by a function of the priors"
-    source: ClassVar[str] = "Z-D33, Z-T47"
+    source: ClassVar[str] = "Kazan 2025, Section 3.2.3 and equation 3.15"
 
     function: Annotated[ProfileFunction, FunctionOfPriors()]
     region: Region = attrs.field(factory=Region)
@@ -380,9 +381,9 @@ RecordType = TypeVar("RecordType")
 
 
 def lee_clifton(size: int, posterior: exact.NumberLike, change: exact.NumberLike = 1, spread: exact.NumberLike = 1) -> Bracket:
-    """(change/spread) ln((n - 1) posterior/(1 - posterior)): one of n public individuals is missing, Laplace noise (Z-D35).
+    """(change/spread) ln((n - 1) posterior/(1 - posterior)): one of n public individuals is missing, Laplace noise (Kazan 2025).
 
-    At change = spread it is what the profile `one-missing` gives from the budget alone, for any mechanism (Z-T52).
+    At change = spread it is what the profile `one-missing` gives from the budget alone, for any mechanism (Kazan 2025).
 
     Args:
         size: n, the number of individuals.
@@ -402,7 +403,7 @@ def lee_clifton(size: int, posterior: exact.NumberLike, change: exact.NumberLike
 def sensitivities(
     population: Sequence[RecordType], statistic: Callable[[tuple[RecordType, ...]], exact.NumberLike]
 ) -> tuple[Fraction, Fraction]:
-    """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
+    """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Kazan 2025, Section 3.11.1).
 
     change = max abs(T(Y1) - T(Y2)) over Y2 in Y1 in P of sizes n - 2 and n - 1; spread = the same over Y1, Y2 of size n - 1.
 
@@ -424,9 +425,10 @@ def sensitivities(
 
 
 def wood_bound(without: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
-    """a0/(a0 + e^(-2 epsilon)(1 - a0)): the largest posterior with the target in, where it is a0 with the target out (Z-D36).
+    """a0/(a0 + e^(-2 epsilon)(1 - a0)): the largest posterior with the target in, where it is a0 with the target out
+    (Kazan 2025, Section 3.11.2).
 
-    It has the shape of the bound for p = 1 here, with the prior q in the place of a0 (Z-T53).
+    It has the shape of the bound for p = 1 here, with the prior q in the place of a0 (Kazan 2025, equation 3.45).
 
     >>> wood_bound("1/100", "1/2").upper.decimal(6)
     '0.0267236'
@@ -447,9 +449,9 @@ Profile = RiskProfile | Callable[[Fraction, Fraction], object]
 
 
 def recommend_epsilon(profile: Profile) -> grammar.Recommendation:
-    """The largest pure epsilon that keeps a risk profile, given by its type or as any function (p, q) -> r* (Z-A8).
+    """The largest pure epsilon that keeps a risk profile, given by its type or as any function (p, q) -> r* (Kazan 2025).
 
-    It takes no data. Round its result down, never up (Z-S17).
+    It takes no data. Round its result down, never up.
 
     Raises:
         ProfileBelowOneError: where r* < 1.
@@ -465,7 +467,7 @@ def recommend_epsilon(profile: Profile) -> grammar.Recommendation:
 
 @attrs.frozen(kw_only=True)
 class UtilityRow:
-    """A profile, its epsilon, and what geometric noise of it does to a count (Z-A9)."""
+    """A profile, its epsilon, and what geometric noise of it does to a count (Kazan 2025, Section 3.5)."""
 
     label: str
     epsilon: Bracket
@@ -475,7 +477,7 @@ class UtilityRow:
 
 
 def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] = DISTANCES) -> tuple[UtilityRow, ...]:
-    """One row for each profile (Z-N3.1, Z-N3.5, Z-F3.2).
+    """One row for each profile (Kazan 2025, Figure 3.2, Tables 3.1 and 3.5).
 
     Args:
         profiles: by their labels.
@@ -498,7 +500,8 @@ def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] 
 def curve(
     profile: RiskProfile, places: Iterable[tuple[exact.NumberLike, exact.NumberLike]]
 ) -> tuple[tuple[Fraction, Fraction, Bracket], ...]:
-    """(p, q, epsilon(p, q)) along a line of priors, for a picture such as Z-F3.1; infinity where nothing is asked."""
+    """(p, q, epsilon(p, q)) along a line of priors, for a picture such as Kazan 2025, Figure 3.1; infinity where nothing is
+    asked."""
     points = ((exact.rational(p, "p"), exact.rational(q, "q")) for p, q in places)
     return tuple((p, q, profile.epsilon_at(p, q)) for p, q in points)
 
@@ -506,6 +509,6 @@ def curve(
 def surface(
     profile: RiskProfile, ps: Iterable[exact.NumberLike], qs: Iterable[exact.NumberLike]
 ) -> tuple[tuple[Bracket, ...], ...]:
-    """epsilon(p, q) on a grid, a row for each q, for a picture such as Z-F3.5."""
+    """epsilon(p, q) on a grid, a row for each q, for a picture such as Kazan 2025, Figure 3.5."""
     columns = [exact.rational(p, "p") for p in ps]
     return tuple(tuple(profile.epsilon_at(p, exact.rational(q, "q")) for p in columns) for q in qs)

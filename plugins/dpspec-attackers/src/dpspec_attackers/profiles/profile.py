@@ -1,6 +1,6 @@
 """How many times the prior a posterior may be: the parameter `ratio` of risk profiles and of bounds on membership.
 
-What a pure budget says about an attacker with independent records (Z-T4 to Z-T7).
+What a pure budget says about an attacker with independent records (Kazan 2025, Theorems 4 and 5, Corollaries 6 and 7).
 
 The target is in the data with prior p; if so, its value lies in a set S with prior q. Between the prior and the posterior of
 both together, P(value in S and included), stands the relative disclosure risk
@@ -8,9 +8,9 @@ both together, P(value in S and included), stands the relative disclosure risk
     r <= 1 / (p q + p (1 - q) e^(-2 epsilon) + (1 - p) e^(-epsilon)),
 
 for epsilon-DP with records added or removed, when the belief about the other records depends neither on the target's inclusion
-nor on its value (Z-D30).
+nor on its value (Kazan 2025, Assumption 2).
 
-What a release under a budget looks like: a count with geometric noise (Z-D4, Z-A9). No data are needed for it.
+What a release under a budget looks like: a count with geometric noise (Kazan 2025). No data are needed for it.
 
 With r = e^-epsilon the noise K has P(K = k) = (1 - r)/(1 + r) r^|k|.
 
@@ -21,12 +21,12 @@ and is linear in p. So for a profile that never grows with p or q, in a box [p0,
 
     epsilon(p, q) >= min over p' in {p0, p1} of the epsilon at (p', q0) for the ratio r*(p1, q1):
 
-one evaluation of the closed form of Z-T5 at two points, in ball arithmetic. No box is dropped but by this bound.
+one evaluation of the closed form at two points, in ball arithmetic. No box is dropped but by this bound.
 
-Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Z-D33).
+Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Kazan 2025).
 
 A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
-least epsilon(p, q) of `bayes.epsilon_at` over them (Z-T47).
+least epsilon(p, q) of `bayes.epsilon_at` over them (Kazan 2025, equation 3.15).
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ CellPoint = tuple[Fraction, Fraction]
 """Priors (p, q)."""
 
 INDEPENDENCE = (
-    "the attacker's belief about the other records depends neither on whether the target is included nor on its value (Z-D30); "
+    "the attacker's belief about the other records depends neither on whether the target is included nor on its value (Kazan "
+    "2025, Assumption 2); "
     "without it the risk is unbounded"
 )
 
@@ -103,7 +104,7 @@ def prior(value: exact.NumberLike, subject: str) -> Fraction:
 
 
 def risk_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
-    """The largest relative disclosure risk r of Z-T4.
+    """The largest relative disclosure risk r (Kazan 2025, Theorem 4).
 
     Args:
         p: prior that the target is included.
@@ -119,7 +120,7 @@ def risk_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.NumberLi
 
 
 def absolute_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
-    """The largest posterior that the target is included with a value in S: p q r (Z-D6).
+    """The largest posterior that the target is included with a value in S: p q r (Kazan 2025, Definition 6).
 
     >>> str(absolute_bound("1/2", 1, "ln(3)"))
     '3/4'
@@ -128,10 +129,10 @@ def absolute_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.Numb
 
 
 def epsilon_at(p: exact.NumberLike, q: exact.NumberLike, ratio: exact.NumberLike) -> Bracket:
-    """The epsilon up to which r stays at most `ratio`, at one pair of priors (Z-T5 to Z-T7): the inverse of `risk_bound`.
+    """The epsilon up to which r stays at most `ratio`, at one pair of priors (Kazan 2025): the inverse of `risk_bound`.
 
     epsilon = -ln( 2c / (b + sqrt(b^2 + 4 a c)) ), a = p (1 - q), b = 1 - p, c = 1/ratio - p q: the rationalised root, in which
-    nothing cancels (Z-S15). Infinite when the ratio is at least 1/(p q), which no posterior can exceed.
+    nothing cancels. Infinite when the ratio is at least 1/(p q), which no posterior can exceed.
 
     >>> str(epsilon_at(1, "1/12", 3)), str(epsilon_at("1/2", 1, "3/2"))
     ('1/2*ln(11/3)', 'ln(3)')
@@ -173,7 +174,7 @@ def _root(value: Fraction) -> Fraction | None:
 
 
 def naive_epsilon(ratio: exact.NumberLike) -> Bracket:
-    """ln(ratio)/2, which keeps a relative risk for all priors at once: r <= e^(2 epsilon) (Z-T6).
+    """ln(ratio)/2, which keeps a relative risk for all priors at once: r <= e^(2 epsilon) (Kazan 2025, Corollary 6).
 
     >>> str(naive_epsilon(9))
     'ln(3)'
@@ -185,6 +186,7 @@ def naive_epsilon(ratio: exact.NumberLike) -> Bracket:
 # --- what a release under a budget looks like -----------------------------------------------------
 
 
+_BY_NOISE = "Kazan 2025, Definition 4 and Section 3.5"
 NOISE = "two-sided geometric noise of this epsilon on a count that one record changes by 1"
 DISTANCES = (1, 2, 4, 8)
 """Counts between the truth and a threshold, for which the chance of crossing it is told."""
@@ -230,7 +232,7 @@ def flip_probability(epsilon: exact.NumberLike | Bracket, distance: int) -> Brac
 
 
 def rounded_distance(rate: exact.NumberLike, size: int, per: int = 1000) -> int:
-    """The distance in counts of a rate from its threshold: round(rate size / per) (Z-S23).
+    """The distance in counts of a rate from its threshold: round(rate size / per).
 
     >>> [rounded_distance(rate, 4012) for rate in ("1/4", "1/2", 1, 2)]
     [1, 2, 4, 8]
@@ -242,7 +244,7 @@ def consequences(epsilon: exact.NumberLike | Bracket, distances: Iterable[int] =
     """The row of a utility table as statements."""
 
     def said(quantity: str, at: tuple[tuple[str, str], ...], value: Bracket) -> RiskStatement:
-        return RiskStatement(quantity=quantity, at=at, relation=Sense.EQUALS, value=value, theorem="Z-D4, Z-A9", assumption=NOISE)
+        return RiskStatement(quantity=quantity, at=at, relation=Sense.EQUALS, value=value, theorem=_BY_NOISE, assumption=NOISE)
 
     return (
         said("standard deviation of the noise", (), standard_deviation(epsilon)),
@@ -371,7 +373,7 @@ def least_epsilon(profile: RiskProfile) -> tuple[Bracket, CellPoint, str]:
         return _bracket(search.best, most.max(search.best.upper())), search.place, _RESTS_ON
 
 
-_RESTS_ON = "Z-T5, Z-T47; r* never grows with p or q (checked where it was evaluated)"
+_RESTS_ON = "Kazan 2025, Theorem 5 and equation 3.15; r* never grows with p or q (checked where it was evaluated)"
 
 
 def _bracket(least: arb, most: arb) -> Bracket:
@@ -443,7 +445,7 @@ class RiskProfile(Tolerance):
         return None
 
     def recommend(self) -> grammar.Recommendation:
-        """The largest epsilon that keeps the profile: by its closed form, else by branch and bound (Z-A8).
+        """The largest epsilon that keeps the profile: by its closed form, else by branch and bound (Kazan 2025).
 
         Raises:
             ProfileBelowOneError: where r* < 1.
@@ -479,7 +481,7 @@ def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theor
         binding = "nothing is asked: no posterior can exceed what is tolerated"
     else:
         binding = f"{shown} for {where}" + (f", approached as {' and '.join(approached)}" if approached else "")
-    left_out = () if region.is_everything else (f"attackers whose priors are not {region} (Z-S18)",)
+    left_out = () if region.is_everything else (f"attackers whose priors are not {region}",)
     return grammar.Recommendation(
         parameter="epsilon",
         value=value,

@@ -62,7 +62,7 @@ class Recoded(Deterministic):
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)
         if space.is_ordered:
-            rule = "has ordered records; a recoded file is a multiset (B-S8)"
+            rule = "has ordered records; a recoded file is a multiset"
             raise IncompatibleBlocksError(f"space {space.name}", rule, "use the space records or contingency-tables")
         self.coarse(space)
         if not {a.name for a in self.attributes(space)} - {self.attribute(name, space).name for name in self.left_out()}:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from dpspec.plugin import Claim, Dataset, DatasetSpace, FiniteLaw, IncompatibleBlocksError, Integer, Law, Text, define, errors, ln
-from dpspec_census.disclosure.tables import CountTables, CountVector, FixedTables, TableRelease, small_space
+from dpspec_census.disclosure.tables import PUBLISHED, CountTables, CountVector, FixedTables, TableRelease, small_space
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness, Table
@@ -117,7 +117,7 @@ class RandomRounding(CountTables):
         """2 t ln 2 between the multiples, and no finite budget in the one universe of all datasets."""
         tables = sum(bool(table) for table in self.tables)
         epsilon = 2 * tables * ln(2) if self.base > 2 else 0 * ln(2)
-        between = self.claim("between the same multiples", "B-T10, by hand", self.own_universes(), epsilon, space)
+        between = self.claim("between the same multiples", f"{PUBLISHED}, by hand", self.own_universes(), epsilon, space)
         return between, *super().claims(space)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:

@@ -1,6 +1,6 @@
 """What can be wrong with a rule of disclosure control.
 
-What a release can be, as an invariant, and what is true of mechanisms whose releases are few (B-T10).
+What a release can be, as an invariant, and what is true of mechanisms whose releases are few (Bailie, Gong and Meng 2023).
 
     c(x) = supp P_x,  the set of the outputs that the mechanism can give on x
 
@@ -120,6 +120,9 @@ class EmptyTableError(errors.TableError):
 # --- outputs --------------------------------------------------------------------------------------
 
 
+PUBLISHED = "Bailie, Gong and Meng 2023, theorem on the universes of invariants"
+"""What claims about exact publication rest on."""
+
 TRIED = 3
 """A space is refused for the law of one of its first datasets; that of a later one is looked at when it is asked for."""
 
@@ -202,8 +205,8 @@ class DisclosureControl(Mechanism):
         return table
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T10: no finite budget in the one universe of all datasets, where some output gives two datasets away."""
-        return (self.claim("no finite budget in one universe", "B-T10 (2)", Trivial(), exact.INFINITY, space),)
+        """No finite budget in the one universe of all datasets, where some output gives two datasets away."""
+        return (self.claim("no finite budget in one universe", f"{PUBLISHED}, part 2", Trivial(), exact.INFINITY, space),)
 
     def claim(self, label: str, source: str, multiverse: Multiverse, epsilon: Number, space: DatasetSpace) -> Claim:
         """A claim of pure differential privacy, per record replaced."""
@@ -224,7 +227,8 @@ class DisclosureControl(Mechanism):
 
 
 class Deterministic(DisclosureControl):
-    """A mechanism without randomness: its output is an invariant, with budget 0 in the level sets of it (B-T10)."""
+    """A mechanism without randomness: its output is an invariant, with budget 0 in the level sets of it
+    (Bailie, Gong and Meng 2023, theorem on the universes of invariants)."""
 
     @abstractmethod
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
@@ -236,8 +240,8 @@ class Deterministic(DisclosureControl):
         return FiniteLaw.point(self.output(space.dataset(dataset), space))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T10: budget 0 in the level sets of the output, and no finite one in the one universe of all datasets."""
-        zero = self.claim("its output is an invariant", "B-T10 (1)", self.own_universes(), number(0), space)
+        """Budget 0 in the level sets of the output, and no finite one in the one universe of all datasets."""
+        zero = self.claim("its output is an invariant", f"{PUBLISHED}, part 1", self.own_universes(), number(0), space)
         return zero, *super().claims(space)
 
 

@@ -48,7 +48,7 @@ from dpspec.plugin import (
     grammar,
     tables,
 )
-from dpspec_census.disclosure.tables import DisclosureControl, small_space
+from dpspec_census.disclosure.tables import PUBLISHED, DisclosureControl, small_space
 from dpspec_census.swap_budget import SwapScheme
 
 MOST_RECORDS = 8
@@ -113,8 +113,10 @@ class TargetedSwapping(DisclosureControl):
                 raise IncompatibleBlocksError(f"{self.unit} attribute", rule, "name other attributes", value=name)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T10: no finite budget, not even among the datasets that agree on all that swapping keeps."""
-        within = self.claim("none within what it keeps", "B-T10 (2)", self.scheme().multiverse(space), exact.INFINITY, space)
+        """No finite budget, not even among the datasets that agree on all that swapping keeps."""
+        within = self.claim(
+            "none within what it keeps", f"{PUBLISHED}, part 2", self.scheme().multiverse(space), exact.INFINITY, space
+        )
         return within, *super().claims(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:

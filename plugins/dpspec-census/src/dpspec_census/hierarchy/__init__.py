@@ -1,1 +1,1 @@
-"""TopDown over a geographic hierarchy, at the size of a census (B-A5, B-A6, K section 7)."""
+"""TopDown over a geographic hierarchy, at the size of a census (Bailie et al. 2024; Bailie, Gong and Meng 2023)."""

@@ -2,7 +2,7 @@
 
 What a mechanism does on a space: cells, queries and invariants, and the one path from (c(x), t) to the fitted tables.
 
-One release of TopDown by levels: microdata of every unit, the noisy measurements, and the report (B-A6).
+One release of TopDown by levels: microdata of every unit, the noisy measurements, and the report (Bailie, Gong and Meng 2023).
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
 @define
 class TopdownByLevels(Mechanism):
-    """TopDown over a geographic hierarchy (B-A6): noisy marginals of every node, then a fit from the largest level down.
+    """TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node, then a fit from the
+    largest level down.
 
     An outcome is (z, t): for every table the fitted counts of the smallest nodes, and all noisy answers.
 
@@ -130,11 +131,10 @@ class TopdownByLevels(Mechanism):
     # --- what it spends --------------------------------------------------------------------------
 
     def rho(self, space: DatasetSpace) -> Number:
-        """The largest sum over (level, query) of |dq|^2 / (2 sigma^2) when one unit is replaced, exactly (K-D41).
+        """The largest sum over (level, query) of |dq|^2 / (2 sigma^2) when one unit is replaced, exactly (Kifer et al. 2022).
 
         A marginal of one answer, such as the total of the only state, does not move, and its share is not lost. A replaced
-        household with at most m persons moves the answers about persons by m; persons do not determine their households
-        (B-X6).
+        household with at most m persons moves the answers about persons by m; persons do not determine their households.
         """
         moved, still = {}, {}
         for plan in self.plan(space).tables:
@@ -149,7 +149,7 @@ class TopdownByLevels(Mechanism):
         return number(max(exchanged, emptied))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """B-T13: inside the universes of its invariants, the budget of its noise; none where no budget is finite."""
+        """Inside the universes of its invariants, the budget of its noise; none where no budget is finite."""
         from dpspec_divergences import DNor, Hamming
 
         from dpspec.plugin import UniformBudget
@@ -163,7 +163,13 @@ class TopdownByLevels(Mechanism):
             output_divergence=DNor(),
             budget=UniformBudget(parameter="rho", value=self.rho(space)),
         )
-        return (Claim(label="TopDown by levels within its invariants", source="B-T13", spec=spec),)
+        return (
+            Claim(
+                label="TopDown by levels within its invariants",
+                source="Bailie, Gong and Meng 2023, theorem on TopDown",
+                spec=spec,
+            ),
+        )
 
     # --- in miniature ----------------------------------------------------------------------------
 

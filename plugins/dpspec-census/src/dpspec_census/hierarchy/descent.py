@@ -1,4 +1,4 @@
-"""The work of one parent, written once: measure its children, fit them, round them (B-A6).
+"""The work of one parent, written once: measure its children, fit them, round them (Bailie, Gong and Meng 2023).
 
 A part holds whole families as rows (family, kind, node, place, value), so that any engine can carry it:
 

@@ -1,4 +1,4 @@
-"""One parent node with its children: the problem that TopDown solves again and again (B-A6, step 2).
+"""One parent node with its children: the problem that TopDown solves again and again (step 2; Bailie, Gong and Meng 2023).
 
     minimise    1/2 sum_k sum_r w_r ((A x_k)_r - t_rk)^2          over tables x_k of the children k
     subject to  x >= 0,   sum_k x_k = parent in every cell,   low_gk <= sum of x_k over the cells of group g <= high_gk

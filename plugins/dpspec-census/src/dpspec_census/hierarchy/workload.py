@@ -3,9 +3,10 @@
     rho*(level, query) = rho x share of the level x share of the query within it,      sigma^2 = 1 / rho*
 
 A query partitions the cells and a level the country, so replacing one record moves two answers by 1 in each (level,
-query) or none: |dq|^2 / (2 sigma^2) = rho* (K-D41).
+query) or none: |dq|^2 / (2 sigma^2) = rho* (Kifer et al. 2022, Section 8.1).
 
-Noisy answers of a family of nodes: their marginals plus independent discrete Gaussian noise, drawn exactly (B-A6, step 1).
+Noisy answers of a family of nodes: their marginals plus independent discrete Gaussian noise, drawn exactly (step 1; Bailie, Gong
+and Meng 2023).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dpspec_census import configuration_2020
 from dpspec_census.hierarchy.family import Counts
 
 PRESETS = ("2020-pl-persons", "2020-pl-housing-units")
-"""The allocations of the 2020 redistricting file (K-N7 to K-N9)."""
+"""The allocations of the 2020 redistricting file (Kifer et al. 2022, Tables 3 to 5)."""
 _UNITS = dict(zip(PRESETS, ("person", "household"), strict=True))
 
 

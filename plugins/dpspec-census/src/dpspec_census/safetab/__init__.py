@@ -1,4 +1,4 @@
-"""A SafeTab-like release of tables about population groups: how much is published depends on a noisy total (B-A7)."""
+"""A SafeTab-like release of tables about population groups: how much is published depends on a noisy total."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A SafeTab-like release: for each population group a noisy total chooses how much detail is published (B-A7, B-N1).
+"""A SafeTab-like release: for each population group a noisy total chooses how much detail is published.
 
     stage 1   t = N + W,      N the members of a group in a geographic unit
     choice    k = the number of thresholds that t reaches
@@ -177,7 +177,11 @@ class AdaptiveTables(Mechanism):
             output_divergence=standard,
             budget=UniformBudget(parameter=self.parameter, value=self.budget),
         )
-        return Claim(label=label, source="B-A7, B-N1", spec=spec)
+        return Claim(
+            label=label,
+            source="Bailie, Gong and Meng 2023, comparison of census methods; Bailie et al. 2024, comparison of census methods",
+            spec=spec,
+        )
 
     def spending(self) -> tuple[Spent, ...]:
         """What every stage of every iteration level spends; it adds up to the budget exactly."""
@@ -202,7 +206,7 @@ class AdaptiveTables(Mechanism):
 
 @define
 class Safetab(AdaptiveTables):
-    """Adaptive tables with discrete Gaussian noise: rho-zCDP (B-A7, B-N1).
+    """Adaptive tables with discrete Gaussian noise: rho-zCDP (Bailie, Gong and Meng 2023; Bailie et al. 2024).
 
     Args:
         populations, levels, unit: as in `AdaptiveTables`.
@@ -239,7 +243,7 @@ class Safetab(AdaptiveTables):
             yield cls(populations=_GROUPS, levels=levels, budget=number(2)), _people()
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """D_nor with the whole budget, per person, without invariants (B-N1)."""
+        """D_nor with the whole budget, per person, without invariants (Bailie et al. 2024)."""
         from dpspec_divergences import DNor
 
         return (self._claim("adaptive tables with discrete Gaussian noise are rho-zCDP", DNor(), space),)

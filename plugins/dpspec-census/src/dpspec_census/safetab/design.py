@@ -1,10 +1,10 @@
-"""The design of an adaptive release: population groups, and what is asked of them at each iteration level (B-A7).
+"""The design of an adaptive release: population groups, and what is asked of them at each iteration level.
 
 The two kinds of noise of an adaptive release, each with the budget that it spends, and the choice that it makes.
 
 A replaced person leaves at most m groups of an iteration level and enters at most m: at most 2m counts of one stage move,
-each by 1. So discrete Gaussian noise of variance m/rho spends rho (B-T15), and geometric noise whose ratio is
-e^(-epsilon/(2m)) spends epsilon (B-O51).
+each by 1. So discrete Gaussian noise of variance m/rho spends rho (Bailie, Gong and Meng 2023), and geometric noise whose ratio
+is e^(-epsilon/(2m)) spends epsilon.
 
 The budget of an adaptive release, stage by stage: what each spends, on which noise, for how many counts that move.
 

@@ -65,7 +65,7 @@ class Policy(Minorised):
     graph gives the ordered Hamming distance, a line protects close values better than distant ones.
 
     A constraint of Blowfish (a fact that is public) is an invariant of the multiverse. The distance stays that of the whole
-    space (B-S1), so that datasets which only meet the constraint together pay for every changed record; for the neighbours of
+    space, so that datasets which only meet the constraint together pay for every changed record; for the neighbours of
     the paper, which pay once, see `policy-neighbours`.
 
     Args:
@@ -303,7 +303,7 @@ def _at_most(*categories: str) -> Marginal:
 
 
 class Blowfish(Flavour):
-    """Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph on values (B-D30).
+    """Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph on values.
 
     The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
 
@@ -316,7 +316,7 @@ class Blowfish(Flavour):
     name: ClassVar[str] = "blowfish"
     title: ClassVar[str] = "Blowfish privacy: a policy graph on the values of a record"
     citation: ClassVar[str] = "He, Machanavajjhala and Ding, SIGMOD 2014"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -346,7 +346,7 @@ class Blowfish(Flavour):
 
 
 class BlowfishConstraints(Flavour):
-    """Blowfish privacy with constraints: P_x(S) <= e^epsilon P_x'(S) for closest x, x' on which the public facts agree (B-D30).
+    """Blowfish privacy with constraints: P_x(S) <= e^epsilon P_x'(S) for closest x, x' on which the public facts agree.
 
     Public is how many of three people answered "yes", so that one secret answer changes only together with another one.
 
@@ -359,7 +359,7 @@ class BlowfishConstraints(Flavour):
     name: ClassVar[str] = "blowfish-constraints"
     title: ClassVar[str] = "Blowfish privacy with a public total"
     citation: ClassVar[str] = "He, Machanavajjhala and Ding, SIGMOD 2014"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -447,7 +447,7 @@ _SWAPS = (
 
 
 class GenericDP(Flavour):
-    """Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given relation R (B-D9, B-D30).
+    """Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given relation R.
 
     Here R holds between answers of three people with the same number of "yes", two of them exchanged: the neighbours of Kifer
     and Machanavajjhala after the exact total has been published.
@@ -461,7 +461,7 @@ class GenericDP(Flavour):
     name: ClassVar[str] = "generic-dp"
     title: ClassVar[str] = "(R, epsilon)-generic differential privacy: neighbours by a list of pairs"
     citation: ClassVar[str] = "Kifer and Machanavajjhala, SIGMOD 2011"
-    reference: ClassVar[str] = "B-D30, B-D9"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Bailie, Gong and Meng 2023, neighbours"
     changes: ClassVar[tuple[str, ...]] = ("input_divergence",)
 
     def spec(self) -> PrivacySpec:

@@ -422,7 +422,7 @@ def degrees(space: Graphs) -> LinearMap:
 
 
 class EdgeDP(Flavour):
-    """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes (B-D30).
+    """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes.
 
     >>> from dpspec import verify
     >>> flavour = EdgeDP()
@@ -433,7 +433,7 @@ class EdgeDP(Flavour):
     name: ClassVar[str] = "edge-dp"
     title: ClassVar[str] = "Edge differential privacy of graphs"
     citation: ClassVar[str] = "Hay, Li, Miklau and Jensen, ICDM 2009"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -461,7 +461,7 @@ class EdgeDP(Flavour):
 
 
 class NetworkDP(Flavour):
-    """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike (B-D30).
+    """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike.
 
     >>> from dpspec import verify
     >>> flavour = NetworkDP()
@@ -472,7 +472,7 @@ class NetworkDP(Flavour):
     name: ClassVar[str] = "network-dp"
     title: ClassVar[str] = "Differential privacy of networks: one edge, or one node without edges"
     citation: ClassVar[str] = "Hay, Li, Miklau and Jensen, ICDM 2009"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -510,7 +510,7 @@ _EDGES = (Marginal(attributes=(), unit="edge"),)
 
 
 class NodeDP(Flavour):
-    """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove (B-D30).
+    """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove.
 
     >>> from dpspec import verify
     >>> flavour = NodeDP()
@@ -521,7 +521,7 @@ class NodeDP(Flavour):
     name: ClassVar[str] = "node-dp"
     title: ClassVar[str] = "Node differential privacy of graphs"
     citation: ClassVar[str] = "Hay, Li, Miklau and Jensen, ICDM 2009"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:

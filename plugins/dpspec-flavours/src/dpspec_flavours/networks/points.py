@@ -286,7 +286,7 @@ def _points(space: DatasetSpace) -> MetricPoints:
 
 
 class MetricDP(Flavour):
-    """d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading between 0 and 6 (B-D30).
+    """d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading between 0 and 6.
 
     >>> from dpspec import verify
     >>> flavour = MetricDP()
@@ -297,7 +297,7 @@ class MetricDP(Flavour):
     name: ClassVar[str] = "metric-dp"
     title: ClassVar[str] = "d-privacy: indistinguishable in proportion to a metric"
     citation: ClassVar[str] = "Chatzikokolakis, Andres, Bordenabe and Palamidessi, PETS 2013"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -326,7 +326,7 @@ class MetricDP(Flavour):
 
 
 class GeoIndistinguishability(Flavour):
-    """Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per kilometre (B-D30).
+    """Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per kilometre.
 
     >>> from dpspec import verify
     >>> flavour = GeoIndistinguishability()
@@ -337,7 +337,7 @@ class GeoIndistinguishability(Flavour):
     name: ClassVar[str] = "geo-indistinguishability"
     title: ClassVar[str] = "Geo-indistinguishability: locations on a grid of half a kilometre"
     citation: ClassVar[str] = "Andres, Bordenabe, Chatzikokolakis and Palamidessi, CCS 2013"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:

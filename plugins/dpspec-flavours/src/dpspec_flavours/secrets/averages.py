@@ -110,12 +110,12 @@ def _laws_of(mechanism: Mechanism, space: DatasetSpace) -> DataLawSpace:
 
 @define
 class Subsampled(Mechanism):
-    """A mechanism on a random sample of the records; the dataset is the frame before sampling (B-T21, B-A10).
+    """A mechanism on a random sample of the records; the dataset is the frame before sampling (Bailie et al. 2024).
 
     P_x = sum over samples s of Pr(s) M(x_s). With each record kept independently with probability p, an eps-DP mechanism for one
     record added or removed becomes ln(1 + p (e^eps - 1))-DP; for one record replaced that is so with a fixed share p = m/n of the
     records (Balle, Barthe and Gaboardi 2018). Both need an M that does not look at the order: a sample without a record has its
-    later records at other places. Neither holds when the sample is published (B-T21).
+    later records at other places. Neither holds when the sample is published (Bailie et al. 2024).
 
     Args:
         mechanism: M, on the space of samples.

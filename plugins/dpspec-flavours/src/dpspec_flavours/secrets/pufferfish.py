@@ -69,7 +69,9 @@ class Pufferfish(Flavour):
     name: ClassVar[str] = "pufferfish"
     title: ClassVar[str] = "Pufferfish privacy with correlated records"
     citation: ClassVar[str] = "Kifer and Machanavajjhala, ACM TODS 2014"
-    reference: ClassVar[str] = "B-D30, K-D43, B-T6"
+    reference: ClassVar[str] = (
+        "Bailie et al. 2024, flavours by building block and two dependent records; Kifer et al. 2022, Section 9"
+    )
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -111,7 +113,7 @@ class NoiselessPrivacy(Flavour):
     name: ClassVar[str] = "noiseless-privacy"
     title: ClassVar[str] = "Noiseless privacy: randomness of the data in place of noise"
     citation: ClassVar[str] = "Bhaskar, Bhowmick, Goyal, Laxman and Thakurta, ASIACRYPT 2011"
-    reference: ClassVar[str] = "B-D30, K-D43"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence", "output_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -159,7 +161,7 @@ class PartialKnowledge(Flavour):
     name: ClassVar[str] = "partial-knowledge"
     title: ClassVar[str] = "Differential privacy under partial knowledge"
     citation: ClassVar[str] = "Desfontaines, Mohammadi, Krahmer and Basin, arXiv 1905.00650, 2019"
-    reference: ClassVar[str] = "B-D30, K-D43"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -212,7 +214,7 @@ class BayesianDP(Flavour):
     name: ClassVar[str] = "bayesian-dp"
     title: ClassVar[str] = "Bayesian differential privacy on correlated data"
     citation: ClassVar[str] = "Yang, Sato and Nakagawa, SIGMOD 2015"
-    reference: ClassVar[str] = "K-D43, B-T6"
+    reference: ClassVar[str] = "Kifer et al. 2022, Section 9; Bailie et al. 2024, two dependent records"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -257,7 +259,7 @@ class CloseAdversaries(Flavour):
     name: ClassVar[str] = "close-adversaries"
     title: ClassVar[str] = "Pufferfish with close adversaries: a budget that degrades with the error of the prior"
     citation: ClassVar[str] = "Song, Wang and Chaudhuri, SIGMOD 2017"
-    reference: ClassVar[str] = "K-D43"
+    reference: ClassVar[str] = "Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("space", "multiverse", "input_divergence", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -307,7 +309,7 @@ class DistributionalPrivacy(Flavour):
     name: ClassVar[str] = "distributional-privacy"
     title: ClassVar[str] = "Distributional privacy: the distance is one between laws of the data"
     citation: ClassVar[str] = "Zhou, Ligett and Wasserman, ISIT 2009"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -351,7 +353,7 @@ class AmplificationBySampling(Flavour):
     name: ClassVar[str] = "amplification-by-sampling"
     title: ClassVar[str] = "Amplification by sampling: privacy of the frame"
     citation: ClassVar[str] = "Balle, Barthe and Gaboardi, NeurIPS 2018"
-    reference: ClassVar[str] = "B-D30, B-T21, B-A10"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block and amplification by sampling"
     changes: ClassVar[tuple[str, ...]] = ("space",)
 
     def spec(self) -> PrivacySpec:
@@ -397,7 +399,7 @@ class CoupledWorlds(Flavour):
     name: ClassVar[str] = "coupled-worlds"
     title: ClassVar[str] = "Coupled-worlds privacy, the simulator being the mechanism without the record"
     citation: ClassVar[str] = "Bassily, Groce, Katz and Smith, FOCS 2013"
-    reference: ClassVar[str] = "K-D43"
+    reference: ClassVar[str] = "Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -449,7 +451,7 @@ class RestrictedSensitivity(Flavour):
     name: ClassVar[str] = "restricted-sensitivity"
     title: ClassVar[str] = "Restricted sensitivity: unconditional privacy, accuracy under a hypothesis"
     citation: ClassVar[str] = "Blocki, Blum, Datta and Sheffet, ITCS 2013"
-    reference: ClassVar[str] = "K-D43"
+    reference: ClassVar[str] = "Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ()
 
     def spec(self) -> PrivacySpec:

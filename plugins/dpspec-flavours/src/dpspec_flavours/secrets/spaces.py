@@ -289,7 +289,7 @@ class DataLawSpace(DatasetSpace):
 
 @define
 class DataLaws(DataLawSpace):
-    """Distributions of data, each with a label: what is protected is which of them the data came from (B-D30).
+    """Distributions of data, each with a label: what is protected is which of them the data came from.
 
     Args:
         base: the space of ordinary datasets.

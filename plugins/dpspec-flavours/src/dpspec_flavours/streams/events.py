@@ -402,7 +402,7 @@ class EventLevelDP(Flavour):
     name: ClassVar[str] = "event-level-dp"
     title: ClassVar[str] = "Event-level privacy of a stream"
     citation: ClassVar[str] = "Dwork, Naor, Pitassi and Rothblum, STOC 2010"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -440,7 +440,7 @@ class UserLevelDP(Flavour):
     name: ClassVar[str] = "user-level-dp"
     title: ClassVar[str] = "User-level privacy of a stream"
     citation: ClassVar[str] = "Dwork, Naor, Pitassi and Rothblum, STOC 2010"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -478,7 +478,7 @@ class UserWindowDP(Flavour):
     name: ClassVar[str] = "user-window-dp"
     title: ClassVar[str] = "Privacy of one user in one block of times (a person-day)"
     citation: ClassVar[str] = "Dwork, Naor, Pitassi and Rothblum, STOC 2010, with blocks of times between event and user"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -509,8 +509,8 @@ class UserWindowDP(Flavour):
 class WEventDP(Flavour):
     """w-event privacy: what happens within any w consecutive times is hidden, wherever they begin.
 
-    d counts windows of w times, and so does the budget: it is spent at most once in every window (Kellaris, Papadopoulos,
-    Xiao and Papadias 2014).
+    d counts windows of w times, and so does the budget: it is spent at most once in every window
+    (Kellaris, Papadopoulos, Xiao and Papadias 2014).
 
     >>> from dpspec import verify
     >>> flavour = WEventDP()
@@ -521,7 +521,7 @@ class WEventDP(Flavour):
     name: ClassVar[str] = "w-event-dp"
     title: ClassVar[str] = "w-event privacy of a stream, for w = 2"
     citation: ClassVar[str] = "Kellaris, Papadopoulos, Xiao and Papadias, PVLDB 2014"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:

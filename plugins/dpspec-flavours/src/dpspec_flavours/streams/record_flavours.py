@@ -56,7 +56,7 @@ class ElementLevelDP(Flavour):
     name: ClassVar[str] = "element-level-dp"
     title: ClassVar[str] = "Element-level privacy"
     citation: ClassVar[str] = "Asi, Duchi and Javidbakht, AAAI Workshop on Privacy-Preserving AI 2022"
-    reference: ClassVar[str] = "B-D30, K-D43"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -96,7 +96,7 @@ class PersonalisedDP(Flavour):
     name: ClassVar[str] = "personalised-dp"
     title: ClassVar[str] = "Personalised privacy: ln(3) for the first person, twice that for the second"
     citation: ClassVar[str] = "Jorgensen, Yu and Cormode, ICDE 2015"
-    reference: ClassVar[str] = "B-D30, K-D43"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("input_divergence",)
 
     def spec(self) -> PrivacySpec:
@@ -169,7 +169,7 @@ class OneSidedDP(Flavour):
     name: ClassVar[str] = "one-sided-dp"
     title: ClassVar[str] = "One-sided privacy: only secret records are protected"
     citation: ClassVar[str] = "Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra, 2017"
-    reference: ClassVar[str] = "K-D43"
+    reference: ClassVar[str] = "Kifer et al. 2022, Section 9"
     changes: ClassVar[tuple[str, ...]] = ("input_divergence", "output_divergence")
 
     def spec(self) -> PrivacySpec:

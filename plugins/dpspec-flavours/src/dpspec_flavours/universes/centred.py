@@ -1,7 +1,7 @@
 """Universes built around given datasets, such as the one that was observed.
 
 They are sets of possible datasets that somebody names beforehand: the labels hold the centre, and everybody knows it. A
-promise with such universes says nothing about datasets that lie in none of them (B-D30, B-S13).
+promise with such universes says nothing about datasets that lie in none of them.
 
 Noise calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
 

@@ -218,7 +218,7 @@ TOTAL = Marginal(attributes=())
 
 
 class InvariantsDP(Flavour):
-    """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (B-D7).
+    """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (Bailie et al. 2024).
 
     >>> from dpspec import verify
     >>> flavour = InvariantsDP()
@@ -229,7 +229,10 @@ class InvariantsDP(Flavour):
     name: ClassVar[str] = "invariants-dp"
     title: ClassVar[str] = "Privacy under invariants: some facts are published exactly"
     citation: ClassVar[str] = "Ashmead, Kifer, Leclerc, Machanavajjhala and Sexton, 2019; Gong and Meng, FODS 2020"
-    reference: ClassVar[str] = "B-D30, B-D7, B-T10"
+    reference: ClassVar[str] = (
+        "Bailie et al. 2024, flavours by building block and multiverse of invariants; Bailie, Gong and Meng 2023, theorem on the "
+        "universes of invariants"
+    )
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
     explained: ClassVar[tuple[tuple[str, str], ...]] = (
         ("no-such-pair", "under a fixed total a record is replaced: the nearest two datasets of a universe are at distance 2"),
@@ -256,7 +259,8 @@ class InvariantsDP(Flavour):
         return Example(
             title="the exact table by sex",
             mechanism=grammar.ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),)),
-            because="the total may be exact, a finer table may not: two datasets with one total are told apart (B-T10)",
+            because="the total may be exact, a finer table may not: two datasets with one total are told apart "
+            "(Bailie, Gong and Meng 2023)",
         )
 
 
@@ -276,7 +280,9 @@ class SubspaceDP(Flavour):
     name: ClassVar[str] = "subspace-dp"
     title: ClassVar[str] = "Subspace differential privacy: the release inside the null space of linear invariants"
     citation: ClassVar[str] = "Gao, Gong and Yu, AAAI 2022"
-    reference: ClassVar[str] = "B-D30, B-D16"
+    reference: ClassVar[str] = (
+        "Bailie et al. 2024, flavours by building block; Dwork, Kenthapadi, McSherry, Mironov and Naor 2006"
+    )
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence", "output_divergence")
 
     def spec(self) -> PrivacySpec:
@@ -324,7 +330,7 @@ class InducedSubspaceDP(Flavour):
         "Induced subspace privacy inside universes: exact linear invariants, real-valued noise in their null space"
     )
     citation: ClassVar[str] = "Gao, Gong and Yu, AAAI 2022"
-    reference: ClassVar[str] = "B-D30, B-D18"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Bun and Steinke 2016, Definition 1.1"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
     explained: ClassVar[tuple[tuple[str, str], ...]] = (
         ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),
@@ -371,7 +377,7 @@ class IntegerSubspaceDP(Flavour):
     name: ClassVar[str] = "integer-subspace-dp"
     title: ClassVar[str] = "Integer subspace differential privacy: exact linear invariants, integer noise in their lattice"
     citation: ClassVar[str] = "Dharangutte, Gao, Gong and Yu, AAAI 2023"
-    reference: ClassVar[str] = "B-D30, B-D18, B-S14"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block; Bun and Steinke 2016, Definition 1.1"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "output_divergence")
     explained: ClassVar[tuple[tuple[str, str], ...]] = (
         ("no-such-pair", "the published counts stay under a move: the nearest two datasets of a universe are more than 1 apart"),

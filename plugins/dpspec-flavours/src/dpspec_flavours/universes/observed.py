@@ -28,7 +28,7 @@ HALF = Fraction(1, 2)
 
 
 class ConditionedDP(Flavour):
-    """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x* (B-D30).
+    """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x*.
 
     Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset with its
     neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
@@ -44,7 +44,7 @@ class ConditionedDP(Flavour):
     citation: ClassVar[str] = (
         "no publication known to us defines it; compare Abowd, Schneider and Vilhuber 2013, Charest and Hou 2016"
     )
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
@@ -106,7 +106,7 @@ class EmpiricalDP(Flavour):
     citation: ClassVar[str] = (
         "Abowd, Schneider and Vilhuber, J. Privacy and Confidentiality 2013; Charest and Hou, the same, 2016"
     )
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
@@ -155,7 +155,7 @@ class IndividualDP(Flavour):
     name: ClassVar[str] = "individual-dp"
     title: ClassVar[str] = "Individual differential privacy: the actual dataset and each of its neighbours"
     citation: ClassVar[str] = "Soria-Comas, Domingo-Ferrer, Sanchez and Megias, IEEE Trans. Inf. Forensics and Security 2017"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
@@ -196,7 +196,7 @@ class BootstrapDP(Flavour):
     name: ClassVar[str] = "bootstrap-dp"
     title: ClassVar[str] = "Bootstrap differential privacy: all resamples of the observed dataset"
     citation: ClassVar[str] = "O'Keefe and Charest, Transactions on Data Privacy 2019"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse",)
 
     def spec(self) -> PrivacySpec:
@@ -220,5 +220,5 @@ class BootstrapDP(Flavour):
         return Example(
             title="a histogram with noise for one record added or removed",
             mechanism=Geometric(queries=(Marginal(attributes=("size",), unit="firm"),), ratio=HALF, unit="firm"),
-            because="a resample replaces records, and each replacement moves two counts (B-S16)",
+            because="a resample replaces records, and each replacement moves two counts",
         )

@@ -1,4 +1,4 @@
-"""Budgets that depend on a part of the universe's label: its stratum, its person, the value of its record (B-S13).
+"""Budgets that depend on a part of the universe's label: its stratum, its person, the value of its record.
 
 Flavours with a budget for each part: each pair, stratum, record value or person.
 """
@@ -197,7 +197,7 @@ class PerInstanceDP(Flavour):
     name: ClassVar[str] = "per-instance-dp"
     title: ClassVar[str] = "Per-instance differential privacy: one dataset with and without one record, a budget for each pair"
     citation: ClassVar[str] = "Wang, Journal of Privacy and Confidentiality 2019 (first 2018)"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -250,7 +250,7 @@ class StratifiedDP(Flavour):
     citation: ClassVar[str] = (
         "no publication known to us defines it; strata as in Bun, Drechsler, Gaboardi, McMillan and Sarathy, FORC 2022"
     )
-    reference: ClassVar[str] = "B-D30, B-S21"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -294,7 +294,7 @@ class PerRecordDP(Flavour):
     name: ClassVar[str] = "per-record-dp"
     title: ClassVar[str] = "Per-record differential privacy: the budget is a function of the record's value"
     citation: ClassVar[str] = "Seeman, Sexton, Pujol and Machanavajjhala, 2023"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "budget")
 
     def spec(self) -> PrivacySpec:
@@ -335,7 +335,7 @@ class PersonalisedBudgets(Flavour):
     name: ClassVar[str] = "personalised-budgets"
     title: ClassVar[str] = "Personalised differential privacy, written with a budget for each person"
     citation: ClassVar[str] = "Jorgensen, Yu and Cormode, ICDE 2015"
-    reference: ClassVar[str] = "B-D30"
+    reference: ClassVar[str] = "Bailie et al. 2024, flavours by building block"
     changes: ClassVar[tuple[str, ...]] = ("multiverse", "budget")
 
     def spec(self) -> PrivacySpec:

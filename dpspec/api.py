@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpspec.base.errors import NoYardstickError
 from dpspec.base.files import write_whole
+from dpspec.blocks.parts import Membership
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import Comparison, Order, Progress, compare, order
 from dpspec.compare.yardstick import Yardstick, common_space, found_blocks, yardsticks
@@ -176,7 +177,8 @@ def find_yardsticks(
     space = None
     if largest_household is not None:
         start = common_space(left, right)
-        space = start.with_most("person", "household", largest_household)
+        members = Membership.found_in(start)
+        space = None if members is None else members.with_most("person", "household", largest_household)
         if space is None:
             rule = "asks for persons in households, which this dataset space does not have"
             raise NoYardstickError("largest household", rule, "leave it out", value=start.name)

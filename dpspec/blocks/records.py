@@ -35,12 +35,22 @@ from dpspec.blocks.multisets import (
     restrict_attributes,
     sequences_between,
 )
+from dpspec.blocks.parts import (
+    Choice,
+    Collections,
+    Membership,
+    Mentioned,
+    Miniatures,
+    Nesting,
+    Palette,
+    Renaming,
+    Unnested,
+    Wording,
+)
 from dpspec.blocks.space import (
     Attribute,
-    Choice,
     Dataset,
     DatasetSpace,
-    Mentioned,
     Record,
     pair_of_records,
     range_in_words,
@@ -50,7 +60,7 @@ from dpspec.blocks.space import (
 
 
 @define
-class Records(DatasetSpace):
+class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
     """What the spaces of records of one unit share.
 
     Args:
@@ -58,8 +68,6 @@ class Records(DatasetSpace):
         least, most: the range of the number of records; without `most` it is unbounded.
         unit: what one record is.
     """
-
-    cells_are_records: ClassVar[bool] = True
 
     attributes: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
     least: Annotated[int, Integer(0)] = 0
@@ -130,7 +138,7 @@ class Records(DatasetSpace):
 
 
 @define
-class OrderedRecords(Records):
+class OrderedRecords(Records, Renaming):
     """Sequences of records over named categorical attributes.
 
     Args:
@@ -181,7 +189,7 @@ class OrderedRecords(Records):
 
 
 @define
-class UnorderedRecords(Records, Multisets):
+class UnorderedRecords(Records, Multisets, Renaming):
     """Multisets of records over named categorical attributes.
 
     Args:
@@ -272,7 +280,7 @@ PERSONS = 3
 
 
 @define
-class Households(Multisets):
+class Households(Multisets, Nesting, Membership, Palette, Miniatures, Renaming):
     """Multisets of households, each with its own attributes and a multiset of persons.
 
     A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without
@@ -357,7 +365,7 @@ class Households(Multisets):
                     yield place, members
 
     def most_within(self, inner: str, outer: str) -> int | None:
-        return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
+        return self.members if (inner, outer) == ("person", "household") else Unnested(self).most_within(inner, outer)
 
     def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
         if (inner, outer) != ("person", "household"):

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
+from dpspec.blocks.parts import CellRecords, Coordinates, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -122,7 +123,7 @@ def _check_listed(name: str, length: int) -> None:
 
 
 @define
-class BitVectors(DatasetSpace):
+class BitVectors(DatasetSpace, Coordinates, CellRecords, Trials, Wording):
     """{0, 1}^n: one bit for each of n units, in a fixed order (B-D13).
 
     Args:
@@ -207,7 +208,7 @@ class BitVectors(DatasetSpace):
 
 
 @define
-class IntegerCounts(DatasetSpace):
+class IntegerCounts(DatasetSpace, Coordinates, Trials, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
@@ -330,7 +331,7 @@ class Values(Domain):
 
 
 @define
-class ValueLists(DatasetSpace):
+class ValueLists(DatasetSpace, Trials, Wording):
     """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
 
     Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.

@@ -38,6 +38,7 @@ from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Multiverse
+from dpspec.blocks.parts import own_attributes, wording_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.document import TOLD, Standing
@@ -278,10 +279,10 @@ def attribute_in_words(attribute: Attribute) -> str:
 
 def space_in_words(space: DatasetSpace) -> list[str]:
     """A dataset space: its kind, its size, and the attributes of its units."""
-    lines = [space.name.replace("-", " ") + space.extent()]
+    lines = [space.name.replace("-", " ") + wording_of(space).extent()]
     seen: set[str] = set()
     for unit in reversed(space.units) if len(space.units) > 1 else space.units:
-        attributes = space.own_attributes(unit)
+        attributes = own_attributes(space, unit)
         if attributes and unit not in seen:
             seen.add(unit)
             lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
@@ -330,7 +331,7 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     >>> pair_in_words((("f",), ("f",)), (("f",), ("m",)), UnorderedRecords(attributes=(sex,)))
     ('2 x (sex f)', '(sex f), (sex m)')
     """
-    return space.in_words(left, right)
+    return wording_of(space).in_words(left, right)
 
 
 # --- how a claim stands, as it is told wherever the claim is spoken of ----------------------------

@@ -22,6 +22,7 @@ from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant, LinearMap
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
+from dpspec.blocks.parts import Nesting, Unnested
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
@@ -872,10 +873,13 @@ class BrokenSlowness(Formula):
 
 @right("spaces")
 @define
-class TwoBits(BitVectors):
+class TwoBits(BitVectors, Nesting):
     """Bits, of which the kit takes two."""
 
     name: ClassVar[str] = "toy-space"
+
+    def most_within(self, inner, outer):
+        return Unnested(self).most_within(inner, outer)
 
     @classmethod
     def examples(cls):

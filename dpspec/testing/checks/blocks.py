@@ -18,6 +18,7 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.parts import Coordinates, nesting_of, wording_of
 from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.testing.check import (
@@ -118,11 +119,11 @@ def check_records_tell_datasets_apart_where_that_is_said(subject: ValueSubject, 
 def check_a_larger_unit_changes_no_more_than_is_said(subject: ValueSubject, context: Context) -> None:
     """`most_changed(unit, per)` = m: |x (-) x'| in `unit` is at most m |x (-) x'| in `per`. Budgets are carried over by it."""
     space = subject.thing
-    found = _datasets(space)
+    found, nesting = _datasets(space), nesting_of(space)
     counted = {unit: {x: Counter(space.records(x, unit)) for x in found} for unit in space.units}
     for unit in space.units:
         for per in space.units:
-            most = space.most_changed(unit, per)
+            most = nesting.most_changed(unit, per)
             for x in found if most is not None else ():
                 for y in found:
                     inner, outer = (_moved(counted[each][x], counted[each][y]) for each in (unit, per))
@@ -141,15 +142,18 @@ def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Cont
     Invariants are solved in them.
     """
     space = subject.thing
-    if space.cells() is None or space.is_sequence:
+    coordinates = Coordinates.found_in(space)
+    cells = None if coordinates is None else coordinates.cells()
+    if coordinates is None or cells is None:
         raise NotApplicable("datasets are no counts over cells")
     totals = set()
     for x in _datasets(space):
-        vector = space.vector(x)
-        require(len(vector) == len(space.cells()), f"vector({x}) = {vector}, for {len(space.cells())} cells")
-        require(space.from_vector(vector) == x, f"from_vector(vector({x})) = {space.from_vector(vector)}")
+        vector = coordinates.vector(x)
+        require(len(vector) == len(cells), f"vector({x}) = {vector}, for {len(cells)} cells")
+        found = coordinates.from_vector(vector)
+        require(found == x, f"from_vector(vector({x})) = {found}")
         totals.add(sum(vector))
-    require(not space.fixed_total() or len(totals) == 1, f"fixed_total, and the totals are {sorted(totals)}")
+    require(not coordinates.fixed_total() or len(totals) == 1, f"fixed_total, and the totals are {sorted(totals)}")
 
 
 @check(SPACES)
@@ -157,7 +161,7 @@ def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context)
     """`in_words(x, x)` differs for different datasets. A witness whose shared values are left out is told of other datasets."""
     told: dict[str, Dataset] = {}
     for x in _datasets(subject.thing):
-        for text in set(subject.thing.in_words(x, x)):
+        for text in set(wording_of(subject.thing).in_words(x, x)):
             twin = told.setdefault(text, x)
             require(twin == x, f"{twin} and {x} are both told as {text!r}")
 
@@ -354,7 +358,7 @@ def check_matrix_carries_the_same_information(subject: PlacedSubject, context: C
     rows = subject.thing.matrix(subject.space)
     if rows is None:
         raise NotApplicable("it has no matrix")
-    products = {x: _products(rows, subject.space.vector(x)) for x in subject.datasets}
+    products = {x: _products(rows, Coordinates.needed_in(subject.space).vector(x)) for x in subject.datasets}
     pair = _counterexample(subject, products.__getitem__)
     require(pair is None, f"{pair} agree, and differ under the matrix {rows}")
     seen: dict[Any, Dataset] = {}

@@ -42,6 +42,7 @@ from dpspec.base.randomness import Randomness
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.blocks.parts import Coordinates
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Claim, Mechanism
@@ -161,7 +162,7 @@ class TopdownNoise(Mechanism):
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""
-        vector = space.vector(dataset)
+        vector = Coordinates.needed_in(space).vector(dataset)
         return tuple(answer for m in self.measurements for answer in products(query_rows(m.query, space), vector))
 
     def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
@@ -237,12 +238,12 @@ class Topdown(TopdownNoise):
 
     def fixed(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """c(x)."""
-        return products(self.constraints(space), space.vector(dataset))
+        return products(self.constraints(space), Coordinates.needed_in(space).vector(dataset))
 
     def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
         """Step 2: the table z of a pair (c, t), a function of these two alone."""
 
-        return space.from_vector(fitted(self, fixed, measured, space))
+        return Coordinates.needed_in(space).from_vector(fitted(self, fixed, measured, space))
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)

@@ -23,6 +23,7 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, Number, number
 from dpspec.base.params import Text, define
 from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 Bound = tuple[Number, str]
@@ -118,7 +119,7 @@ class Hamming(Counting):
         """The constant against a count of another unit: half the multiset difference, where its two halves are equal."""
         if not isinstance(other, Counting) or not space.fixes_size(self.unit):
             return None
-        most = space.most_changed(self.unit, other.unit)
+        most = nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         factor = Fraction(most, 2) if isinstance(other, SymmetricDifference) else Fraction(most)
@@ -152,7 +153,7 @@ class SymmetricDifference(Counting):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added (B-X7)"
-        most = space.most_changed(self.unit, other.unit)
+        most = nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         members = max(most, 1)

@@ -21,6 +21,7 @@ from dpspec.base.params import Items, Nested, Registered, Text, define
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.records import MEMBERS
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Claim, Mechanism
@@ -125,7 +126,7 @@ class TopdownByLevels(Mechanism):
         for plan in self.plan(space).tables:
             moved[plan.cells.unit], still[plan.cells.unit] = plan.spent()
         others = [unit for unit in moved if unit != self.unit]
-        most = {unit: space.most_within(unit, self.unit) for unit in others}
+        most = {unit: nesting_of(space).most_within(unit, self.unit) for unit in others}
         if any(count is None for count in most.values()):
             return INFINITY
         squares = {unit: Fraction(count) ** 2 for unit, count in most.items() if count is not None} | {self.unit: Fraction(1)}

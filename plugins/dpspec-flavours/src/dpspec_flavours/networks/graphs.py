@@ -27,6 +27,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.parts import CellRecords, Coordinates, Nesting, Unnested
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Example, Flavour
 from dpspec.grammar.spec import PrivacySpec
@@ -40,7 +41,7 @@ _COUNTED = 24
 
 
 @define
-class Graphs(DatasetSpace):
+class Graphs(DatasetSpace, Coordinates, CellRecords, Nesting):
     """Simple graphs on named nodes.
 
     A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.
@@ -199,7 +200,7 @@ class Graphs(DatasetSpace):
         return unit == "element" or (unit == "edge" and not self.absent)
 
     def most_within(self, inner: str, outer: str) -> int | None:
-        return 1 if outer == "element" and inner in self.units else super().most_within(inner, outer)
+        return 1 if outer == "element" and inner in self.units else Unnested(self).most_within(inner, outer)
 
     def cells(self) -> tuple[Hashable, ...]:
         nodes: tuple[Hashable, ...] = tuple((node,) for node in self.nodes) if self.absent else ()

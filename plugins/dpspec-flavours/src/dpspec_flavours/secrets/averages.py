@@ -21,7 +21,7 @@ from dpspec_noise import RandomisedResponse
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
 from dpspec.base.exact import Number, ln, number
 from dpspec.base.params import Integer, Items, Rational, Registered, Truth, define
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.combine import mixture, push_forward
@@ -134,7 +134,7 @@ class Subsampled(Mechanism):
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
         for dataset in itertools.islice(space.datasets(), 3):
-            if not space.units or len(cast("Any", space.presented(dataset))) != len(space.records(dataset, space.units[0])):
+            if not space.units or len(cast("Any", presented(dataset))) != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
             self._samples(dataset, space)

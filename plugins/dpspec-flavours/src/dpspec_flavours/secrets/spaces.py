@@ -22,6 +22,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Data, Integer, Items, Nested, Rational, Registered, Text, collect, define, did_you_mean
+from dpspec.blocks.parts import CellRecords, Coordinates
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.vectors import BitVectors
 from dpspec.laws.law import FiniteLaw
@@ -184,7 +185,7 @@ UNIT = "scenario"
 """The unit of these spaces: an element is one record, whose attributes are its labels."""
 
 
-class DataLawSpace(DatasetSpace):
+class DataLawSpace(DatasetSpace, Coordinates, CellRecords):
     """A space whose elements stand for distributions over the datasets of a base space.
 
     As a dataset, an element is one record of the unit "scenario", with one attribute for each of its labels. So invariants,

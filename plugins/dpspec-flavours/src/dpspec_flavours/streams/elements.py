@@ -19,6 +19,7 @@ from dpspec.base.exact import Number, number, rational
 from dpspec.base.params import Items, Nested, Pairs, Rational, Text, define
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multisets import CELLS_LISTED, all_records, check_attributes, count_records, read_record, sequences_between
+from dpspec.blocks.parts import CellRecords, Coordinates, Nesting, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records
 
 USER, CLUSTER, ELEMENT = "user", "cluster", "element"
@@ -27,7 +28,7 @@ OUTSIDE = "-"
 
 
 @define
-class ElementRecords(DatasetSpace):
+class ElementRecords(DatasetSpace, Coordinates, CellRecords, Nesting, Wording):
     """Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
 
     A dataset is a tuple of records (user, value of the first element, ...), in the order of the users. It is read by *user*, by
@@ -208,7 +209,7 @@ Bound = tuple[Number, str]
 
 
 @define
-class WeightedRecords(DatasetSpace):
+class WeightedRecords(DatasetSpace, Coordinates):
     """Values with weights from a grid: a record of weight 1/2 counts half (Proserpio, Goldberg and McSherry 2014).
 
     A dataset is a tuple of records (value, weight) for the values of positive weight; the weight is written as a fraction. For

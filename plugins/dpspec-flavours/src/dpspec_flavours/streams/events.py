@@ -24,6 +24,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multisets import combined, multisets_between, read_record, sequences_between
 from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.parts import CellRecords, Coordinates, Nesting, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records
 from dpspec.grammar.mechanism import Example, Flavour
 from dpspec.grammar.spec import PrivacySpec
@@ -41,7 +42,7 @@ Slot = tuple[str, int]
 
 
 @define
-class EventStreams(DatasetSpace):
+class EventStreams(DatasetSpace, Coordinates, CellRecords, Nesting, Wording):
     """Streams of events (user, time, value), with at most `per_time` events of one user at one time, possibly none.
 
     A dataset is a tuple of its events, by user, then time, then value. One and the same dataset is read by three units:

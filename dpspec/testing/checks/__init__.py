@@ -4,7 +4,7 @@ from dpspec.testing.checks import blocks as input_divergence
 from dpspec.testing.checks import blocks as invariant
 from dpspec.testing.checks import blocks as multiverse
 from dpspec.testing.checks import blocks as space
-from dpspec.testing.checks import mechanism, plugin, rule
+from dpspec.testing.checks import mechanism, parts, plugin, rule
 from dpspec.testing.checks import mechanism as output_divergence
 from dpspec.testing.checks import plugin as params
 from dpspec.testing.checks import plugin as table
@@ -21,6 +21,7 @@ __all__ = [
     "multiverse",
     "output_divergence",
     "params",
+    "parts",
     "plugin",
     "rule",
     "space",

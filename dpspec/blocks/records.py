@@ -265,6 +265,12 @@ class ContingencyTables(UnorderedRecords):
         counts = cast("tuple[int, ...]", dataset)
         return tuple(kind for kind, count in zip(self.kinds(), counts, strict=True) for _ in range(count))
 
+    def miniature(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        """Tables of the same cells with few records: one of fewer cells is a shorter tuple, and no dataset of this space."""
+        if self.least > records:
+            return None
+        return evolve(self, most=records if self.most is None else min(self.most, records))
+
     def _has_attributes(self, other: Records) -> bool:
         return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple
 

@@ -291,6 +291,9 @@ class IntegerCounts(DatasetSpace, Coordinates, Trials, Wording):
     def cell_range(self) -> tuple[int, int | None]:
         return self.low, self.high
 
+    def total_range(self) -> tuple[int, int | None]:
+        return self.length * self.low, None if self.high is None else self.length * self.high
+
     def tried(self, lot: Random) -> Iterator[Any]:
         return vectors_tried(self.length, self.low, self.high)
 

@@ -48,6 +48,7 @@ from dpspec.blocks.parts import (
     Wording,
 )
 from dpspec.blocks.space import (
+    MEMBERS,
     Attribute,
     Dataset,
     DatasetSpace,
@@ -277,9 +278,6 @@ class ContingencyTables(UnorderedRecords):
 
 # --- two-level datasets ---------------------------------------------------------------------------
 
-
-MEMBERS = "members"
-"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
 
 PERSONS = 3
 """A household of a palette has at most this many persons."""

@@ -21,6 +21,9 @@ from dpspec.base.params import Integer, Items, Text, define, did_you_mean
 Dataset = Hashable
 Record = tuple[Hashable, ...]
 
+MEMBERS = "members"
+"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
 
 @define
 class Attribute:

@@ -19,12 +19,20 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Text, define
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.parts import nesting_of
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.plugin import (
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Number,
+    ParameterError,
+    Relation,
+    Text,
+    blocks,
+    define,
+    exact,
+    number,
+)
 
 Bound = tuple[Number, str]
 
@@ -92,8 +100,8 @@ class Hamming(Counting):
     Args:
         unit: what one record is, such as person or household.
 
-    >>> from dpspec.blocks.space import Attribute
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import Attribute
+    >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),))
     >>> two, three = space.dataset([["f"], ["f"]]), space.dataset([["f"], ["m"], ["m"]])
     >>> str(Hamming().distance(two, space.dataset([["m"], ["m"]]), space)), str(Hamming().distance(two, three, space))
@@ -106,7 +114,7 @@ class Hamming(Counting):
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         gone, come = exchange(left, right, space, self.unit)
-        return number(gone) if gone == come else INFINITY
+        return number(gone) if gone == come else exact.INFINITY
 
     def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if other == HammingOrdered(unit=self.unit):
@@ -119,7 +127,7 @@ class Hamming(Counting):
         """The constant against a count of another unit: half the multiset difference, where its two halves are equal."""
         if not isinstance(other, Counting) or not space.fixes_size(self.unit):
             return None
-        most = nesting_of(space).most_changed(self.unit, other.unit)
+        most = blocks.nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         factor = Fraction(most, 2) if isinstance(other, SymmetricDifference) else Fraction(most)
@@ -136,7 +144,7 @@ class SymmetricDifference(Counting):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> str(SymmetricDifference().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
     '2'
     """
@@ -153,7 +161,7 @@ class SymmetricDifference(Counting):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added (B-X7)"
-        most = nesting_of(space).most_changed(self.unit, other.unit)
+        most = blocks.nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         members = max(most, 1)
@@ -172,7 +180,7 @@ class HammingOrdered(Counting):
     Args:
         unit: what one position is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> str(HammingOrdered().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
     '3'
     """
@@ -188,7 +196,7 @@ class HammingOrdered(Counting):
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
         if len(ours) != len(theirs):
-            return INFINITY
+            return exact.INFINITY
         return number(sum(a != b for a, b in zip(ours, theirs, strict=True)))
 
 
@@ -229,7 +237,7 @@ class ReplaceOne(CountedRelation):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> ReplaceOne().related((0, 0, 1), (0, 1, 1), BitVectors(length=3))
     True
     """
@@ -252,7 +260,7 @@ class AddRemove(CountedRelation):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> AddRemove().related((0, 0, 1), (0, 1, 1), BitVectors(length=3))
     False
     """
@@ -275,7 +283,7 @@ class DifferInOnePosition(CountedRelation):
     Args:
         unit: what one position is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> DifferInOnePosition().related((0, 1), (1, 0), BitVectors(length=2))
     False
     """
@@ -311,7 +319,7 @@ class UserRelation(Relation):
         label: what it is, for people.
 
     >>> close = UserRelation(function=lambda x, y: abs(sum(x) - sum(y)) <= 1, label="totals within 1")
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> close.related((0, 0), (1, 1), BitVectors(length=2)), str(close)
     (False, 'totals within 1')
     """

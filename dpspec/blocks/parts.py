@@ -77,7 +77,7 @@ class Cells(Part):
     """Datasets are counts over cells (places of a vector, kinds of records), which may be too many to list.
 
     Opens:
-        verify, draw: pairs of one universe inside spaces too large to list, by changes that keep the invariants; a witness that
+        verify, tests: pairs of one universe inside spaces too large to list, by changes that keep the invariants; a witness that
             shrinks by dropping one cell after the other.
     """
 
@@ -199,7 +199,7 @@ class Palette(Part):
     """Few cells, chosen from very many, of which a small pair of datasets is made.
 
     Opens:
-        verify, draw: pairs with the categories which the invariants single out, from spaces of millions of kinds of records.
+        verify, tests: pairs with the categories which the invariants single out, from spaces of millions of kinds of records.
     """
 
     @abstractmethod
@@ -350,7 +350,7 @@ class Renaming(Part):
     """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
 
     Opens:
-        verify, draw: witnesses that shrink to the simplest names.
+        verify, tests: witnesses that shrink to the simplest names.
     """
 
     @abstractmethod

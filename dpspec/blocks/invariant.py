@@ -16,7 +16,7 @@ import attrs
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.blocks.multisets import all_records
-from dpspec.blocks.parts import CellRecords, Coordinates, listed_cells
+from dpspec.blocks.parts import CellRecords, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 
 
@@ -264,7 +264,7 @@ class LinearMap(Invariant):
         return self.answers(dataset, space)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
-        vector = Coordinates.needed_in(space).vector(dataset)
+        vector = ListedCells.needed_in(space).vector(dataset)
         return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in self.rows)
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from flint import fmpz_mat
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.parts import Cells, Collections
+from dpspec.blocks.parts import CellCounts, Collections
 from dpspec.blocks.space import Attribute, DatasetSpace
 
 Vector = tuple[int, ...]
@@ -176,7 +176,7 @@ def rows_over(invariants: Sequence[Invariant], cells: Sequence[Hashable], space:
 
 def adds_up(invariant: Invariant, space: DatasetSpace) -> bool:
     """Whether the value of the invariant is a sum over the cells of the dataset, so that kernel moves keep it."""
-    cells = Cells.found_in(space)
+    cells = CellCounts.found_in(space)
     cell = None if cells is None else cells.first_cell()
     return cell is not None and invariant.rows_over((cell,), space) is not None
 

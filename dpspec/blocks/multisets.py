@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.blocks.parts import Choice, Collections, Coordinates, Mentioned, Wording
+from dpspec.blocks.parts import Choice, Collections, ListedCells, Mentioned, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
@@ -77,7 +77,7 @@ def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
     return tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
 
 
-class Multisets(DatasetSpace, Coordinates, Collections, Wording):
+class Multisets(DatasetSpace, ListedCells, Collections, Wording):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
 
     least: int

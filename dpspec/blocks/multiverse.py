@@ -23,7 +23,7 @@ from flint import fmpz_mat
 from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.parts import Coordinates, listed_cells, miniature_of
+from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -253,13 +253,13 @@ def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: Dataset
 
 
 def _fixes_total(space: DatasetSpace) -> bool:
-    coordinates = Coordinates.found_in(space)
+    coordinates = ListedCells.found_in(space)
     return coordinates is not None and coordinates.fixed_total()
 
 
 def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     try:
-        from_vector = Coordinates.needed_in(space).from_vector
+        from_vector = ListedCells.needed_in(space).from_vector
         left = from_vector(tuple(max(entry, 0) for entry in vector))
         right = from_vector(tuple(max(-entry, 0) for entry in vector))
     except DpspecError:

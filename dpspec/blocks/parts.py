@@ -1,9 +1,9 @@
-"""What only some dataset spaces have: optional parts, each with a few methods, looked up by `Part.found_in`.
+"""What only some dataset spaces have: optional parts, each with a few methods, looked up by `SpacePart.found_in`.
 
 A space has a part when it inherits from it, or when its `parts` hand out an object that does. Nobody asks which space it is:
 
-    Cells.found_in(space)            # the part, or None
-    Coordinates.needed_in(space)     # the part, or an error that says what the space lacks
+    CellCounts.found_in(space)            # the part, or None
+    ListedCells.needed_in(space)     # the part, or an error that says what the space lacks
     wording_of(space)                # some parts have an answer for every space
 
 `docs/reference/parts.md`, made of the docstrings here, says which commands and separations each part opens.
@@ -50,7 +50,7 @@ class Choice(Protocol):
         """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
 
 
-class Part(ABC):  # noqa: B024  # each part has abstract methods of its own
+class SpacePart(ABC):  # noqa: B024  # each part has abstract methods of its own
     """An optional part of a dataset space."""
 
     lacking: ClassVar[str] = "lacks a part that is needed here"
@@ -73,7 +73,7 @@ class Part(ABC):  # noqa: B024  # each part has abstract methods of its own
 # --- cells ----------------------------------------------------------------------------------------
 
 
-class Cells(Part):
+class CellCounts(SpacePart):
     """Datasets are counts over cells (places of a vector, kinds of records), which may be too many to list.
 
     Opens:
@@ -115,13 +115,13 @@ class Cells(Part):
         return tuple(dict.fromkeys(cells))
 
 
-def counting_cells(space: DatasetSpace) -> Cells | None:
+def counting_cells(space: DatasetSpace) -> CellCounts | None:
     """The cells of the space, where its datasets can be counted over some; else None."""
-    found = Cells.found_in(space)
+    found = CellCounts.found_in(space)
     return None if found is None or found.first_cell() is None else found
 
 
-class Coordinates(Cells):
+class ListedCells(CellCounts):
     """The cells can be listed, so that a dataset is a vector of integers and linear algebra decides about it.
 
     Opens:
@@ -160,15 +160,15 @@ class Coordinates(Cells):
 
 def listed_cells(space: DatasetSpace) -> tuple[Hashable, ...] | None:
     """The coordinates of the space; None when it has none, or too many to list."""
-    found = Coordinates.found_in(space)
+    found = ListedCells.found_in(space)
     return None if found is None else found.cells()
 
 
-class CellRecords(Part):
+class CellRecords(SpacePart):
     """Each cell stands for records, so that a table of counts by attributes is a sum over cells.
 
     Opens:
-        verify, compare: marginals as linear maps, in what decides about linear maps, and held by changes of `Cells`.
+        verify, compare: marginals as linear maps, in what decides about linear maps, and held by changes of `CellCounts`.
     """
 
     lacking: ClassVar[str] = "has no cells of records"
@@ -182,7 +182,7 @@ class CellRecords(Part):
         return ()
 
 
-class Collections(Cells, CellRecords):
+class Collections(CellCounts, CellRecords):
     """A dataset may be any collection of cells, with repetitions, and a cell is any record of the largest unit.
 
     Opens:
@@ -195,7 +195,7 @@ class Collections(Cells, CellRecords):
         return record
 
 
-class Palette(Part):
+class Palette(SpacePart):
     """Few cells, chosen from very many, of which a small pair of datasets is made.
 
     Opens:
@@ -220,13 +220,13 @@ def few_cells(space: DatasetSpace, choose: Choice, mentioned: Mentioned) -> tupl
     listed = listed_cells(space) or ()
     if len(listed) <= FEW_CELLS:
         return listed
-    return Cells.needed_in(space).crossed([listed[place] for place in choose.places(len(listed), 2, 12)])[:FEW_CELLS]
+    return CellCounts.needed_in(space).crossed([listed[place] for place in choose.places(len(listed), 2, 12)])[:FEW_CELLS]
 
 
 # --- units ----------------------------------------------------------------------------------------
 
 
-class Nesting(Part):
+class Nesting(SpacePart):
     """How many records of one unit a record of another holds, and changes.
 
     Opens:
@@ -263,7 +263,7 @@ def nesting_of(space: DatasetSpace) -> Nesting:
     return Nesting.found_in(space) or Unnested(space)
 
 
-class Membership(Part):
+class Membership(SpacePart):
     """Records of a smaller unit make up those of a larger one, as persons do households.
 
     Opens:
@@ -296,7 +296,7 @@ def own_attributes(space: DatasetSpace, unit: str) -> tuple[Attribute, ...]:
 # --- what is tried, and how it is told ------------------------------------------------------------
 
 
-class Miniatures(Part):
+class Miniatures(SpacePart):
     """Small finite sub-spaces, in which witnesses are looked for when the space itself is too large.
 
     Opens:
@@ -320,7 +320,7 @@ def miniature_of(space: DatasetSpace, mentioned: Mentioned, records: int) -> Dat
     return None if found is None else found.miniature(mentioned, records)
 
 
-class Trials(Part):
+class Trials(SpacePart):
     """What plain code is tried on, where patterns tell more than the smallest datasets and short changes of some.
 
     Opens:
@@ -346,7 +346,7 @@ def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
     return (None if trials is None else trials.order_tried(dataset)) or space.order(dataset)
 
 
-class Renaming(Part):
+class SimplerNames(SpacePart):
     """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
 
     Opens:
@@ -358,7 +358,7 @@ class Renaming(Part):
         """The two datasets with simpler names for what occurs in them, the same in both."""
 
 
-class Wording(Part):
+class Wording(SpacePart):
     """Datasets in words; without it they are told as they are written in Python.
 
     Opens:
@@ -379,7 +379,7 @@ def wording_of(space: DatasetSpace) -> Wording:
     return Wording.found_in(space) or Wording()
 
 
-PARTS: tuple[type[Part], ...] = (
-    Cells, Coordinates, CellRecords, Collections, Palette, Nesting, Membership, Miniatures, Trials, Renaming, Wording,
+PARTS: tuple[type[SpacePart], ...] = (
+    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Miniatures, Trials, SimplerNames, Wording,
 )  # fmt: skip
 """All parts, in the order of `docs/reference/parts.md`."""

@@ -43,7 +43,7 @@ from dpspec.blocks.parts import (
     Miniatures,
     Nesting,
     Palette,
-    Renaming,
+    SimplerNames,
     Unnested,
     Wording,
 )
@@ -139,7 +139,7 @@ class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
 
 
 @define
-class OrderedRecords(Records, Renaming):
+class OrderedRecords(Records, SimplerNames):
     """Sequences of records over named categorical attributes.
 
     Args:
@@ -190,7 +190,7 @@ class OrderedRecords(Records, Renaming):
 
 
 @define
-class UnorderedRecords(Records, Multisets, Renaming):
+class UnorderedRecords(Records, Multisets, SimplerNames):
     """Multisets of records over named categorical attributes.
 
     Args:
@@ -284,7 +284,7 @@ PERSONS = 3
 
 
 @define
-class Households(Multisets, Nesting, Membership, Palette, Miniatures, Renaming):
+class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNames):
     """Multisets of households, each with its own attributes and a multiset of persons.
 
     A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without

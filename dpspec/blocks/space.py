@@ -120,7 +120,7 @@ class DatasetSpace(ABC):
 
     What must be there says which datasets exist, and which units they are made of. Everything else that a space can do is an
     optional part (`dpspec.blocks.parts`): the space inherits from the part and writes its methods, or hands out an object of its
-    own in `parts`. Whoever needs a part asks `Cells.found_in(space)`, and does without where there is none.
+    own in `parts`. Whoever needs a part asks `CellCounts.found_in(space)`, and does without where there is none.
     """
 
     name: ClassVar[str]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import CellRecords, Coordinates, Trials, Wording
+from dpspec.blocks.parts import CellRecords, ListedCells, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -123,7 +123,7 @@ def _check_listed(name: str, length: int) -> None:
 
 
 @define
-class BitVectors(DatasetSpace, Coordinates, CellRecords, Trials, Wording):
+class BitVectors(DatasetSpace, ListedCells, CellRecords, Trials, Wording):
     """{0, 1}^n: one bit for each of n units, in a fixed order (B-D13).
 
     Args:
@@ -208,7 +208,7 @@ class BitVectors(DatasetSpace, Coordinates, CellRecords, Trials, Wording):
 
 
 @define
-class IntegerCounts(DatasetSpace, Coordinates, Trials, Wording):
+class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:

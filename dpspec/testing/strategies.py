@@ -27,7 +27,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import Cells, Renaming, counting_cells
+from dpspec.blocks.parts import CellCounts, SimplerNames, counting_cells
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
@@ -52,7 +52,7 @@ def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> P
 def _smaller(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Iterator[Pair]:
     size = order(pair, spec)
     left, right = (list(_less(dataset, spec.space)) for dataset in pair)
-    renaming = Renaming.found_in(spec.space)
+    renaming = SimplerNames.found_in(spec.space)
     renamed = () if renaming is None else renaming.renamed(*pair)
     for one, two in itertools.chain(renamed, itertools.product(left, right)):
         if one == two or not spec.multiverse.share_universe(one, two, spec.space):
@@ -80,7 +80,7 @@ def _less(dataset: Dataset, space: DatasetSpace) -> Iterator[Dataset]:
             continue
 
 
-def _without_one(dataset: Dataset, cells: Cells, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
+def _without_one(dataset: Dataset, cells: CellCounts, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
     if cells.is_sequence:
         held = cells.cells_of(dataset)
         for place in range(len(held)):

@@ -1,7 +1,7 @@
 """Walks from a given dataset of any size: pairs (x, x') of one universe, with x' a few moves away.
 
 A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
-first two, or a kernel vector over all cells that combine what these are made of (`Cells.crossed`). Where
+first two, or a kernel vector over all cells that combine what these are made of (`CellCounts.crossed`). Where
 `exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
 only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
 
@@ -37,7 +37,7 @@ from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import (
     FEW_CELLS,
-    Cells,
+    CellCounts,
     Collections,
     Mentioned,
     counting_cells,
@@ -76,7 +76,7 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
 def stepped(current: Dataset, slots: Sequence[int], choice: int, spec: PrivacySpec) -> Dataset:
     """The dataset after one move, or the same when the chosen cells allow none."""
     space, invariants = spec.space, spec.multiverse.invariants or ()
-    counts = Cells.needed_in(space).counts(current)
+    counts = CellCounts.needed_in(space).counts(current)
     are_records = Collections.found_in(space) is not None
     held = sorted(counts.elements(), key=repr) if are_records else listed_cells(space) or ()
     if not held:
@@ -103,7 +103,7 @@ def _candidates(
         change.subtract(chosen[:2])
         if any(change.values()) and (chosen[0] != chosen[1] or counts[chosen[0]] > 1):
             yield tuple((cell, step) for cell, step in change.items() if step)
-    part = Cells.needed_in(space)
+    part = CellCounts.needed_in(space)
     cells, (low, high) = part.crossed(chosen), part.cell_range()
     basis = kernel_of(invariants, cells, space)
     further = [tuple(a - b for a, b in zip(*pair, strict=True)) for pair in itertools.combinations(basis[:JOINED], 2)]
@@ -116,7 +116,7 @@ def _candidates(
 
 def _applied(current: Dataset, counts: Counter[Hashable], change: Change, space: DatasetSpace) -> Dataset:
     """The dataset after a change; in a sequence the new records take the places of the old ones."""
-    part = Cells.needed_in(space)
+    part = CellCounts.needed_in(space)
     if not part.is_sequence:
         return part.from_counts(changed(counts, [cell for cell, _ in change], [step for _, step in change]))
     gone = Counter({cell: -step for cell, step in change if step < 0})
@@ -304,7 +304,7 @@ class _WalkSearch:
         cells = cells_drawn(draw, space, self.mentioned, whole=self.whole)
         keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3
         basis = kernel_of(self.additive, cells, space, keep_total=keep_total)
-        in_order = Cells.needed_in(space).is_sequence
+        in_order = CellCounts.needed_in(space).is_sequence
         permuted = in_order and len(cells) > 1
         if not basis and not permuted:
             reject()
@@ -361,7 +361,7 @@ def _keeps_size(spec: PrivacySpec) -> bool:
 
 def _common(draw: HypothesisDraw, cells: Sequence[Hashable], space: DatasetSpace) -> Counter[Hashable]:
     """The common part w: a few cells, filled up to the least size of the space."""
-    part = Cells.needed_in(space)
+    part = CellCounts.needed_in(space)
     least, (low, high) = part.total_range()[0], part.cell_range()
     common = Counter(draw(st.lists(st.sampled_from(cells), max_size=COMMON)))
     if low:
@@ -376,7 +376,7 @@ def _common(draw: HypothesisDraw, cells: Sequence[Hashable], space: DatasetSpace
 def _side(common: Counter[Hashable], change: Sequence[int], cells: Sequence[Hashable], space: DatasetSpace, sign: int) -> Any:
     """w + v^- or w + v^+, less of w where the space bounds a coordinate or the size."""
     moved = {cell: step for cell, step in zip(cells, change, strict=True) if step}
-    part = Cells.needed_in(space)
+    part = CellCounts.needed_in(space)
     side, high, most = Counter(common), part.cell_range()[1], part.total_range()[1]
     if high is not None:
         for cell, step in moved.items():
@@ -396,7 +396,7 @@ def _parts(change: Sequence[int]) -> tuple[int, int]:
 
 def _valid(counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
     try:
-        return Cells.needed_in(space).from_counts(counts)
+        return CellCounts.needed_in(space).from_counts(counts)
     except NotInSpaceError:
         reject()
 

@@ -18,7 +18,7 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import Coordinates
+from dpspec.blocks.parts import ListedCells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.testing.check import (
     Context,
@@ -296,7 +296,7 @@ def check_matrix_carries_the_same_information(subject: PlacedSubject, context: C
     rows = subject.thing.matrix(subject.space)
     if rows is None:
         raise NotApplicable("it has no matrix")
-    products = {x: _products(rows, Coordinates.needed_in(subject.space).vector(x)) for x in subject.datasets}
+    products = {x: _products(rows, ListedCells.needed_in(subject.space).vector(x)) for x in subject.datasets}
     pair = _counterexample(subject, products.__getitem__)
     require(pair is None, f"{pair} agree, and differ under the matrix {rows}")
     seen: dict[Any, Dataset] = {}

@@ -10,16 +10,16 @@ from typing import TypeVar
 
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError
 from dpspec.blocks.parts import (
+    CellCounts,
     CellRecords,
-    Cells,
     Collections,
-    Coordinates,
+    ListedCells,
     Membership,
     Miniatures,
     Nesting,
     Palette,
-    Part,
-    Renaming,
+    SimplerNames,
+    SpacePart,
     Trials,
     counting_cells,
     few_cells,
@@ -38,7 +38,7 @@ TRIED = 200
 """So many of the values that are tried are looked at."""
 
 Item = TypeVar("Item")
-Had = TypeVar("Had", bound=Part)
+Had = TypeVar("Had", bound=SpacePart)
 
 
 def listed_datasets(space: DatasetSpace) -> list[Dataset]:
@@ -60,7 +60,7 @@ def _had(part: Had | None) -> Had:
 
 @check(SPACES)
 def check_counts_over_cells_give_the_dataset_back(subject: ValueSubject, context: Context) -> None:
-    """`Cells`: `from_counts(counts(x))` = x, for a sequence `dataset(cells_of(x))` = x, and the ranges hold the counts.
+    """`CellCounts`: `from_counts(counts(x))` = x, for a sequence `dataset(cells_of(x))` = x, and the ranges hold the counts.
 
     Pairs inside universes too large to list are made of them.
     """
@@ -83,12 +83,12 @@ def check_counts_over_cells_give_the_dataset_back(subject: ValueSubject, context
 
 @check(SPACES)
 def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Context) -> None:
-    """`Coordinates`: `from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells.
+    """`ListedCells`: `from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells.
 
     Invariants are solved in them.
     """
     space = subject.thing
-    coordinates = _had(Coordinates.found_in(space))
+    coordinates = _had(ListedCells.found_in(space))
     cells = coordinates.cells()
     if cells is None:
         raise NotApplicable("it has too many cells to list")
@@ -123,7 +123,7 @@ def check_cells_stand_for_the_records_they_add(subject: ValueSubject, context: C
             require(_shown(change) == _shown(stated), told)
 
 
-def _records_added(part: CellRecords, cells: Cells, x: Dataset, y: Dataset, unit: str) -> Counter[Record]:
+def _records_added(part: CellRecords, cells: CellCounts, x: Dataset, y: Dataset, unit: str) -> Counter[Record]:
     moved = cells.counts(y).copy()
     moved.subtract(cells.counts(x))
     added: Counter[Record] = Counter()
@@ -304,12 +304,12 @@ def check_what_is_tried_are_datasets(subject: ValueSubject, context: Context) ->
 
 @check(SPACES)
 def check_renamed_datasets_are_datasets(subject: ValueSubject, context: Context) -> None:
-    """`Renaming`: `renamed` gives datasets of the space, of the same size, and the same ones for the same datasets.
+    """`SimplerNames`: `renamed` gives datasets of the space, of the same size, and the same ones for the same datasets.
 
     Witnesses are told with the names that it gives.
     """
     space = subject.thing
-    part = _had(Renaming.found_in(space))
+    part = _had(SimplerNames.found_in(space))
     for x, y in itertools.pairwise(listed_datasets(space)):
         for (one, other), (first, second) in zip(part.renamed(x, y), part.renamed(x, x), strict=False):
             for each in (one, other):

@@ -36,7 +36,7 @@ from dpspec.base.errors import DpspecError, count as told
 from dpspec.base.exact import Number
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import Cells, Trials, counting_cells, miniature_of, order_tried
+from dpspec.blocks.parts import CellCounts, Trials, counting_cells, miniature_of, order_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.blocks.vectors import FIRST
 from dpspec.grammar.spec import PrivacySpec
@@ -302,7 +302,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
 
 def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
-    held, first = Cells.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
+    held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
     cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
     additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, spec.space)]
     least = held.counts(first[0]).total() if first else 0

@@ -56,7 +56,7 @@ _COUNTED = 24
 
 
 @define
-class Graphs(DatasetSpace, blocks.Coordinates, blocks.CellRecords, blocks.Nesting):
+class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nesting):
     """Simple graphs on named nodes.
 
     A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.

@@ -201,7 +201,7 @@ UNIT = "scenario"
 """The unit of these spaces: an element is one record, whose attributes are its labels."""
 
 
-class DataLawSpace(DatasetSpace, blocks.Coordinates, blocks.CellRecords):
+class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
     """A space whose elements stand for distributions over the datasets of a base space.
 
     As a dataset, an element is one record of the unit "scenario", with one attribute for each of its labels. So invariants,

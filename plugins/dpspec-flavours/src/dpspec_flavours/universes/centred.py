@@ -415,7 +415,7 @@ class OneRecord(AgreeOutside):
             raise IncompatibleBlocksError(f"multiverse {self.name}", rule, "use records without an order and of fewer kinds")
 
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
-        vector = blocks.Coordinates.needed_in(space).vector(dataset)
+        vector = blocks.ListedCells.needed_in(space).vector(dataset)
         for place, cell in enumerate(blocks.listed_cells(space) or ()):
             fewer, more = (_moved(vector, place, step, space) for step in (-1, 1))
             if fewer is not None:
@@ -435,7 +435,7 @@ class OneRecord(AgreeOutside):
 def _moved(vector: tuple[int, ...], place: int, step: int, space: DatasetSpace) -> Dataset | None:
     """The dataset with one record more or less in a cell; None when the space has none."""
     try:
-        return blocks.Coordinates.needed_in(space).from_vector((*vector[:place], vector[place] + step, *vector[place + 1 :]))
+        return blocks.ListedCells.needed_in(space).from_vector((*vector[:place], vector[place] + step, *vector[place + 1 :]))
     except errors.NotInSpaceError:
         return None
 

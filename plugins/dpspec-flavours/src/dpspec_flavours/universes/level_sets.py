@@ -125,7 +125,7 @@ class ProjectedGaussian(Mechanism):
         invariant_rows(self.invariants, space, f"mechanism {self.name}")
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        vector = blocks.Coordinates.needed_in(space).vector(space.dataset(dataset))
+        vector = blocks.ListedCells.needed_in(space).vector(space.dataset(dataset))
         rows = invariant_rows(self.invariants, space, f"mechanism {self.name}")
         directions = orthogonalised(blocks.kernel_basis(rows, len(vector)))
         exact = FiniteLaw.point(() if self.projection_only else tuple(_dot(row, vector) for row in rows))
@@ -195,7 +195,7 @@ class LatticeGaussian(Mechanism):
         return found
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        vector = blocks.Coordinates.needed_in(space).vector(space.dataset(dataset))
+        vector = blocks.ListedCells.needed_in(space).vector(space.dataset(dataset))
         generators = self.generators(space)
         steps = [_dot(b, vector) // _dot(b, b) for b in generators]
         # Whole steps are taken off, so that all vectors of one coset of the lattice have one origin.

@@ -15,8 +15,7 @@ from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
 from dpspec.extension import hooks as hookspecs
-from dpspec.extension.hooks import KINDS, PREFIX
-from dpspec.extension.loader import BASES
+from dpspec.extension.hooks import BASES, KINDS, PREFIX
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
 from dpspec.report.explain import error_classes

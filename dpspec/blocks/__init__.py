@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
         added as added,
+        total as total,
     )
     from dpspec.blocks.parts import (
         CellCounts as CellCounts,
@@ -131,6 +132,7 @@ _HOMES = {
         "OutputDivergence",
         "SpentBudgets",
         "added",
+        "total",
     ),
     "dpspec.blocks.parts": (
         "CellRecords",

@@ -16,6 +16,7 @@ from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
+from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
 from dpspec.report.explain import error_classes
@@ -203,6 +204,11 @@ A space may also hand out its parts as objects of their own, in `parts()`. dpspe
 space it holds. Each part has its own [conformance checks](checks.md).
 """
 
+_PAIRS = """What a law makes of itself and another in `against`, and what an output divergence gets to see. Output divergences are
+written with the methods here. A pair in closed form implements those marked *must* and, with an underscore before their names,
+`hockey_stick`, `renyi` and `concentration`. What only some pairs have it inherits beside `Dichotomy`.
+"""
+
 OPENS: dict[str, dict[str, str]] = {
     "spaces": {
         "units": "the units that distances, marginals and budgets may name",
@@ -332,6 +338,9 @@ def parts_page() -> str:
         page.append("")
         if kind == "spaces":
             page += [line for part in PARTS for line in _part(part)]
+    page += ["## Pairs of laws: `Dichotomy`\n", _PAIRS, *_methods(Dichotomy)]
+    for pair_part in (Growth, Composite, Joinable, Finite):
+        page += [f"### Part `{pair_part.__name__}`\n", f"{_first_line(pair_part)}\n", *_methods(pair_part)]
     return "\n".join(page)
 
 
@@ -348,10 +357,16 @@ def _part(part: type) -> Iterator[str]:
     yield f"{' '.join(says.split())} It opens:\n"
     for command, text in re.findall(r"^    (\S[^:]*): (.*(?:\n        .*)*)", opens, re.MULTILINE):
         yield f"* {command}: {' '.join(text.split())}"
-    yield "\n| method | | says |\n|---|---|---|"
-    for name, method in overridable(part).items():
-        inherited = next((vars(base)[name] for base in part.__mro__[1:] if name in vars(base)), None)
-        must = "must" if name in part.__abstractmethods__ else ""
+    yield ""
+    yield from _methods(part)
+
+
+def _methods(cls: type) -> Iterator[str]:
+    """The table of the methods of a class."""
+    yield "| method | | says |\n|---|---|---|"
+    for name, method in overridable(cls).items():
+        inherited = next((vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)), None)
+        must = "must" if name in getattr(cls, "__abstractmethods__", ()) else ""
         yield f"| `{name}` | {must} | {_cell(_first_line(method) or _first_line(inherited))} |"
     yield ""
 

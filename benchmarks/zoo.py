@@ -38,7 +38,7 @@ from dpspec_divergences import (
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.blocks.space import DatasetSpace
+from dpspec.blocks.space import DatasetSpace, presented
 from dpspec.blocks.vectors import IntegerCounts, ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -174,7 +174,7 @@ class GivenLaw(Mechanism):
         self.given = given
 
     def law(self, dataset: Any, space: DatasetSpace) -> Law:
-        return self.given.law(space.presented(dataset))
+        return self.given.law(presented(dataset))
 
 
 def judged_by_law(name: str, zoo: dict[str, Any], given: zoo_laws.Given | None) -> tuple[str, Verdict, float]:

@@ -1,19 +1,23 @@
-"""The generated pages of docs/reference: error codes, hooks, commands, checks, findings. ``python docs/make_reference.py``."""
+"""The generated pages of docs/reference: errors, hooks, parts, commands, checks, findings. ``python docs/make_reference.py``."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import sys
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from dpspec.base.late import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
+from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
+from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
 from dpspec.report.explain import error_classes
@@ -216,9 +220,202 @@ def _first_line(thing: object) -> str:
     return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
+_PARTS = """# Parts: what to implement, and what it opens
+
+For each kind of plugin: the methods of its base class, what each says, and which commands, separations, attackers and releases
+come to life with it. A method marked *must* is abstract. Every other has a default that is safe: without it the commands of
+its line do without, or say what is missing.
+
+What only some dataset spaces can do is not on the base class. It is a *part*: a class with a few methods of its own, from which
+a space inherits beside `DatasetSpace`. Parts are imported as `from dpspec.plugin import blocks`, then `blocks.Wording`.
+
+```python
+class Orders(DatasetSpace, blocks.Wording):
+    ...
+    def in_words(self, left, right):
+        return " < ".join(left), " < ".join(right)
+```
+
+A space may also hand out its parts as objects of their own, in `parts()`. dpspec asks `Wording.found_in(space)`, and never which
+space it holds. Each part has its own [conformance checks](checks.md).
+"""
+
+_PAIRS = """What a law makes of itself and another in `against`, and what an output divergence gets to see. Output divergences are
+written with the methods here. A pair in closed form implements those marked *must* and, with an underscore before their names,
+`hockey_stick`, `renyi` and `concentration`. What only some pairs have it inherits beside `Dichotomy`.
+"""
+
+OPENS: dict[str, dict[str, str]] = {
+    "spaces": {
+        "units": "the units that distances, marginals and budgets may name",
+        "dataset": "every command: datasets in files, on the command line and in witnesses",
+        "datasets": "`verify` on every pair; `compare` and `risk` by small spaces",
+        "cardinality": "whether all pairs are looked at, or the claim is sampled",
+        "magnitude": "witnesses that are as small as possible",
+        "attributes_of": "marginals, queries and tables with a header; `release`, `risk --universe-of`",
+        "records": "counting distances (hamming, symmetric-difference), marginals, attackers who look for one record",
+        "fixes_size": "`compare`: hamming against symmetric-difference",
+        "is_told_by": "`compare`, `risk`: the least distance of counting distances, so conversions on neighbours",
+        "includes": "`compare`, `ledger`: a promise on a larger space is one on a smaller",
+        "order": "the order in which witnesses are preferred",
+        "parts": "parts that are objects of their own",
+        "check_unit": "(a helper: the error for a unit that is none)",
+    },
+    "multiverses": {
+        "labels": "`verify`, `compare`: which pairs a claim speaks about",
+        "invariants": "`compare`: which multiverse is finer; `verify` in spaces too large to list",
+        "check": "errors on their line in the file",
+        "universes": "`verify`: overlapping or listed universes",
+        "share_universe": "as `labels`, where two datasets are faster to judge than all labels",
+    },
+    "invariants": {
+        "value": "universes as level sets, in `verify` and `compare`",
+        "check": "errors on their line in the file",
+        "mentions": "small spaces and palettes that tell apart what the invariant looks at; attributes that a release reads",
+        "as_marginal": "exchanges that walk through a universe; `release` of what is held; attackers on blocks",
+        "margin": "exchanges that walk through a universe, when only some attributes matter",
+        "implies": "`compare`: one multiverse finer than another, by an argument instead of a search",
+        "partitions": "`compare`: a table as the sum of others",
+        "answers": "noise mechanisms (Laplace, geometric, Gaussian) on the invariant as a query",
+        "labels": "tables of released counts with names",
+        "check_answers": "(a helper: refuses what has no labels, without making them)",
+        "matrix": "`compare` by linear algebra; kernels of universes; mechanisms of linear queries",
+        "rows_over": "`verify` in spaces whose cells are too many to list",
+    },
+    "relations": {
+        "related": "input divergences of neighbours, and of shortest paths of them",
+        "check": "errors on their line in the file",
+        "within": "`compare`: neighbours of one relation are neighbours of another",
+    },
+    "input_divergences": {
+        "distance": "`verify`, `compare`, `risk`",
+        "check": "errors on their line in the file",
+        "least_distance": "conversions and separations on closest pairs; attackers at distance 1",
+        "counted_unit": "separations by one event; attackers who know all but one record; findings of `lint`",
+        "path_form": "`compare`: neighbours to paths",
+        "bounded_by": "`compare`, `ledger`: *implies* by a constant between distances",
+        "bounds": "the same, from the other side",
+    },
+    "output_divergences": {
+        "evaluate": "`verify` on exact laws",
+        "between": "the same of two laws (a helper)",
+        "score": "`verify` that finds the worst of many pairs without evaluating each",
+        "separates_laws": "`compare`: budgets of 0, and conversions that need it",
+        "event_bounds": "`compare` on single events; attackers who bet on an event",
+        "lipschitz": "budgets in another unit than the divergence, as epsilon for a squared distance",
+        "budget_for": "`compare`, `ledger`, `convert`: the budget that a constant stands for",
+        "extremal": "separations: laws that use the budget up",
+        "largest_probability": "`verify` by sampling, and what is *at most* possible for testers",
+        "largest_loss": "the yardstick: by how much odds may change",
+        "composed": "`ledger`",
+        "bounded_by": "`compare`: *implies* by a constant between divergences",
+        "bounds": "the same, from the other side",
+    },
+    "budgets": {
+        "at": "`verify`: the budget of each universe",
+        "uniform": "`convert`, `ledger`, `risk`, which need one number",
+        "by_label": "files that write the budgets of listed universes",
+        "within": "`compare`: one budget below another",
+    },
+    "mechanisms": {
+        "law": "`verify` on exact laws, attackers who know the mechanism, separations",
+        "check": "errors on their line in the file",
+        "claims": "the theorems as printed, held against the engine by the conformance kit",
+        "symmetries": "`verify`: fewer pairs",
+        "keeps": "`release`: what is the same before and after is told in the report",
+        "release": "`release` of one table",
+        "run": "`release` of several tables, with a report, on workers",
+    },
+    "flavours": {
+        "spec": "`explain NAME`; the zoo of definitions, verified",
+        "satisfied_by": "the example that satisfies it, verified",
+        "broken_by": "the example that breaks it, refuted",
+    },
+    "attackers": {
+        "worst_case": "`risk` of a specification",
+        "under": "`risk` of a mechanism",
+    },
+    "tolerances": {"recommend": "`recommend`: a budget from a tolerated risk"},
+    "routes": {
+        "value": "`[[expect]]` in files: printed numbers, recomputed",
+        "question": "`lint`, `explain`: looser and tighter formulas for the same number",
+    },
+    "tables": {
+        "build": "`release`, `risk`: a table by its name",
+        "sized": "`synth`: the table at any size",
+    },
+    "formats": {
+        "header": "which columns a file has",
+        "batches": "`release`: tables read in pieces",
+        "identifiers": "households and persons joined by a column",
+        "write": "released tables in this format",
+        "write_batches": "released tables that do not fit into memory",
+    },
+    "engines": {
+        "parts": "into how many parts a release is cut",
+        "map": "`release` on workers",
+        "close": "workers given back",
+    },
+    "rules": {"propose": "`compare`, `ledger`, `convert`: steps of derivations"},
+}
+"""What each method of a base class opens, by kind; a test holds it against the classes."""
+
+
+def parts_page() -> str:
+    """For every kind of plugin: implement this method, get these commands."""
+    page = [GENERATED, _PARTS]
+    for kind in KINDS:
+        base = at(BASES[kind])
+        page.append(f"## {kind.replace('_', ' ').capitalize()}: `{base.__name__}`\n")
+        page += ["| method | | says | opens |", "|---|---|---|---|"]
+        for name, method in overridable(base).items():
+            must = "must" if name in base.__abstractmethods__ else ""
+            page.append(f"| `{name}` | {must} | {_cell(_first_line(method))} | {_cell(OPENS[kind][name])} |")
+        page.append("")
+        if kind == "spaces":
+            page += [line for part in PARTS for line in _part(part)]
+    page += ["## Pairs of laws: `Dichotomy`\n", _PAIRS, *_methods(Dichotomy)]
+    for pair_part in (Growth, Composite, Joinable, Finite):
+        page += [f"### Part `{pair_part.__name__}`\n", f"{_first_line(pair_part)}\n", *_methods(pair_part)]
+    return "\n".join(page)
+
+
+def overridable(base: type) -> dict[str, object]:
+    """The public methods and properties of a base class itself, by name."""
+    found = {name: getattr(thing, "fget", None) or getattr(thing, "__func__", thing) for name, thing in vars(base).items()}
+    return {name: thing for name, thing in found.items() if inspect.isfunction(thing) and not name.startswith("_")}
+
+
+def _part(part: type) -> Iterator[str]:
+    says, _, opens = (inspect.getdoc(part) or "").partition("\n\nOpens:\n")
+    bases = ", ".join(f"`{base.__name__}`" for base in part.__bases__ if base in PARTS)
+    yield f"### Part `{part.__name__}`{f' (is also {bases})' if bases else ''}\n"
+    yield f"{' '.join(says.split())} It opens:\n"
+    for command, text in re.findall(r"^    (\S[^:]*): (.*(?:\n        .*)*)", opens, re.MULTILINE):
+        yield f"* {command}: {' '.join(text.split())}"
+    yield ""
+    yield from _methods(part)
+
+
+def _methods(cls: type) -> Iterator[str]:
+    """The table of the methods of a class."""
+    yield "| method | | says |\n|---|---|---|"
+    for name, method in overridable(cls).items():
+        inherited = next((vars(base)[name] for base in cls.__mro__[1:] if name in vars(base)), None)
+        must = "must" if name in getattr(cls, "__abstractmethods__", ()) else ""
+        yield f"| `{name}` | {must} | {_cell(_first_line(method) or _first_line(inherited))} |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    """Text in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
 PAGES = {
     "errors.md": errors_page, "hooks.md": hooks_page, "cli.md": cli_page, "checks.md": checks_page, "lint.md": findings_page,
     "sources.md": sources_page,
+    "parts.md": parts_page,
 }  # fmt: skip
 
 if __name__ == "__main__":

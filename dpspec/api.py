@@ -397,6 +397,7 @@ def find_yardsticks(
     Raises:
         NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
     """
+    from dpspec.blocks.parts import Membership
     from dpspec.comparison.yardstick import common_space, found_blocks, yardsticks
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
@@ -405,7 +406,8 @@ def find_yardsticks(
     space = None
     if largest_household is not None:
         start = common_space(left, right)
-        space = start.with_most("person", "household", largest_household)
+        members = Membership.found_in(start)
+        space = None if members is None else members.with_most("person", "household", largest_household)
         if space is None:
             rule = "asks for persons in households, which this dataset space does not have"
             raise NoYardstickError("largest household", rule, "leave it out", value=start.name)

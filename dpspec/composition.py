@@ -23,6 +23,7 @@ from dpspec.base.params import collect, raise_all
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, total
+from dpspec.blocks.parts import nesting_of
 from dpspec.extension import Registry, installed
 from dpspec.reason.kinds import check_kinds
 from dpspec.reason.rules import fixed_units
@@ -272,7 +273,7 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
     units = spec.space.units
     if inner in units and outer in units and units.index(outer) > units.index(inner):
         return
-    if spec.space.most_changed(inner, outer) is None:
+    if nesting_of(spec.space).most_changed(inner, outer) is None:
         yield f"the space states no largest number of {inner}s that one {outer} holds"
     elif inner not in fixed_units(spec):
         yield f"the number of {inner}s differs inside a universe"

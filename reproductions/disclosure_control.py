@@ -15,6 +15,7 @@ from dpspec_census.disclosure.suppression import SUPPRESSED, CellSuppression
 from dpspec_census.disclosure.tables import small_space
 
 from dpspec.base.errors import count
+from dpspec.blocks.parts import wording_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.extension import installed
 from dpspec.specfile import SpecDocument, read, spec_files
@@ -119,7 +120,7 @@ def _witness(verdict: Verdict, space: DatasetSpace) -> str:
     found = verdict.witness
     if found is None or found.event is None:
         return ""
-    left, right = space.in_words(found.left, found.right)
+    left, right = wording_of(space).in_words(found.left, found.right)
     return f"{left} against {right}: {found.event.text} has probability {found.event.left} against {found.event.right}"
 
 

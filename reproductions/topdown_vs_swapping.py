@@ -28,6 +28,7 @@ from dpspec.api import compare_specs, find_yardsticks, read_spec
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import Number
 from dpspec.base.params import evolve
+from dpspec.blocks.parts import Membership, own_attributes, wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Comparison
@@ -140,7 +141,7 @@ def _separation(words: str, comparison: Comparison, *, forward: bool) -> Iterato
     if found is None:
         yield f"* **{words}:** {way.answer.value}."
         return
-    left, right = comparison.right.space.in_words(found.left, found.right)
+    left, right = wording_of(comparison.right.space).in_words(found.left, found.right)
     yield f"* **{words}:** {found.mechanism}."
     yield f"  * keeps the first: {found.argument}"
     yield f"  * x = {left}"
@@ -445,7 +446,8 @@ def together(swap: PrivacySpec, specs: Path, setting: Setting) -> Composition:
 
 
 def _limited(space: DatasetSpace, setting: Setting) -> DatasetSpace:
-    limited = space.with_most("person", "household", setting.largest_household)
+    members = Membership.found_in(space)
+    limited = None if members is None else members.with_most("person", "household", setting.largest_household)
     if limited is None:
         raise IncompatibleBlocksError("space", "has no persons in households", "give the files of the census", value=space.name)
     return limited
@@ -454,7 +456,7 @@ def _limited(space: DatasetSpace, setting: Setting) -> DatasetSpace:
 def exchange(comparison: Comparison) -> SchemePair:
     """Two datasets of one swapping universe with the same persons at each place, living together differently."""
     swap = comparison.right
-    place = {a.name: next(a.values()) for a in swap.space.own_attributes("household")}
+    place = {a.name: next(a.values()) for a in own_attributes(swap.space, "household")}
     place |= {"size": "2"} if "size" in place else {}
 
     def household(block: str, *persons: list[str]) -> list[object]:
@@ -466,7 +468,7 @@ def exchange(comparison: Comparison) -> SchemePair:
     datasets: tuple[Dataset, Dataset] = (swap.space.dataset(left), swap.space.dataset(right))
     persons = comparison.left.input_divergence
     return SchemePair(
-        words=swap.space.in_words(*datasets),
+        words=wording_of(swap.space).in_words(*datasets),
         together=swap.multiverse.share_universe(*datasets, swap.space),
         households=swap.input_divergence.distance(*datasets, swap.space),
         persons=persons.distance(*datasets, swap.space),

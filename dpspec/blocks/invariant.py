@@ -16,6 +16,7 @@ import attrs
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.blocks.multisets import all_records
+from dpspec.blocks.parts import CellRecords, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 
 
@@ -66,7 +67,7 @@ class Invariant(ABC):
             self.labels(space)
 
     def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
-        """Rows over `space.cells()` whose products with the dataset's vector carry the same information as c, if any."""
+        """Rows over the `listed_cells` whose products with the dataset's vector carry the same information as c, if any."""
         return None
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
@@ -74,7 +75,7 @@ class Invariant(ABC):
 
         The cells of a space of records are its kinds of records, also when they are too many to list or are ordered.
         """
-        matrix, listed = self.matrix(space), space.cells()
+        matrix, listed = self.matrix(space), listed_cells(space)
         if matrix is None or listed is None:
             return None
         places = {cell: place for place, cell in enumerate(listed)}
@@ -170,7 +171,7 @@ class Marginal(Invariant):
                 yield cell
 
     def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
-        cells = space.cells()
+        cells = listed_cells(space)
         return None if cells is None or space.is_ordered else self.rows_over(cells, space)
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
@@ -183,8 +184,9 @@ class Marginal(Invariant):
 
     def _change(self, cell: Hashable, space: DatasetSpace) -> Counter[Record]:
         """What one count more in a cell adds to the table."""
-        change = self._count(space.records_of_cell(cell, self.unit), space)
-        change.subtract(self._count(space.records_replaced(cell, self.unit), space))
+        held = CellRecords.needed_in(space)
+        change = self._count(held.records_of_cell(cell, self.unit), space)
+        change.subtract(self._count(held.records_replaced(cell, self.unit), space))
         return change
 
     def partitions(self, others: Sequence[Invariant], space: DatasetSpace) -> Iterator[tuple[Invariant, ...]]:
@@ -251,7 +253,7 @@ class LinearMap(Invariant):
     label: Annotated[str, Text()] = "linear map"
 
     def check(self, space: DatasetSpace) -> None:
-        cells = space.cells()
+        cells = listed_cells(space)
         if cells is None:
             raise IncompatibleBlocksError(f"invariant {self.label}", f"the space {space.name} has no list of coordinates for it")
         for row in self.rows:
@@ -262,7 +264,7 @@ class LinearMap(Invariant):
         return self.answers(dataset, space)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
-        vector = space.vector(dataset)
+        vector = ListedCells.needed_in(space).vector(dataset)
         return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in self.rows)
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ from flint import fmpz_mat
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.parts import CellCounts, Collections
 from dpspec.blocks.space import Attribute, DatasetSpace
 
 Vector = tuple[int, ...]
@@ -175,7 +176,8 @@ def rows_over(invariants: Sequence[Invariant], cells: Sequence[Hashable], space:
 
 def adds_up(invariant: Invariant, space: DatasetSpace) -> bool:
     """Whether the value of the invariant is a sum over the cells of the dataset, so that kernel moves keep it."""
-    cell = space.first_cell()
+    cells = CellCounts.found_in(space)
+    cell = None if cells is None else cells.first_cell()
     return cell is not None and invariant.rows_over((cell,), space) is not None
 
 
@@ -227,7 +229,7 @@ def exchange_groups(
     ([['l'], ['k']], 1)
     """
     margins = [invariant.margin(space) for invariant in invariants]
-    if not space.cells_are_records:
+    if Collections.found_in(space) is None:
         return ()
     attributes = space.attributes_of(space.units[0])
     groups = [frozenset({a.name}) for a in attributes if a.name not in agreed]
@@ -246,18 +248,19 @@ def exchanges(
     left: Hashable, right: Hashable, invariants: Sequence[Invariant], space: DatasetSpace
 ) -> Iterator[tuple[Hashable, Hashable]]:
     """What two cells of a dataset may become by exchanging one group of values; no cell is ever listed."""
-    if not space.cells_are_records:
+    collections = Collections.found_in(space)
+    if collections is None:
         return
     unit = space.units[0]
     names = tuple(a.name for a in space.attributes_of(unit))
-    one, two = (space.records_of_cell(cell, unit)[0] for cell in (left, right))
+    one, two = (collections.records_of_cell(cell, unit)[0] for cell in (left, right))
     agreed = frozenset(name for name, a, b in zip(names, one, two, strict=True) if a == b)
     groups = exchange_groups(invariants, space, agreed)
     for group in groups if len(groups) > 1 else ():
         moved = tuple(zip(names, one, two, strict=True))
         yield (
-            space.cell_of(tuple(b if name in group else a for name, a, b in moved)),
-            space.cell_of(tuple(a if name in group else b for name, a, b in moved)),
+            collections.cell_of(tuple(b if name in group else a for name, a, b in moved)),
+            collections.cell_of(tuple(a if name in group else b for name, a, b in moved)),
         )
 
 
@@ -270,7 +273,7 @@ def exchanges_connect(invariants: Sequence[Invariant], space: DatasetSpace) -> s
     two margins of one table Diaconis and Sturmfels 1998). The combinations that nesting forbids lie inside one margin,
     where a zero count is held anyway. c_Swap = (match x rest, match x swap) is of this kind (Bailie, Gong and Meng 2023).
     """
-    if not invariants or not space.cells_are_records:
+    if not invariants or Collections.found_in(space) is None:
         return None
     unit = space.units[0]
     tables = [table for invariant in invariants if (table := invariant.as_marginal()) is not None]

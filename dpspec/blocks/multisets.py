@@ -16,10 +16,11 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.blocks.space import Attribute, Choice, Dataset, DatasetSpace, Mentioned, Record, pair_of_records, range_in_words
+from dpspec.blocks.parts import Choice, Collections, ListedCells, Mentioned, Wording
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
@@ -76,10 +77,8 @@ def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
     return tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
 
 
-class Multisets(DatasetSpace):
+class Multisets(DatasetSpace, ListedCells, Collections, Wording):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
-
-    cells_are_records: ClassVar[bool] = True
 
     least: int
     most: int | None

@@ -23,6 +23,7 @@ from flint import fmpz_mat
 from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -205,7 +206,7 @@ def _in_row_space(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSp
     if target is None:
         return None
     rows = [row for invariant in fine for row in (invariant.matrix(space) or ())]
-    if space.fixed_total() and target:
+    if _fixes_total(space) and target:
         rows.append((1,) * len(target[0]))
     if not rows:
         return None
@@ -234,12 +235,12 @@ def _join(invariants: Iterable[Invariant]) -> str:
 
 def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     """A kernel vector v of the fine rows on which the wanted rows do not vanish, as x - x' with x, x' >= 0."""
-    cells, target = space.cells(), wanted.matrix(space)
+    cells, target = listed_cells(space), wanted.matrix(space)
     matrices = [invariant.matrix(space) for invariant in fine]
     if cells is None or target is None or any(matrix is None for matrix in matrices) or len(cells) > 512:
         return None
     rows = [row for matrix in matrices for row in (matrix or ())]
-    if space.fixed_total():
+    if _fixes_total(space):
         rows.append((1,) * len(cells))
     basis, nullity = fmpz_mat([list(row) for row in rows] or [[0] * len(cells)]).nullspace()
     for column in range(nullity):
@@ -251,10 +252,16 @@ def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: Dataset
     return None
 
 
+def _fixes_total(space: DatasetSpace) -> bool:
+    coordinates = ListedCells.found_in(space)
+    return coordinates is not None and coordinates.fixed_total()
+
+
 def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     try:
-        left = space.from_vector(tuple(max(entry, 0) for entry in vector))
-        right = space.from_vector(tuple(max(-entry, 0) for entry in vector))
+        from_vector = ListedCells.needed_in(space).from_vector
+        left = from_vector(tuple(max(entry, 0) for entry in vector))
+        right = from_vector(tuple(max(-entry, 0) for entry in vector))
     except DpspecError:
         return None
     return left, right
@@ -290,6 +297,6 @@ def miniatures(invariants: Sequence[Invariant], space: DatasetSpace, largest: in
         for attribute, categories in invariant.mentions().items():
             mentioned[attribute] = mentioned.get(attribute, frozenset()) | categories
     for records in range(1, largest + 1):
-        small = space.miniature(mentioned, records)
+        small = miniature_of(space, mentioned, records)
         if small is not None:
             yield small

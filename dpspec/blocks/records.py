@@ -35,13 +35,23 @@ from dpspec.blocks.multisets import (
     restrict_attributes,
     sequences_between,
 )
+from dpspec.blocks.parts import (
+    Choice,
+    Collections,
+    Membership,
+    Mentioned,
+    Miniatures,
+    Nesting,
+    Palette,
+    SimplerNames,
+    Unnested,
+    Wording,
+)
 from dpspec.blocks.space import (
     MEMBERS,
     Attribute,
-    Choice,
     Dataset,
     DatasetSpace,
-    Mentioned,
     Record,
     pair_of_records,
     range_in_words,
@@ -51,7 +61,7 @@ from dpspec.blocks.space import (
 
 
 @define
-class Records(DatasetSpace):
+class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
     """What the spaces of records of one unit share.
 
     Args:
@@ -59,8 +69,6 @@ class Records(DatasetSpace):
         least, most: the range of the number of records; without `most` it is unbounded.
         unit: what one record is.
     """
-
-    cells_are_records: ClassVar[bool] = True
 
     attributes: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
     least: Annotated[int, Integer(0)] = 0
@@ -131,7 +139,7 @@ class Records(DatasetSpace):
 
 
 @define
-class OrderedRecords(Records):
+class OrderedRecords(Records, SimplerNames):
     """Sequences of records over named categorical attributes.
 
     Args:
@@ -182,7 +190,7 @@ class OrderedRecords(Records):
 
 
 @define
-class UnorderedRecords(Records, Multisets):
+class UnorderedRecords(Records, Multisets, SimplerNames):
     """Multisets of records over named categorical attributes.
 
     Args:
@@ -258,6 +266,12 @@ class ContingencyTables(UnorderedRecords):
         counts = cast("tuple[int, ...]", dataset)
         return tuple(kind for kind, count in zip(self.kinds(), counts, strict=True) for _ in range(count))
 
+    def miniature(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        """Tables of the same cells with few records: one of fewer cells is a shorter tuple, and no dataset of this space."""
+        if self.least > records:
+            return None
+        return evolve(self, most=records if self.most is None else min(self.most, records))
+
     def _has_attributes(self, other: Records) -> bool:
         return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple
 
@@ -270,7 +284,7 @@ PERSONS = 3
 
 
 @define
-class Households(Multisets):
+class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNames):
     """Multisets of households, each with its own attributes and a multiset of persons.
 
     A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without
@@ -355,7 +369,7 @@ class Households(Multisets):
                     yield place, members
 
     def most_within(self, inner: str, outer: str) -> int | None:
-        return self.members if (inner, outer) == ("person", "household") else Multisets.most_within(self, inner, outer)
+        return self.members if (inner, outer) == ("person", "household") else Unnested(self).most_within(inner, outer)
 
     def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
         if (inner, outer) != ("person", "household"):

@@ -1,10 +1,9 @@
-"""What a space may ask whoever chooses for it: the strategies of Hypothesis in tests, a plain generator elsewhere.
-
-Block 1: the dataset space X, what can be protected at all (Bailie et al. 2024).
+"""Block 1: the dataset space X, what can be protected at all (Bailie et al. 2024).
 
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
-Datasets are plain hashable values (tuples) in one canonical form per element of X.
+Datasets are plain hashable values (tuples) in one canonical form per element of X. What only some spaces have
+besides (cells, a palette, words, ...) are parts, in `dpspec.blocks.parts`.
 
 Records in words, by their attributes.
 """
@@ -13,49 +12,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from random import Random
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, ClassVar
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
 from dpspec.base.params import Integer, Items, Text, define, did_you_mean
-
-Item = TypeVar("Item")
-
-Mentioned = Mapping[str, frozenset[str]]
-"""Attributes that matter, each with the categories that are singled out."""
-
-
-class Choice(Protocol):
-    """Chooses; what comes first is simpler."""
-
-    def number(self, least: int, most: int) -> int:
-        """A number of the range."""
-
-    def some(self, items: Sequence[Item], most: int) -> list[Item]:
-        """At most so many different items, possibly none."""
-
-    def places(self, size: int, least: int, most: int, favoured: Sequence[int] = ()) -> list[int]:
-        """Different numbers below the size, in order, the favoured ones more often than others."""
-
-    def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
-        """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
-
-
-# --- block 1 --------------------------------------------------------------------------------------
-
 
 Dataset = Hashable
 Record = tuple[Hashable, ...]
 
 MEMBERS = "members"
 """The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
-
-FEW_CELLS = 600
-"""With at most so many cells, a small pair of datasets is drawn from all of them."""
-
-LONGEST = 20_000
-"""Characters of a dataset told to people; beyond it the text is cut."""
 
 
 @define
@@ -151,21 +118,15 @@ class Attribute:
 class DatasetSpace(ABC):
     """The set X of all datasets that the specification speaks about.
 
-    What must be there says which datasets exist. The rest has defaults, under which a space takes part where it can: its units
-    and their records serve distances and marginals; its *cells* (coordinates, or kinds of records) serve linear invariants, and
-    moves inside universes too large to list; the last ones say what a witness is looked for among, and how it is told.
+    What must be there says which datasets exist, and which units they are made of. Everything else that a space can do is an
+    optional part (`dpspec.blocks.parts`): the space inherits from the part and writes its methods, or hands out an object of its
+    own in `parts`. Whoever needs a part asks `CellCounts.found_in(space)`, and does without where there is none.
     """
 
     name: ClassVar[str]
 
     is_ordered: ClassVar[bool] = False
     """True when a dataset is a sequence of records, so that positions have a meaning."""
-
-    cells_are_records: ClassVar[bool] = False
-    """True when a dataset may be any collection of cells, with repetitions, and a cell is any record of the largest unit."""
-
-    is_sequence: ClassVar[bool] = False
-    """True when a dataset is its cells in an order that matters: `cells_of` gives them, `dataset` reads them back."""
 
     @property
     @abstractmethod
@@ -193,10 +154,6 @@ class DatasetSpace(ABC):
         self.check_unit(unit)
         return ()
 
-    def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
-        """The attributes that tell records of the unit apart inside the units they lie in."""
-        return self.attributes_of(unit)
-
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         """The dataset as records of one unit (in order, for an ordered space)."""
         self.check_unit(unit)
@@ -210,150 +167,17 @@ class DatasetSpace(ABC):
         """Whether the records of the unit (in order, for an ordered space) are known to determine the dataset."""
         return False
 
-    def most_within(self, inner: str, outer: str) -> int | None:
-        """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
-        return 1 if inner == outer and inner in self.units else None
-
-    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
-        """Its datasets in which no unit `outer` holds more than `most` units `inner`; None where that is no space."""
-        return None
-
-    def most_changed(self, unit: str, per: str) -> int | None:
-        """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
-
-        For units inside others it is `most_within`; a space that also knows whose record one of the smaller units belongs to says
-        more.
-        """
-        return self.most_within(unit, per)
-
     def includes(self, other: DatasetSpace) -> str | None:
         """A reason why every dataset of the other space is one of this, made of the same records; None when none is known."""
         return "the same dataset space" if self == other else None
 
-    def cells(self) -> tuple[Hashable, ...] | None:
-        """The coordinates in which `vector` counts; None when there are none, or too many to list."""
-        return None
+    def order(self, dataset: Dataset) -> tuple[int, str]:
+        """The documented order of datasets in witnesses: by magnitude, then by their written form."""
+        return self.magnitude(dataset), repr(dataset)
 
-    def vector(self, dataset: Dataset) -> tuple[int, ...]:
-        """The dataset as integer counts over `cells()`; what a linear invariant is applied to."""
-        raise IncompatibleBlocksError(f"space {self.name}", "has no coordinates for a linear map")
-
-    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
-        """The dataset with the given coordinates; raises NotInSpaceError when there is none."""
-        raise IncompatibleBlocksError(f"space {self.name}", "has no coordinates for a linear map")
-
-    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
-        """The records of the unit that one count in a cell stands for."""
-        raise IncompatibleBlocksError(f"space {self.name}", "has no cells of records", value=unit)
-
-    def records_replaced(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
-        """The records whose place those of `records_of_cell` take: a bit that is set replaces one that is not."""
-        return ()
-
-    def fixed_total(self) -> bool:
-        """Whether the sum of the coordinates is the same for all datasets."""
-        return False
-
-    # -- datasets as counts over cells, and moves ---------------------------------------------------
-
-    def first_cell(self) -> Hashable | None:
-        """Some cell; None when datasets are no counts over cells. There may be too many for `cells()`."""
-        return next(iter(self.cells() or ()), None)
-
-    def has_counts(self) -> bool:
-        """Whether datasets are counts over cells, as `counts` gives them."""
-        return self.first_cell() is not None
-
-    def counts(self, dataset: Dataset) -> Counter[Hashable]:
-        """The dataset as counts over cells, those that are 0 left out; the order of a sequence is lost."""
-        vector = self.vector(dataset)
-        return Counter({cell: count for cell, count in zip(self.cells() or (), vector, strict=True) if count})
-
-    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
-        """The dataset with these counts, a sequence in sorted order; raises NotInSpaceError when there is none."""
-        return self.from_vector(tuple(counts.get(cell, 0) for cell in self.cells() or ()))
-
-    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
-        """The cells of a dataset with repetitions; of a sequence in its order."""
-        return tuple(self.counts(dataset).elements())
-
-    def cell_range(self) -> tuple[int, int | None]:
-        """The least and the largest value of one coordinate; None for no bound above."""
-        return 0, None
-
-    def total_range(self) -> tuple[int, int | None]:
-        """The least and the largest sum of the coordinates, as far as the space bounds it; None for no bound above."""
-        return 0, None
-
-    def cell_of(self, record: Record) -> Hashable:
-        """The cell that a record of the largest unit is, when cells are records."""
-        return record
-
-    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
-        """The cells that combine what some cells are made of, themselves among them: among these a short change is looked for."""
-        return tuple(dict.fromkeys(cells))
-
-    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
-        """Few cells, chosen from all, of which a small pair of datasets is made.
-
-        Args:
-            choose: chooses numbers and places.
-            mentioned: the attributes that the invariants look at, with the categories that they single out.
-        """
-        listed = self.cells() or ()
-        if len(listed) <= FEW_CELLS:
-            return listed
-        return self.crossed([listed[place] for place in choose.places(len(listed), 2, 12)])[:FEW_CELLS]
-
-    # -- witnesses ----------------------------------------------------------------------------------
-
-    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
-        """The two datasets with simpler names for what occurs in them, the same in both."""
-        return iter(())
-
-    def tried(self, lot: Random) -> Iterator[Any] | None:
-        """What a black box is tried on, the most telling first; None for the smallest datasets and short changes of some.
-
-        Values that are no datasets are passed over.
-
-        Args:
-            lot: for what is drawn.
-        """
-        return None
-
-    def order_tried(self, dataset: Dataset) -> tuple[int, str]:
-        """The order of datasets among those that are tried: `order`, unless another size tells more."""
-        return self.order(dataset)
-
-    def extent(self) -> str:
-        """What is said behind its name about the sizes of its datasets, such as ", at least 1"; nothing by default."""
-        return ""
-
-    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
-        """Two datasets for people, with all that they hold: the words say which dataset it is."""
-        return value_text(left, LONGEST), value_text(right, LONGEST)
-
-    # -- parts --------------------------------------------------------------------------------------
-
-    def miniature(self, mentioned: Mapping[str, frozenset[str]], records: int) -> DatasetSpace | None:
-        """A small finite sub-space of X for hunting witnesses, or None when X has no natural one.
-
-        Args:
-            mentioned: the attributes that matter, each with the categories that are singled out.
-            records: the largest number of records.
-        """
-        return None
-
-    def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:
-        """Pairs of datasets that differ in one record of `outer` and, by that, in `count` records of `inner`; none by default.
-
-        They show how much one larger unit can change where a space sets no limit.
-        """
-        return iter(())
-
-    def presented(self, dataset: Dataset) -> Any:
-        """The dataset as a plain function gets it: a fresh list, so that what the function does to it stays outside."""
-        return list(dataset) if isinstance(dataset, tuple) else dataset
+    def parts(self) -> tuple[object, ...]:
+        """Where its optional parts are looked for: the space itself, which may inherit from them, unless it has others."""
+        return (self,)
 
     def check_unit(self, unit: str) -> None:
         """Raise IncompatibleBlocksError when the space has no such unit."""
@@ -361,9 +185,14 @@ class DatasetSpace(ABC):
             known = did_you_mean(unit, self.units) if self.units else "it has no units"
             raise IncompatibleBlocksError("unit", f"is no unit of the space {self.name}", known, value=unit)
 
-    def order(self, dataset: Dataset) -> tuple[int, str]:
-        """The documented order of datasets in witnesses: by magnitude, then by their written form."""
-        return self.magnitude(dataset), repr(dataset)
+
+def presented(dataset: Dataset) -> Any:
+    """The dataset as a plain function gets it: a fresh list, so that what the function does to it stays outside.
+
+    >>> presented((0, 1)), presented("text")
+    ([0, 1], 'text')
+    """
+    return list(dataset) if isinstance(dataset, tuple) else dataset
 
 
 # --- records in words, by their attributes --------------------------------------------------------

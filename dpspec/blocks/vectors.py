@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
+from dpspec.blocks.parts import CellRecords, ListedCells, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -122,7 +123,7 @@ def _check_listed(name: str, length: int) -> None:
 
 
 @define
-class BitVectors(DatasetSpace):
+class BitVectors(DatasetSpace, ListedCells, CellRecords, Trials, Wording):
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
@@ -207,7 +208,7 @@ class BitVectors(DatasetSpace):
 
 
 @define
-class IntegerCounts(DatasetSpace):
+class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
@@ -290,6 +291,9 @@ class IntegerCounts(DatasetSpace):
     def cell_range(self) -> tuple[int, int | None]:
         return self.low, self.high
 
+    def total_range(self) -> tuple[int, int | None]:
+        return self.length * self.low, None if self.high is None else self.length * self.high
+
     def tried(self, lot: Random) -> Iterator[Any]:
         return vectors_tried(self.length, self.low, self.high)
 
@@ -330,7 +334,7 @@ class Values(Domain):
 
 
 @define
-class ValueLists(DatasetSpace):
+class ValueLists(DatasetSpace, Trials, Wording):
     """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
 
     Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.

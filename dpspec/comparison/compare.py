@@ -28,6 +28,7 @@ import attrs
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases, families as single
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
@@ -211,9 +212,10 @@ def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace
     if ours is None or theirs is None or ours == theirs:
         return ""
     within = space.units.index(ours) > space.units.index(theirs)
-    if space.most_changed(ours, theirs) is None and within:
+    most = nesting_of(space).most_changed(ours, theirs)
+    if most is None and within:
         return f"; missing: the largest number of {ours} records that one {theirs} changes, which the space does not state"
-    if space.most_changed(ours, theirs) is None:
+    if most is None:
         return f"; nothing bounds the number of {ours} records that change with one {theirs}"
     return "" if space.fixes_size(ours) else f"; not all datasets have equally many {ours} records"
 

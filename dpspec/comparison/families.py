@@ -42,6 +42,7 @@ import attrs
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.base.exact import Number, number
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.parts import miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Source
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
@@ -380,7 +381,7 @@ def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     if size is not None and size <= OUTSIDE_LISTED:
         return (space,)
     every = {a.name: frozenset(a.values()) for unit in space.units for a in space.attributes_of(unit) if a.size <= NAMED}
-    smalls = [space.miniature(every, 1), *(space.miniature({}, records) for records in range(2, 5))]
+    smalls = [miniature_of(space, every, 1), *(miniature_of(space, {}, records) for records in range(2, 5))]
     return tuple(small for small in smalls if small is not None) or (space,)
 
 

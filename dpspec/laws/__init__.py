@@ -24,7 +24,20 @@ if TYPE_CHECKING:
         push_forward as push_forward,
     )
     from dpspec.laws.continuous import GaussianLaw as GaussianLaw, GaussianShift as GaussianShift, LaplaceLaw as LaplaceLaw
-    from dpspec.laws.dichotomy import INFINITE as INFINITE, NOTHING as NOTHING, Cell as Cell, Dichotomy as Dichotomy
+    from dpspec.laws.dichotomy import (
+        INFINITE as INFINITE,
+        NOTHING as NOTHING,
+        Cell as Cell,
+        Composite as Composite,
+        Dichotomy as Dichotomy,
+        Finite as Finite,
+        Growth as Growth,
+        Joinable as Joinable,
+        exact_atoms_of as exact_atoms_of,
+        growth_of as growth_of,
+        is_convolved as is_convolved,
+        releases_of as releases_of,
+    )
     from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw
     from dpspec.laws.exponential import exact_exponential as exact_exponential, finite_law as finite_law
     from dpspec.laws.integers import (
@@ -80,9 +93,17 @@ _HOMES = {
     ),
     "dpspec.laws.dichotomy": (
         "Cell",
+        "Composite",
         "Dichotomy",
+        "Finite",
+        "Growth",
         "INFINITE",
+        "Joinable",
         "NOTHING",
+        "exact_atoms_of",
+        "growth_of",
+        "is_convolved",
+        "releases_of",
     ),
     "dpspec.laws.enclosed": ("EnclosedLaw",),
     "dpspec.laws.exponential": (

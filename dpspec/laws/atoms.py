@@ -21,7 +21,7 @@ from flint import arb, ctx, fmpq
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
-from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy
+from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth, Joinable
 from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
 
 _EXACT_RENYI_BITS = 1 << 24
@@ -31,7 +31,7 @@ _MOST_JOINED = 1 << 16
 
 
 @attrs.frozen(eq=False)
-class FiniteDichotomy(Dichotomy):
+class FiniteDichotomy(Dichotomy, Growth, Joinable, Finite):
     """Atoms p_i = p_weights[i] / p_total and q_i = q_weights[i] / q_total, all integers.
 
     The verifier makes millions of these, so making one does no work; what is shared is computed once, on demand.

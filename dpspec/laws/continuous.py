@@ -21,7 +21,7 @@ from dpspec.base.exact import MOST_BITS, Bracket, Number, NumberLike, ball, bits
 from dpspec.base.params import Exact
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
-from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, gain_of
+from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, Growth, Joinable, gain_of
 from dpspec.laws.law import Kind, Law, LinePoint, LocationLaw, LocationSandwich
 from dpspec.laws.numeric import ball_exponential, normal_cdf, rational_exponential
 
@@ -265,7 +265,7 @@ def _constant(p: arb, q: arb, log_ratio: arb) -> Cell:
 
 
 @attrs.frozen
-class GaussianShift(Dichotomy):
+class GaussianShift(Dichotomy, Growth, Joinable):
     """Two Gaussians of one variance whose means are mu standard deviations apart.
 
     D_alpha = alpha mu^2 / 2; the hockey stick is Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
@@ -364,7 +364,7 @@ class UnequalGaussians(LocationSandwich):
 
 
 @attrs.frozen
-class LaplaceShift(Dichotomy):
+class LaplaceShift(Dichotomy, Growth):
     """Two Laplace laws of one scale whose centers are t scales apart.
 
     max_log_ratio = t; hockey stick 1 - e^((eps - t)/2) for |eps| <= t;

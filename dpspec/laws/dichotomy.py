@@ -39,7 +39,8 @@ _FAR_ORDERS = tuple(Fraction(1 << place) for place in range(8, 128, 2))
 class Dichotomy(ABC):
     """The pair (P, Q), up to Blackwell equivalence.
 
-    A subclass implements the methods with an underscore; the public ones read their argument and settle what
+    What only some pairs have (`Growth`, `Composite`, `Joinable`, `Finite`) they inherit beside it. A subclass implements the
+    methods with an underscore; the public ones read their argument and settle what
     holds for every pair (P = Q, an epsilon beyond the largest log-ratio, a delta of at least 1).
 
     Every functional returns a `Bracket`, exact where possible; a larger `precision` gives a narrower one.
@@ -93,7 +94,7 @@ class Dichotomy(ABC):
         if slack == 0:
             return top
         found = at_most(self._epsilon_at(slack, precision), top.upper)
-        return at_most(found, self._renyi_limit(slack, precision)) if found.upper.is_infinite else found
+        return at_most(found, _renyi_limit(self, slack, precision)) if found.upper.is_infinite else found
 
     def renyi(self, order: NumberLike, *, precision: int = 64) -> Bracket:
         """D_alpha(P || Q) of an order alpha >= 1 (Mironov 2017, Definition 3); order 1 is the Kullback-Leibler divergence."""
@@ -126,48 +127,12 @@ class Dichotomy(ABC):
             "use hockey_stick, renyi, max_log_ratio or concentration, which work for every pair",
         )
 
-    @property
-    def is_linear_in_order(self) -> bool:
-        """Whether D_alpha <= c alpha with equality at alpha = 2, 3, ... and in the limit 1, for one constant c.
-
-        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly.
-        """
-        return False
-
     def cells(self, precision: int) -> tuple[Cell, ...]:
         """A partition of the outcomes into cells with enclosed masses and an enclosed range of ln(dP/dQ) in each.
 
         Products are evaluated through them when nothing better is known.
         """
         raise NoRouteError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
-
-    # -- how it combines --------------------------------------------------------------------------
-
-    def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
-        """The independent pairs it is made of, each with how often it is released."""
-        return ((self, 1),)
-
-    @property
-    def is_convolved(self) -> bool:
-        """Whether it is made of releases whose losses are added up, so that its hockey stick is known and its cells are not."""
-        return False
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether D_alpha is exactly linear in alpha, at every order."""
-        return False
-
-    def joined(self, other: Dichotomy) -> Dichotomy | None:
-        """The product with another independent pair, where it has a simpler form than a product."""
-        return None
-
-    def exact_atoms(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
-        """The atoms with equal ratios merged, for a pair with finitely many rational ones."""
-        return None
-
-    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
-        """s -> ln E_P (dP/dQ)^s at a working precision, where it can be evaluated; the largest log-ratio is finite."""
-        return None
 
     def below(self) -> Dichotomy:
         """A pair that this one can simulate: itself, unless it is only known between two others."""
@@ -195,7 +160,7 @@ class Dichotomy(ABC):
             return NOTHING
         if self.singular_mass(precision=precision).lower > delta:
             return INFINITE
-        low, high = self._powers_around(delta, precision)
+        low, high = _powers_around(self, delta, precision)
         top = self.max_log_ratio(precision=precision).upper
         if high is None:
             return Bracket(lower=number(low), upper=top)
@@ -209,29 +174,109 @@ class Dichotomy(ABC):
             step *= 2
         return Bracket(lower=number(low), upper=min(top, number(min(low + step, high))))
 
-    def _powers_around(self, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
-        """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""
-        farthest = min(self.max_log_ratio(precision=precision).upper, self._renyi_limit(delta, precision))
-        last = _LARGEST_POWER if farthest.is_infinite else max(_SMALLEST_POWER, _power_above(farthest))
 
-        def at(place: int) -> Bracket:
-            return self.hockey_stick(Fraction(2) ** place, precision=precision)
+def _powers_around(pair: Dichotomy, delta: Fraction, precision: int) -> tuple[Fraction, Fraction | None]:
+    """A power of two (or 0) where the hockey stick is proved above delta, and one where it is at most delta."""
+    farthest = min(pair.max_log_ratio(precision=precision).upper, _renyi_limit(pair, delta, precision))
+    last = _LARGEST_POWER if farthest.is_infinite else max(_SMALLEST_POWER, _power_above(farthest))
 
-        after = _first(lambda place: at(place).upper <= delta, _SMALLEST_POWER, last + 1)
-        before = _first(lambda place: not at(place).lower > delta, _SMALLEST_POWER, after) - 1
-        low = Fraction(2) ** before if before >= _SMALLEST_POWER else Fraction(0)
-        return low, Fraction(2) ** after if after <= last else None
+    def at(place: int) -> Bracket:
+        return pair.hockey_stick(Fraction(2) ** place, precision=precision)
 
-    def _renyi_limit(self, delta: Fraction, precision: int) -> Number:
-        """D_alpha + ln(1/delta)/(alpha - 1) at some orders, rounded up: at least the epsilon (Mironov 2017, Proposition 3)."""
-        best = INFINITY
-        for order in (*_ORDERS, *(_FAR_ORDERS if self.is_linear_in_order else ())):
-            spent = self.renyi(order, precision=precision).upper
-            if not spent.is_infinite:
-                with ctx.workprec(precision + 64):
-                    limit = spent.enclose(precision + 64) - ball(delta).log() / ball(order - 1)
-                    best = min(best, Bracket.around(limit, least=0).upper)
-        return best
+    after = _first(lambda place: at(place).upper <= delta, _SMALLEST_POWER, last + 1)
+    before = _first(lambda place: not at(place).lower > delta, _SMALLEST_POWER, after) - 1
+    low = Fraction(2) ** before if before >= _SMALLEST_POWER else Fraction(0)
+    return low, Fraction(2) ** after if after <= last else None
+
+
+def _renyi_limit(pair: Dichotomy, delta: Fraction, precision: int) -> Number:
+    """D_alpha + ln(1/delta)/(alpha - 1) at some orders, rounded up: at least the epsilon (Mironov 2017, Proposition 3)."""
+    best = INFINITY
+    for order in (*_ORDERS, *(_FAR_ORDERS if growth_of(pair).is_linear_in_order else ())):
+        spent = pair.renyi(order, precision=precision).upper
+        if not spent.is_infinite:
+            with ctx.workprec(precision + 64):
+                limit = spent.enclose(precision + 64) - ball(delta).log() / ball(order - 1)
+                best = min(best, Bracket.around(limit, least=0).upper)
+    return best
+
+
+# --- what only some pairs have --------------------------------------------------------------------
+
+
+class Growth:
+    """How D_alpha grows with the order: an optional part of a pair, which inherits from it."""
+
+    @property
+    def is_linear_in_order(self) -> bool:
+        """Whether D_alpha <= c alpha with equality at alpha = 2, 3, ... and in the limit 1, for one constant c.
+
+        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly (B-S14).
+        """
+        return False
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether D_alpha is exactly linear in alpha, at every order."""
+        return False
+
+    def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
+        """s -> ln E_P (dP/dQ)^s at a working precision, where it can be evaluated; the largest log-ratio is finite."""
+        return None
+
+
+class Composite(ABC):
+    """A pair made of independent releases: an optional part."""
+
+    @abstractmethod
+    def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
+        """The independent pairs it is made of, each with how often it is released."""
+
+    @property
+    def is_convolved(self) -> bool:
+        """Whether the losses of the releases are added up, so that its hockey stick is known and its cells are not."""
+        return True
+
+
+class Joinable(ABC):
+    """A pair whose product with some others has a simpler form than a product: an optional part."""
+
+    @abstractmethod
+    def joined(self, other: Dichotomy) -> Dichotomy | None:
+        """The product with another independent pair, where it has a simpler form; else None."""
+
+
+class Finite(ABC):
+    """A pair with finitely many outcomes of rational probability: an optional part."""
+
+    @abstractmethod
+    def exact_atoms(self) -> tuple[tuple[Fraction, Fraction], ...] | None:
+        """The atoms (p, q) with equal ratios merged."""
+
+
+def growth_of(pair: Dichotomy) -> Growth:
+    """How D_alpha of the pair grows with the order; nothing is known of it by default."""
+    return pair if isinstance(pair, Growth) else Growth()
+
+
+def releases_of(pair: Dichotomy) -> tuple[tuple[Dichotomy, int], ...]:
+    """The independent pairs that a pair is made of, each with how often it is released; by default the pair itself, once."""
+    return pair.releases() if isinstance(pair, Composite) else ((pair, 1),)
+
+
+def is_convolved(pair: Dichotomy) -> bool:
+    """Whether it is made of releases whose losses are added up, so that its hockey stick is known and its cells are not."""
+    return isinstance(pair, Composite) and pair.is_convolved
+
+
+def joined(one: Dichotomy, other: Dichotomy) -> Dichotomy | None:
+    """The product of two independent pairs, where it has a simpler form than a product."""
+    return one.joined(other) if isinstance(one, Joinable) else None
+
+
+def exact_atoms_of(pair: Dichotomy) -> tuple[tuple[Fraction, Fraction], ...] | None:
+    """The atoms with equal ratios merged, for a pair with finitely many rational ones."""
+    return pair.exact_atoms() if isinstance(pair, Finite) else None
 
 
 def at_most(bracket: Bracket, limit: Number) -> Bracket:
@@ -369,7 +414,7 @@ CellsAt = Callable[[int], Cells]
 
 
 @attrs.frozen(eq=False)
-class BallDichotomy(Dichotomy):
+class BallDichotomy(Dichotomy, Growth):
     """A pair known through cells that can be computed at any precision.
 
     Args:

@@ -21,7 +21,7 @@ from flint import arb, ctx, fmpq
 from dpspec.base.errors import NoRouteError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
-from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, gain_of
+from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LinePoint, LocationLaw, LocationSandwich, OutputValue
 from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
 
@@ -323,7 +323,7 @@ _ROOT_TWO = math.sqrt(2)
 
 
 @attrs.frozen
-class DiscreteGaussianShift(Dichotomy):
+class DiscreteGaussianShift(Dichotomy, Growth):
     """Two discrete Gaussians of one variance at integer centers `shift` apart.
 
     D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice

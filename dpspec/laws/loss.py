@@ -28,7 +28,7 @@ from flint import arb, ctx, fmpq
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ln, number
 from dpspec.laws.continuous import GaussianShift
-from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.numeric import ball_exponential, hull, normal_cdf, positive
 from dpspec.laws.products import power, product_of
 
@@ -58,7 +58,7 @@ class PrivacyLoss:
     def above(self, threshold: NumberLike, *, precision: int = 64) -> Bracket:
         """P(L > threshold)."""
         point = number(threshold, "threshold")
-        atoms = self.pair.exact_atoms()
+        atoms = exact_atoms_of(self.pair)
         if atoms is not None:
             return Bracket.exactly(sum((p for p, q in atoms if p and (not q or ln(p / q) > point)), Fraction(0)))
         return self._tail(point, precision, strict=True)
@@ -66,7 +66,7 @@ class PrivacyLoss:
     def at_least(self, threshold: NumberLike, *, precision: int = 64) -> Bracket:
         """P(L >= threshold)."""
         point = number(threshold, "threshold")
-        atoms = self.pair.exact_atoms()
+        atoms = exact_atoms_of(self.pair)
         if atoms is not None:
             return Bracket.exactly(sum((p for p, q in atoms if p and (not q or ln(p / q) >= point)), Fraction(0)))
         return self._tail(point, precision, strict=False)

@@ -21,7 +21,22 @@ from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, dyadic, ln,
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
-from dpspec.laws.dichotomy import INFINITE, Cell, Cells, Dichotomy, add_up, gain_of, rational_end, total
+from dpspec.laws.dichotomy import (
+    INFINITE,
+    Cell,
+    Cells,
+    Composite,
+    Dichotomy,
+    Growth,
+    add_up,
+    exact_atoms_of,
+    gain_of,
+    growth_of,
+    joined,
+    rational_end,
+    releases_of,
+    total,
+)
 from dpspec.laws.numeric import ball_exponential, binomial_tail, hull
 
 if TYPE_CHECKING:
@@ -32,15 +47,11 @@ TOO_FAR = (NumericalError, OverflowError, FloatingPointError)
 """Losses that doubles do not hold."""
 
 
-class Convolved(Dichotomy):
+class Convolved(Dichotomy, Composite):
     """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid.
 
     Pairs that are known through cells enter as atoms, merged for the lower end and spread for the upper one.
     """
-
-    @property
-    def is_convolved(self) -> bool:
-        return True
 
     @functools.cached_property
     def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
@@ -102,11 +113,11 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
     for factor in factors:
         if factor.is_identical:
             continue
-        joined = next(((i, j) for i, old in enumerate(kept) if (j := old.joined(factor)) is not None), None)
-        if joined is None:
+        found = next(((i, j) for i, old in enumerate(kept) if (j := joined(old, factor)) is not None), None)
+        if found is None:
             kept.append(factor)
         else:
-            kept[joined[0]] = joined[1]
+            kept[found[0]] = found[1]
     if not kept:
         return IDENTICAL
     if len(kept) == 1:
@@ -118,7 +129,7 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
 
 
 @attrs.frozen(eq=False)
-class ProductDichotomy(Convolved):
+class ProductDichotomy(Convolved, Growth):
     """Independent factors of different kinds.
 
     Log-ratios add, so max_log_ratio and Renyi divergences are sums; the hockey stick conditions on the exact atoms of one
@@ -131,7 +142,7 @@ class ProductDichotomy(Convolved):
     def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
         counts: dict[Dichotomy, int] = {}
         for factor in self.factors:
-            for pair, times in factor.releases():
+            for pair, times in releases_of(factor):
                 counts[pair] = counts.get(pair, 0) + times
         return tuple(counts.items())
 
@@ -140,7 +151,7 @@ class ProductDichotomy(Convolved):
 
     @property
     def is_linear_in_order(self) -> bool:
-        return all(factor.is_linear_in_order for factor in self.factors)
+        return all(growth_of(factor).is_linear_in_order for factor in self.factors)
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
         return total(factor.max_log_ratio(precision=precision) for factor in self.factors)
@@ -159,7 +170,7 @@ class ProductDichotomy(Convolved):
         if any(sup.lower.is_infinite for sup in sups):
             return INFINITE
         bound = total(sups)
-        curved = [factor for factor in self.factors if not factor.is_linear_in_order]
+        curved = [factor for factor in self.factors if not growth_of(factor).is_linear_in_order]
         if not curved:
             return bound
         joint = self._joint_supremum(curved, precision)
@@ -173,9 +184,9 @@ class ProductDichotomy(Convolved):
         Linear factors add their own supremum. Some reach it only at integer orders and in the limit 1: then the sum
         is exact only when the curved factors are largest in that limit.
         """
-        flat = [factor for factor in self.factors if factor.is_linear_in_order]
+        flat = [factor for factor in self.factors if growth_of(factor).is_linear_in_order]
         tops = [factor.max_log_ratio(precision=precision).upper for factor in curved]
-        makers = [factor.cumulant(precision) for factor in curved]
+        makers = [growth_of(factor).cumulant(precision) for factor in curved]
         if any(top.is_infinite for top in tops) or any(maker is None for maker in makers):
             return None
 
@@ -188,7 +199,7 @@ class ProductDichotomy(Convolved):
         if found is None:
             return total([*constant, *(factor.renyi(1, precision=precision) for factor in curved)])
         whole = total([*constant, found])
-        if all(factor.is_gaussian for factor in flat):
+        if all(growth_of(factor).is_gaussian for factor in flat):
             return whole
         grid = (self.renyi(order, precision=precision).lower / order for order in _GRID)
         return Bracket(lower=max(grid), upper=whole.upper)
@@ -204,8 +215,8 @@ class ProductDichotomy(Convolved):
     def _conditioned(self, epsilon: Number, precision: int) -> Bracket | None:
         """sum_i p_i H(epsilon - ln(p_i/q_i)) over the exact atoms of one factor, H the hockey stick of the other."""
         for finite, other in (self.factors, self.factors[::-1]):
-            atoms = finite.exact_atoms()
-            if atoms is None or len(atoms) > _CELLS_PER_BIT * precision or other.exact_atoms() is not None:
+            atoms = exact_atoms_of(finite)
+            if atoms is None or len(atoms) > _CELLS_PER_BIT * precision or exact_atoms_of(other) is not None:
                 continue
             try:
                 thresholds = [None if not q else epsilon - ln(p / q) for p, q in atoms if p]
@@ -397,7 +408,7 @@ def _multiplied(pair: FiniteDichotomy, times: int) -> FiniteDichotomy:
 
 
 @attrs.frozen(eq=False)
-class Power(Convolved):
+class Power(Convolved, Growth):
     """One pair, released `times` > 1 times.
 
     Losses add, so the largest log-ratio, Renyi divergences and their suprema are multiples; the hockey stick is convolved.
@@ -414,7 +425,7 @@ class Power(Convolved):
 
     @property
     def is_linear_in_order(self) -> bool:
-        return self.pair.is_linear_in_order
+        return growth_of(self.pair).is_linear_in_order
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
         return self.pair.max_log_ratio(precision=precision).scaled(self.times)
@@ -434,7 +445,7 @@ class Power(Convolved):
         return self.pair.concentration(precision=precision).scaled(self.times)
 
     def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
-        make = self.pair.cumulant(precision)
+        make = growth_of(self.pair).cumulant(precision)
         return None if make is None else lambda working: _Multiple(make(working), self.times)
 
 
@@ -503,5 +514,5 @@ class TwoAtomPower(Power):
         return high * place + low * (self.times - place)
 
     def _tails(self, least: int, precision: int) -> tuple[arb, arb]:
-        (p, q), _ = self.pair.exact_atoms() or ()
+        (p, q), _ = exact_atoms_of(self.pair) or ()
         return binomial_tail(self.times, p, least, precision), binomial_tail(self.times, q, least, precision)

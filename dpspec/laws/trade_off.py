@@ -44,7 +44,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
 from dpspec.laws.atoms import merge
-from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
+from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy, exact_atoms_of, growth_of, is_convolved
 from dpspec.laws.numeric import normal_cdf
 
 Knot = tuple[Fraction, Fraction]
@@ -105,7 +105,7 @@ class TradeOff:
         Raises:
             NoRouteError: when the pair has other atoms.
         """
-        atoms = pair.exact_atoms()
+        atoms = exact_atoms_of(pair)
         if atoms is None:
             rule = "has no finite list of rational probabilities, so that no exact trade-off function is known"
             raise NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities")
@@ -263,12 +263,12 @@ def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
     """
     if pair.is_identical:
         return NOTHING
-    if pair.is_gaussian:
+    if growth_of(pair).is_gaussian:
         return pair.concentration(precision=precision).scaled(2).sqrt()
     if pair.below() is not pair:
         low, high = (least_mu(end, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=high.upper)
-    if pair.exact_atoms() is not None:
+    if exact_atoms_of(pair) is not None:
         return TradeOff.of(pair).least_mu(precision=precision)
     with ctx.workprec(precision + _SPARE):
         lower, upper = _by_events(pair, precision), _by_lines(pair, precision)
@@ -451,16 +451,16 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
         raise ParameterError("level", "must lie in [0, 1]", "it is a probability", value=level)
     if pair.is_identical or at == 1:
         return Bracket.exactly(at)
-    if pair.is_gaussian and at:
+    if growth_of(pair).is_gaussian and at:
         return _gaussian(pair.concentration(precision=precision), at, precision)
-    if pair.exact_atoms() is not None:
+    if exact_atoms_of(pair) is not None:
         return Bracket.exactly(1 - TradeOff.of(pair).at(at))
-    if not at and (pair.is_gaussian or pair.is_convolved):
+    if not at and (growth_of(pair).is_gaussian or is_convolved(pair)):
         return pair.reverse().singular_mass(precision=precision)
     if pair.below() is not pair:
         low, high = (largest_power(end, at, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
-    return (power_by_slopes if pair.is_convolved else _by_cells)(pair, at, precision)
+    return (power_by_slopes if is_convolved(pair) else _by_cells)(pair, at, precision)
 
 
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:

@@ -21,6 +21,7 @@ from dpspec.base.exact import Bracket
 from dpspec.base.params import each, parameters
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Trivial, determines
+from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion
@@ -192,7 +193,7 @@ def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
             continue
         held = spec.multiverse.invariants or ()
         for unit in sorted(set(_units(mechanism, held)) & set(spec.space.units)):
-            if _is_larger(unit, counted, spec.space.units) and spec.space.most_changed(unit, counted) is None:
+            if _is_larger(unit, counted, spec.space.units) and nesting_of(spec.space).most_changed(unit, counted) is None:
                 yield Seen(
                     path=path,
                     message=f"the mechanism reads {unit} records, and a {unit} may change while no {counted} does",

@@ -43,6 +43,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Determination, Universe, determines
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import Nesting, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -256,7 +257,7 @@ class NeighboursToPaths(Rule):
 # --- inside ---------------------------------------------------------------------------------------
 
 
-class InsideUniverse(DatasetSpace):
+class InsideUniverse(DatasetSpace, Nesting):
     """A space as two datasets of one universe see it: it fixes the number of every unit whose total the invariants determine."""
 
     name: ClassVar[str] = "inside-universe"
@@ -294,10 +295,10 @@ class InsideUniverse(DatasetSpace):
         return self.whole.is_told_by(unit)
 
     def most_within(self, inner: str, outer: str) -> int | None:
-        return self.whole.most_within(inner, outer)
+        return nesting_of(self.whole).most_within(inner, outer)
 
     def most_changed(self, unit: str, per: str) -> int | None:
-        return self.whole.most_changed(unit, per)
+        return nesting_of(self.whole).most_changed(unit, per)
 
 
 @lru_cache(maxsize=256)

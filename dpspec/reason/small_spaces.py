@@ -17,6 +17,7 @@ from dpspec.base.errors import DpspecError, NumericalError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
+from dpspec.blocks.parts import Membership
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -219,10 +220,11 @@ def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) 
 def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     """Pairs in which one unit of the conclusion changes many units of the premise, from 1 to 1024."""
     inner, outer = premise.input_divergence.counted_unit(), conclusion.input_divergence.counted_unit()
-    if inner is None or outer is None or inner == outer:
+    members = Membership.found_in(conclusion.space)
+    if inner is None or outer is None or inner == outer or members is None:
         return
     for changed in (2**exponent for exponent in range(11)):
-        for pair in conclusion.space.exchanges(inner, outer, changed):
+        for pair in members.exchanges(inner, outer, changed):
             if conclusion.multiverse.share_universe(*pair, conclusion.space) and not conclusion.distance(*pair).is_infinite:
                 yield pair
 

@@ -40,6 +40,7 @@ from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import check_size
+from dpspec.blocks.parts import Collections, nesting_of, own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
@@ -391,8 +392,9 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
     options.stage("reading")
     given = _table(table, space, unit, registry, options.progress)
-    if space.cells_are_records and unit == space.units[0]:
-        check_size(space.name, len(given), *space.total_range())
+    collections = Collections.found_in(space)
+    if collections is not None and unit == space.units[0]:
+        check_size(space.name, len(given), *collections.total_range())
     place.open()
     try:
         identity = _identity(document, mechanism, given, registry, options)
@@ -491,7 +493,7 @@ def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
 def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progress: Progress) -> Table:
     path, formats = Path(name), formats_of(registry)
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
-        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
         found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
         _check_members(found, space)
         return found
@@ -509,7 +511,7 @@ def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progre
 def _check_members(table: Table, space: DatasetSpace) -> None:
     """Refuse records that hold more members than the space allows."""
     outer, inner = space.units[:2]
-    most = space.most_within(inner, outer)
+    most = nesting_of(space).most_within(inner, outer)
     if table.members is None or most is None:
         return
     held = np.bincount(table.members.owner, minlength=len(table))

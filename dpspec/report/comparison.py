@@ -23,6 +23,7 @@ from rich.text import Text
 from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
+from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal as standing
@@ -170,7 +171,7 @@ def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacyS
     left, right = pair_in_words(found.left, found.right, spec.space)
     rows.add_row("on the pair", f"x  = {left}")
     rows.add_row("", f"x' = {right}")
-    if spec.space.cells_are_records:
+    if Collections.found_in(spec.space) is not None:
         rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
     rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
     rows.add_row(f"engine on {conclusion}", _shortened(found.checks[1]))
@@ -474,7 +475,7 @@ def _shared(spec: PrivacySpec) -> Table:
     rows = grid()
     for block in ("dataset space", "multiverse"):
         rows.add_row(Text(block, FAINT), "\n".join(blocks_in_words(spec)[block]))
-    members = spec.space.most_within("person", "household")
+    members = nesting_of(spec.space).most_within("person", "household")
     if members is not None:
         rows.add_row(Text("assumed", FAINT), f"no household has more than {count(members, 'person')}")
     return rows

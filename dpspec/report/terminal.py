@@ -36,6 +36,7 @@ from dpspec.base.errors import count, harmless
 from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
+from dpspec.blocks.parts import own_attributes, wording_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 
 if TYPE_CHECKING:
@@ -281,10 +282,10 @@ def attribute_in_words(attribute: Attribute) -> str:
 
 def space_in_words(space: DatasetSpace) -> list[str]:
     """A dataset space: its kind, its size, and the attributes of its units."""
-    lines = [space.name.replace("-", " ") + space.extent()]
+    lines = [space.name.replace("-", " ") + wording_of(space).extent()]
     seen: set[str] = set()
     for unit in reversed(space.units) if len(space.units) > 1 else space.units:
-        attributes = space.own_attributes(unit)
+        attributes = own_attributes(space, unit)
         if attributes and unit not in seen:
             seen.add(unit)
             lines.append(f"{unit}: {', '.join(attribute_in_words(a) for a in attributes)}")
@@ -333,7 +334,7 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     >>> pair_in_words((("f",), ("f",)), (("f",), ("m",)), UnorderedRecords(attributes=(sex,)))
     ('2 x (sex f)', '(sex f), (sex m)')
     """
-    return space.in_words(left, right)
+    return wording_of(space).in_words(left, right)
 
 
 # --- how a claim stands, as it is told wherever the claim is spoken of ----------------------------

@@ -27,6 +27,7 @@ from dpspec.base.errors import AttackerMisfitError, NotEnumerableError, NotReach
 from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.parts import listed_cells
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
@@ -326,7 +327,7 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         looked = list(dict.fromkeys(spec.space.dataset(x) for x in datasets))
     elif complete:
         looked = list(spec.space.datasets())
-    elif size is None and not spec.space.cells():
+    elif size is None and not listed_cells(spec.space):
         rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
         advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
         raise NotEnumerableError(f"space {spec.space.name}", rule, advice)

@@ -38,6 +38,7 @@ from dpspec.base.exact import Bracket
 from dpspec.base.params import build
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.parts import own_attributes
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
@@ -311,7 +312,7 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
     formats = {suffix: format_ for format_ in made for suffix in format_.suffixes}
     unit = space.units[0] if space.units else ""
     if path.is_dir() and len(space.units) > 1:
-        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
         return _of_households(read_households(path, outer, inner, formats), space)
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():

@@ -27,6 +27,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.base.params import Domain, Items, Nested, Pairs, Parameter, Registered, Text, parameters
+from dpspec.blocks.parts import listed_cells
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
@@ -368,7 +369,7 @@ class Subjects:
                 self._nested[domain.cls, space] = list(itertools.islice(made, MOST_VALUES))
             return self._nested[domain.cls, space]
         if isinstance(domain, Items):
-            lengths = {max(1, domain.least, length) for length in (1, 1 if space is None else len(space.cells() or "1"))}
+            lengths = {max(1, domain.least, length) for length in (1, 1 if space is None else len(listed_cells(space) or "1"))}
             return [(value,) * length for length in sorted(lengths) for value in self._domain(domain.item, space)]
         if isinstance(domain, Pairs):
             return [()]

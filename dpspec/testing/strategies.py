@@ -27,6 +27,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.parts import CellCounts, SimplerNames, counting_cells
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
@@ -51,7 +52,9 @@ def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> P
 def _smaller(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Iterator[Pair]:
     size = order(pair, spec)
     left, right = (list(_less(dataset, spec.space)) for dataset in pair)
-    for one, two in itertools.chain(spec.space.renamed(*pair), itertools.product(left, right)):
+    renaming = SimplerNames.found_in(spec.space)
+    renamed = () if renaming is None else renaming.renamed(*pair)
+    for one, two in itertools.chain(renamed, itertools.product(left, right)):
         if one == two or not spec.multiverse.share_universe(one, two, spec.space):
             continue
         if not spec.distance(one, two).is_infinite and order((one, two), spec) < size and refutes((one, two)):
@@ -67,25 +70,26 @@ def order(pair: Pair, spec: PrivacySpec) -> tuple[Any, ...]:
 def _less(dataset: Dataset, space: DatasetSpace) -> Iterator[Dataset]:
     """The dataset, and what is left after one cell is dropped."""
     yield dataset
-    if not space.has_counts():
+    cells = counting_cells(space)
+    if cells is None:
         return
-    for smaller in _without_one(dataset, space):
+    for smaller in _without_one(dataset, cells, space):
         try:
             yield smaller()
         except NotInSpaceError:
             continue
 
 
-def _without_one(dataset: Dataset, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
-    if space.is_sequence:
-        cells = space.cells_of(dataset)
-        for place in range(len(cells)):
-            yield partial(space.dataset, (*cells[:place], *cells[place + 1 :]))
+def _without_one(dataset: Dataset, cells: CellCounts, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
+    if cells.is_sequence:
+        held = cells.cells_of(dataset)
+        for place in range(len(held)):
+            yield partial(space.dataset, (*held[:place], *held[place + 1 :]))
         return
-    counts = space.counts(dataset)
+    counts = cells.counts(dataset)
     for cell, count in counts.items():
         less = {**counts, cell: count - (1 if count > 0 else -1)}
-        yield partial(space.from_counts, less)
+        yield partial(cells.from_counts, less)
 
 
 # --- strategies -----------------------------------------------------------------------------------

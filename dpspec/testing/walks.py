@@ -1,13 +1,13 @@
 """Walks from a given dataset of any size: pairs (x, x') of one universe, with x' a few moves away.
 
 A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
-first two, or a kernel vector over all cells that combine what these are made of (`DatasetSpace.crossed`). Where
+first two, or a kernel vector over all cells that combine what these are made of (`CellCounts.crossed`). Where
 `exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
 only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
 
 Few cells out of many: what a small pair of datasets is made of, drawn from a space of any size.
 
-The space says what a palette is (`DatasetSpace.palette`); here Hypothesis chooses it, so that it shrinks.
+The space says what a palette is (`Palette.palette`); here Hypothesis chooses it, so that it shrinks.
 
 Strategies that draw pairs (x, x') inside one universe of any space, and never leave it while they shrink.
 
@@ -35,7 +35,17 @@ from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, NotReac
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import FEW_CELLS, Dataset, DatasetSpace, Mentioned
+from dpspec.blocks.parts import (
+    FEW_CELLS,
+    CellCounts,
+    Collections,
+    Mentioned,
+    counting_cells,
+    few_cells,
+    listed_cells,
+    miniature_of,
+)
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 JOINED = 6
@@ -49,7 +59,7 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
     """A given dataset x and another one of its universe, at most `steps` moves away; shrinks to fewer moves."""
     space = spec.space
     start = space.dataset(dataset)
-    if not space.has_counts() or spec.multiverse.invariants is None:
+    if counting_cells(space) is None or spec.multiverse.invariants is None:
         raise IncompatibleBlocksError("multiverse", "moves need a space with cells and universes given by invariants")
     code = st.tuples(st.lists(st.integers(0, 2**16), min_size=2, max_size=4), st.integers(0, 2**8))
 
@@ -66,8 +76,9 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
 def stepped(current: Dataset, slots: Sequence[int], choice: int, spec: PrivacySpec) -> Dataset:
     """The dataset after one move, or the same when the chosen cells allow none."""
     space, invariants = spec.space, spec.multiverse.invariants or ()
-    counts = space.counts(current)
-    held = sorted(counts.elements(), key=repr) if space.cells_are_records else space.cells() or ()
+    counts = CellCounts.needed_in(space).counts(current)
+    are_records = Collections.found_in(space) is not None
+    held = sorted(counts.elements(), key=repr) if are_records else listed_cells(space) or ()
     if not held:
         return current
     chosen = [held[slot % len(held)] for slot in slots]
@@ -92,7 +103,8 @@ def _candidates(
         change.subtract(chosen[:2])
         if any(change.values()) and (chosen[0] != chosen[1] or counts[chosen[0]] > 1):
             yield tuple((cell, step) for cell, step in change.items() if step)
-    cells, (low, high) = space.crossed(chosen), space.cell_range()
+    part = CellCounts.needed_in(space)
+    cells, (low, high) = part.crossed(chosen), part.cell_range()
     basis = kernel_of(invariants, cells, space)
     further = [tuple(a - b for a, b in zip(*pair, strict=True)) for pair in itertools.combinations(basis[:JOINED], 2)]
     for vector in (*basis, *further):
@@ -104,12 +116,13 @@ def _candidates(
 
 def _applied(current: Dataset, counts: Counter[Hashable], change: Change, space: DatasetSpace) -> Dataset:
     """The dataset after a change; in a sequence the new records take the places of the old ones."""
-    if not space.is_sequence:
-        return space.from_counts(changed(counts, [cell for cell, _ in change], [step for _, step in change]))
+    part = CellCounts.needed_in(space)
+    if not part.is_sequence:
+        return part.from_counts(changed(counts, [cell for cell, _ in change], [step for _, step in change]))
     gone = Counter({cell: -step for cell, step in change if step < 0})
     fresh = [cell for cell, step in change for _ in range(max(step, 0))]
     records: list[Hashable] = []
-    for record in space.cells_of(current):
+    for record in part.cells_of(current):
         if not gone[record]:
             records.append(record)
             continue
@@ -127,7 +140,7 @@ Item = TypeVar("Item")
 
 @attrs.frozen
 class Drawn:
-    """Chooses by drawing from strategies: a `dpspec.blocks.space.Choice`.
+    """Chooses by drawing from strategies: a `dpspec.blocks.parts.Choice`.
 
     Args:
         draw: the function that a composite strategy is given.
@@ -164,8 +177,8 @@ def cells_drawn(draw: HypothesisDraw, space: DatasetSpace, mentioned: Mentioned,
         mentioned: the attributes that the invariants look at, with the categories that they single out.
         whole: take all cells when they are few.
     """
-    listed = space.cells() if whole else None
-    return listed if listed is not None and len(listed) <= FEW_CELLS else space.palette(Drawn(draw), mentioned)
+    listed = listed_cells(space) if whole else None
+    return listed if listed is not None and len(listed) <= FEW_CELLS else few_cells(space, Drawn(draw), mentioned)
 
 
 # --- walks ----------------------------------------------------------------------------------------
@@ -191,7 +204,7 @@ def pairs_in_universe(spec: PrivacySpec) -> st.SearchStrategy[Pair]:
     """
     space, size = spec.space, spec.space.cardinality()
     listed = spec.multiverse.is_listed or (size is not None and size <= LISTED)
-    if listed or not space.has_counts():
+    if listed or counting_cells(space) is None:
         return _listed_pairs(spec)
     return _WalkSearch.of(spec).pairs()
 
@@ -215,7 +228,7 @@ def first_datasets(space: DatasetSpace) -> tuple[Dataset, ...]:
     """All datasets of a small space; of another one the first `LISTED` of the space or of its miniature."""
     size = space.cardinality()
     everything: Mentioned = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
-    small = space if size is not None and size <= LISTED else space.miniature(everything, 3) or space
+    small = space if size is not None and size <= LISTED else miniature_of(space, everything, 3) or space
     return tuple(dataset for dataset, _ in zip(small.datasets(), range(LISTED), strict=False))
 
 
@@ -230,14 +243,15 @@ def grouped(spec: PrivacySpec, datasets: Sequence[Dataset]) -> tuple[Universe, .
 
 def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
     """Datasets of a space that is too large to list, shrinking towards few records with the first categories."""
-    if not space.has_counts():
+    part = counting_cells(space)
+    if part is None:
         return st.sampled_from(first_datasets(space))
 
     @st.composite
     def one(draw: HypothesisDraw) -> Dataset:
         cells = cells_drawn(draw, space, {}, whole=False)
         common = _common(draw, cells, space)
-        return _arranged(draw, common, space) if space.is_sequence else _valid(common, space)
+        return _arranged(draw, common, space) if part.is_sequence else _valid(common, space)
 
     return one()
 
@@ -290,13 +304,14 @@ class _WalkSearch:
         cells = cells_drawn(draw, space, self.mentioned, whole=self.whole)
         keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3
         basis = kernel_of(self.additive, cells, space, keep_total=keep_total)
-        permuted = space.is_sequence and len(cells) > 1
+        in_order = CellCounts.needed_in(space).is_sequence
+        permuted = in_order and len(cells) > 1
         if not basis and not permuted:
             reject()
         change = self._difference(draw, basis, len(cells), least=0 if permuted else 1)
         common = _common(draw, cells, space)
         sides = [_side(common, change, cells, space, sign) for sign in (-1, 1)]
-        if space.is_sequence:
+        if in_order:
             left, right = _ordered(draw, sides[0], sides[1], space)
         else:
             left, right = (_valid(side, space) for side in sides)
@@ -333,22 +348,24 @@ class _WalkSearch:
 def _keeps_size(spec: PrivacySpec) -> bool:
     """Whether d_X is infinite between a dataset and one with a record more, tried on one pair."""
     space = spec.space
-    cell = space.first_cell()
-    if not space.cells_are_records or cell is None:
+    part = Collections.found_in(space)
+    cell = None if part is None else part.first_cell()
+    if part is None or cell is None:
         return False
-    least = max(space.total_range()[0], 1)
+    least = max(part.total_range()[0], 1)
     try:
-        return spec.distance(*(space.from_counts({cell: size}) for size in (least, least + 1))).is_infinite
+        return spec.distance(*(part.from_counts({cell: size}) for size in (least, least + 1))).is_infinite
     except NotInSpaceError:
         return True
 
 
 def _common(draw: HypothesisDraw, cells: Sequence[Hashable], space: DatasetSpace) -> Counter[Hashable]:
     """The common part w: a few cells, filled up to the least size of the space."""
-    least, (low, high) = space.total_range()[0], space.cell_range()
+    part = CellCounts.needed_in(space)
+    least, (low, high) = part.total_range()[0], part.cell_range()
     common = Counter(draw(st.lists(st.sampled_from(cells), max_size=COMMON)))
     if low:
-        common.update(dict.fromkeys(space.cells() or (), low))
+        common.update(dict.fromkeys(listed_cells(space) or (), low))
     if high is not None:
         common = Counter({cell: min(count, high) for cell, count in common.items()})
     if common.total() < least:
@@ -359,7 +376,8 @@ def _common(draw: HypothesisDraw, cells: Sequence[Hashable], space: DatasetSpace
 def _side(common: Counter[Hashable], change: Sequence[int], cells: Sequence[Hashable], space: DatasetSpace, sign: int) -> Any:
     """w + v^- or w + v^+, less of w where the space bounds a coordinate or the size."""
     moved = {cell: step for cell, step in zip(cells, change, strict=True) if step}
-    side, high, most = Counter(common), space.cell_range()[1], space.total_range()[1]
+    part = CellCounts.needed_in(space)
+    side, high, most = Counter(common), part.cell_range()[1], part.total_range()[1]
     if high is not None:
         for cell, step in moved.items():
             side[cell] = min(side[cell], high - abs(step))
@@ -378,7 +396,7 @@ def _parts(change: Sequence[int]) -> tuple[int, int]:
 
 def _valid(counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
     try:
-        return space.from_counts(counts)
+        return CellCounts.needed_in(space).from_counts(counts)
     except NotInSpaceError:
         reject()
 

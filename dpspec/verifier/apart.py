@@ -36,7 +36,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import DpspecError, count
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, presented
 
 Result = TypeVar("Result")
 Tell = Callable[[int, int], None]
@@ -392,7 +392,7 @@ class Trial:
         return bool(self.crash) and not self.returned and not self.cut
 
 
-def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: Iterable[Dataset], *, seed: int = 0) -> Trial:
+def trial(function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0) -> Trial:
     """Call the function a few times on the first datasets; while it only raises, on more of them."""
     calls = returned = raised = looked = 0
     crash, inside, cut = "", False, False
@@ -405,7 +405,7 @@ def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: It
             looked, failed = place + 1, False
             note(f"a first call on {dataset}")
             for turn in range(each):
-                handed = space.presented(dataset)
+                handed = presented(dataset)
                 calls, inside = calls + 1, True
                 try:
                     function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
@@ -415,19 +415,19 @@ def trial(function: Callable[[Any, Any], Any], space: DatasetSpace, datasets: It
                     break
                 except BaseException as problem:  # it is told, not handled
                     inside, failed = False, True
-                    crash = crash or f"{_where(problem)}, on {space.presented(dataset)!r}"
+                    crash = crash or f"{_where(problem)}, on {presented(dataset)!r}"
                 if returned and turn:
                     break
             raised += failed
     return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash)
 
 
-def shape(space: DatasetSpace, datasets: Iterable[Dataset]) -> str:
+def shape(datasets: Iterable[Dataset]) -> str:
     """How a dataset looks to a plain function, in words."""
     dataset = next(iter(datasets), None)
     if dataset is None:
         return ""
-    given = space.presented(dataset)
+    given = presented(dataset)
     if not isinstance(given, (list, tuple)):
         return f"a dataset is a {type(given).__name__} such as {given!r}"
     kinds = " or ".join(dict.fromkeys(type(part).__name__ for part in given))

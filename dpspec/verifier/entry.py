@@ -268,15 +268,14 @@ class _Case:
 
     def _first_calls(self) -> list[Notice]:
         """What the first calls show; a function that only raises is bad input."""
-        space = self.spec.space
         listed = self._looked_at()
-        tried = apart(lambda _: trial(self.function, space, listed, seed=self.sampling.seed))
+        tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed))
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
         if tried.value.always:
             name = getattr(self.function, "__qualname__", type(self.function).__name__)
-            raise refuse(name, tried.value, shape(space, listed))
+            raise refuse(name, tried.value, shape(listed))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
             findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))

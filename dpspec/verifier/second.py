@@ -27,7 +27,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import count
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import CAN_FORK, Cut, cutting, note
 from dpspec.verifier.observed import UnobservableError, observed, observed_raise
@@ -126,7 +126,7 @@ class _Crowd:
         return ""
 
     def _once(self, dataset: Dataset, source: np.random.Generator, reaches: _Reaches) -> Hashable:
-        given, handed = self.space.presented(dataset), self.space.presented(dataset)
+        given, handed = presented(dataset), presented(dataset)
         self.made += 1
         with contextlib.redirect_stdout(io.StringIO()) as out:
             self.inside = reaches.listening = True

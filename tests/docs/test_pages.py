@@ -13,7 +13,10 @@ import pytest
 
 from dpspec import Outcome, installed
 from dpspec.api import read_spec
+from dpspec.base.late import at
+from dpspec.blocks.parts import PARTS, Wording
 from dpspec.extension import KINDS
+from dpspec.extension.hooks import BASES
 from dpspec.verifier.entry import verify_claim
 
 ROOT = Path(__file__).parents[2]
@@ -27,10 +30,25 @@ def maker():
     return module
 
 
-@pytest.mark.parametrize("page", ["errors.md", "hooks.md", "cli.md", "checks.md", "lint.md", "sources.md"])
+@pytest.mark.parametrize("page", ["errors.md", "hooks.md", "cli.md", "checks.md", "lint.md", "parts.md", "sources.md"])
 def test_a_generated_page_is_up_to_date(page):
     text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     assert text == maker().PAGES[page](), "run: python docs/make_reference.py"
+
+
+def test_the_table_of_methods_says_of_each_what_it_opens():
+    """Each method of each base class has a line, and no line is of a method that is gone."""
+    from dpspec.cli import main
+
+    made = maker()
+    for kind in KINDS:
+        assert set(made.OPENS[kind]) == set(made.overridable(at(BASES[kind]))), kind
+    assert set(made.OPENS) == set(KINDS)
+    for part in PARTS:
+        opened = re.findall(r"^        ([a-z, ]+): ", part.__doc__.partition("Opens:")[2], re.MULTILINE)
+        assert opened, part
+        assert set(", ".join(opened).split(", ")) <= {*main.commands, "tests"}, part
+        assert part.__abstractmethods__ or part is Wording, part
 
 
 def test_the_pages_name_every_error_hook_and_command():

@@ -22,6 +22,8 @@ from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant, LinearMap
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
+from dpspec.blocks.parts import Nesting, Unnested
+from dpspec.blocks.records import Households
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
@@ -871,10 +873,13 @@ class BrokenSlowness(Formula):
 
 @right("spaces")
 @define
-class TwoBits(BitVectors):
+class TwoBits(BitVectors, Nesting):
     """Bits, of which the kit takes two."""
 
     name: ClassVar[str] = "toy-space"
+
+    def most_within(self, inner, outer):
+        return Unnested(self).most_within(inner, outer)
 
     @classmethod
     def examples(cls):
@@ -913,6 +918,12 @@ class BrokenRecords(TwoBits):
     def records(self, dataset, unit):
         return tuple((*record, "x") for record in super().records(dataset, unit))
 
+    def records_of_cell(self, cell, unit):
+        return (("1", "x"),)
+
+    def records_replaced(self, cell, unit):
+        return (("0", "x"),)
+
 
 @breaks("check_sizes_are_fixed_where_that_is_said", "spaces")
 @define
@@ -921,6 +932,9 @@ class BrokenSize(TwoBits):
 
     def records(self, dataset, unit):
         return (("1",),) * sum(dataset)
+
+    def records_replaced(self, cell, unit):
+        return ()
 
     def is_told_by(self, unit):
         return False
@@ -936,6 +950,136 @@ class BrokenTold(TwoBits):
 
     def records(self, dataset, unit):
         return tuple(sorted(super().records(dataset, unit)))
+
+
+@right("spaces of households")
+@define
+class TwoHouses(Households):
+    """At most two households of at most two persons."""
+
+    name: ClassVar[str] = "toy-houses"
+
+    def magnitude(self, dataset):
+        return len(dataset)
+
+    @classmethod
+    def examples(cls):
+        home, sex = Attribute(name="home", categories=("a",)), Attribute(name="sex", categories=("f", "m"))
+        yield cls(household=(home,), person=(sex,), most=2, members=2)
+
+
+@breaks("check_counts_over_cells_give_the_dataset_back", "spaces")
+@define
+class BrokenTotal(TwoBits):
+    """Says that at most one bit is set."""
+
+    def total_range(self):
+        return 0, 1
+
+
+@breaks("check_counts_over_cells_give_the_dataset_back", "spaces")
+@define
+class BrokenCrossing(TwoBits):
+    """Leaves the cells themselves out."""
+
+    def crossed(self, cells):
+        return ()
+
+
+@breaks("check_cells_stand_for_the_records_they_add", "spaces")
+@define
+class BrokenReplacement(TwoBits):
+    """Says that a bit which is set replaces nothing."""
+
+    def records_replaced(self, cell, unit):
+        return ()
+
+
+@breaks("check_any_collection_of_cells_is_a_dataset", "spaces")
+@define
+class BrokenCell(TwoHouses):
+    """Takes the record of a household for its cell."""
+
+    def cell_of(self, record):
+        return record
+
+
+@breaks("check_a_palette_holds_cells", "spaces")
+@define
+class BrokenPalette(TwoHouses):
+    """Chooses one cell twice."""
+
+    def palette(self, choose, mentioned):
+        return (self.first_cell(),) * 2
+
+
+@breaks("check_a_unit_holds_no_more_than_is_said", "spaces")
+@define
+class BrokenHold(TwoHouses):
+    """Says that a household holds one person."""
+
+    def most_within(self, inner, outer):
+        return 1 if (inner, outer) == ("person", "household") else super().most_within(inner, outer)
+
+    def most_changed(self, unit, per):
+        return super().most_within(unit, per)
+
+    def with_most(self, inner, outer, most):
+        return None
+
+
+@breaks("check_exchanges_change_one_larger_unit", "spaces")
+@define
+class BrokenExchange(TwoHouses):
+    """Changes one person more than it says."""
+
+    def exchanges(self, inner, outer, count):
+        return super().exchanges(inner, outer, count + 1)
+
+
+@breaks("check_exchanges_change_one_larger_unit", "spaces")
+@define
+class BrokenCrowd(TwoHouses):
+    """Limits nothing."""
+
+    def with_most(self, inner, outer, most):
+        return self
+
+
+@breaks("check_a_miniature_is_a_part_of_the_space", "spaces")
+@define
+class BrokenMiniature(TwoHouses):
+    """A miniature with more households than the space has."""
+
+    def miniature(self, mentioned, records):
+        return Households(household=self.household, person=self.person, least=3, most=3, members=1)
+
+
+@breaks("check_what_is_tried_are_datasets", "spaces")
+@define
+class BrokenTrials(TwoBits):
+    """Tries what is no dataset."""
+
+    def tried(self, lot):
+        return iter([(7, 7)])
+
+
+@breaks("check_what_is_tried_are_datasets", "spaces")
+@define
+class BrokenPlace(TwoBits):
+    """Puts all datasets in one place."""
+
+    def order_tried(self, dataset):
+        return 0, "here"
+
+
+@breaks("check_renamed_datasets_are_datasets", "spaces")
+@define
+class BrokenRenaming(TwoHouses):
+    """Leaves out the second dataset."""
+
+    def renamed(self, left, right):
+        yield left, ()
 
 
 @breaks("check_a_larger_unit_changes_no_more_than_is_said", "spaces")
@@ -954,6 +1098,9 @@ class BrokenVector(TwoBits):
 
     def from_vector(self, vector):
         return super().from_vector(tuple(vector) if any(vector) else (1,) * len(vector))
+
+    def from_counts(self, counts):
+        return tuple(counts.get(cell, 0) for cell in self.cells())
 
 
 @breaks("check_words_say_which_dataset_it_is", "spaces")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpspec.base.errors import NotInSpaceError, ParameterError
+from dpspec.blocks.space import presented
 from dpspec.blocks.vectors import ValueLists
 from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
 from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
@@ -101,9 +102,9 @@ def test_multisets_have_one_form_and_the_counted_cardinality():
 def test_a_list_is_presented_afresh():
     space = ValueLists(values=(0, 1))
     dataset = space.dataset([0, 1])
-    space.presented(dataset).append(7)
+    presented(dataset).append(7)
     assert dataset == (0, 1)
-    assert space.presented(dataset) == [0, 1]
+    assert presented(dataset) == [0, 1]
 
 
 @pytest.mark.parametrize("value", [[2], [0] * 4, "0", {"a": 1}, None, []])

@@ -18,6 +18,7 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.parts import ListedCells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.testing.check import (
     Context,
@@ -30,17 +31,7 @@ from dpspec.testing.check import (
     require,
     small_spaces,
 )
-
-SPACES = "spaces"
-MOST = 60
-"""Larger spaces are not walked."""
-
-
-def _datasets(space: DatasetSpace) -> list[Dataset]:
-    size = space.cardinality()
-    if size is None or size > MOST:
-        raise NotApplicable(f"it has more than {MOST} datasets")
-    return list(space.datasets())
+from dpspec.testing.checks.parts import MOST, SPACES, listed_datasets
 
 
 @check(SPACES)
@@ -49,7 +40,7 @@ def check_every_dataset_is_listed_once(subject: ValueSubject, context: Context) 
 
     Verdicts on all pairs rest on it.
     """
-    found = _datasets(subject.thing)
+    found = listed_datasets(subject.thing)
     require(len(set(found)) == len(found), f"a dataset is listed twice among {found}")
     size = subject.thing.cardinality()
     require(len(found) == size, f"{len(found)} datasets are listed, and cardinality is {size}")
@@ -60,7 +51,7 @@ def check_every_dataset_is_listed_once(subject: ValueSubject, context: Context) 
 @check(SPACES)
 def check_a_dataset_is_its_own_canonical_form(subject: ValueSubject, context: Context) -> None:
     """`dataset(x)` = x for every listed x. Laws, labels and distances are remembered by the canonical form."""
-    for x in _datasets(subject.thing):
+    for x in listed_datasets(subject.thing):
         found = subject.thing.dataset(x)
         require(found == x, f"dataset({x}) = {found}")
 
@@ -74,7 +65,7 @@ def check_records_fit_their_attributes(subject: ValueSubject, context: Context) 
     space = subject.thing
     for unit in space.units:
         attributes = space.attributes_of(unit)
-        for x in _datasets(space):
+        for x in listed_datasets(space):
             for record in space.records(x, unit) if attributes else ():
                 require(len(record) == len(attributes), f"a {unit} record of {x} is {record}, for {len(attributes)} attributes")
                 for attribute, value in zip(attributes, record, strict=True):
@@ -96,7 +87,7 @@ def check_sizes_are_fixed_where_that_is_said(subject: ValueSubject, context: Con
     space = subject.thing
     for unit in space.units:
         if space.fixes_size(unit):
-            sizes = {len(space.records(x, unit)) for x in _datasets(space)}
+            sizes = {len(space.records(x, unit)) for x in listed_datasets(space)}
             require(len(sizes) == 1, f"it is said to fix the number of {unit} records, and there are {sorted(sizes)}")
 
 
@@ -106,59 +97,11 @@ def check_records_tell_datasets_apart_where_that_is_said(subject: ValueSubject, 
     space = subject.thing
     for unit in space.units:
         seen: dict[object, Dataset] = {}
-        for x in _datasets(space) if space.is_told_by(unit) else ():
+        for x in listed_datasets(space) if space.is_told_by(unit) else ():
             records = space.records(x, unit)
             key = tuple(records) if space.is_ordered else frozenset(Counter(records).items())
             twin = seen.setdefault(key, x)
             require(twin == x, f"{twin} and {x} have the same {unit} records, which are said to tell them apart")
-
-
-@check(SPACES)
-def check_a_larger_unit_changes_no_more_than_is_said(subject: ValueSubject, context: Context) -> None:
-    """`most_changed(unit, per)` = m: |x (-) x'| in `unit` is at most m |x (-) x'| in `per`. Budgets are carried over by it."""
-    space = subject.thing
-    found = _datasets(space)
-    counted = {unit: {x: Counter(space.records(x, unit)) for x in found} for unit in space.units}
-    for unit in space.units:
-        for per in space.units:
-            most = space.most_changed(unit, per)
-            for x in found if most is not None else ():
-                for y in found:
-                    inner, outer = (_moved(counted[each][x], counted[each][y]) for each in (unit, per))
-                    told = f"{x} and {y} differ in {inner} {unit} records and {outer} of {per}, and most_changed is {most}"
-                    require(inner <= most * outer, told)
-
-
-def _moved(one: Counter[object], other: Counter[object]) -> int:
-    return ((one - other) + (other - one)).total()
-
-
-@check(SPACES)
-def check_coordinates_determine_the_dataset(subject: ValueSubject, context: Context) -> None:
-    """`from_vector(vector(x))` = x, and `fixed_total` is true of `vector`, where there are cells.
-
-    Invariants are solved in them.
-    """
-    space = subject.thing
-    if space.cells() is None or space.is_sequence:
-        raise NotApplicable("datasets are no counts over cells")
-    totals = set()
-    for x in _datasets(space):
-        vector = space.vector(x)
-        require(len(vector) == len(space.cells()), f"vector({x}) = {vector}, for {len(space.cells())} cells")
-        require(space.from_vector(vector) == x, f"from_vector(vector({x})) = {space.from_vector(vector)}")
-        totals.add(sum(vector))
-    require(not space.fixed_total() or len(totals) == 1, f"fixed_total, and the totals are {sorted(totals)}")
-
-
-@check(SPACES)
-def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context) -> None:
-    """`in_words(x, x)` differs for different datasets. A witness whose shared values are left out is told of other datasets."""
-    told: dict[str, Dataset] = {}
-    for x in _datasets(subject.thing):
-        for text in set(subject.thing.in_words(x, x)):
-            twin = told.setdefault(text, x)
-            require(twin == x, f"{twin} and {x} are both told as {text!r}")
 
 
 @check(SPACES)
@@ -168,7 +111,7 @@ def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> 
     every dataset of the other space is one of this, with the same records. Promises are restricted by it.
     """
     space = subject.thing
-    own = set(_datasets(space))
+    own = set(listed_datasets(space))
     for other in context.values(SPACES):
         if space.includes(other) is None or (other.cardinality() or MOST + 1) > MOST:
             continue
@@ -353,7 +296,7 @@ def check_matrix_carries_the_same_information(subject: PlacedSubject, context: C
     rows = subject.thing.matrix(subject.space)
     if rows is None:
         raise NotApplicable("it has no matrix")
-    products = {x: _products(rows, subject.space.vector(x)) for x in subject.datasets}
+    products = {x: _products(rows, ListedCells.needed_in(subject.space).vector(x)) for x in subject.datasets}
     pair = _counterexample(subject, products.__getitem__)
     require(pair is None, f"{pair} agree, and differ under the matrix {rows}")
     seen: dict[Any, Dataset] = {}

@@ -27,7 +27,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError, ParameterError
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
 from dpspec.laws.exponential import finite_law
@@ -332,7 +332,7 @@ class Sampler(Mechanism):
             raise ParameterError("function", "must take a dataset and a generator", value=self.function)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return enumerate_law(self.function, space.presented(dataset), most_paths=self.most_paths)
+        return enumerate_law(self.function, presented(dataset), most_paths=self.most_paths)
 
     def __str__(self) -> str:
         return self.label

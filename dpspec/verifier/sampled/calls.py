@@ -36,7 +36,8 @@ from dpspec.base.errors import DpspecError, count as told
 from dpspec.base.exact import Number
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.parts import CellCounts, Trials, counting_cells, miniature_of, order_tried
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.blocks.vectors import FIRST
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import WALL, Cut, Spare, cutting
@@ -133,7 +134,7 @@ class Calls:
     def outputs(self, dataset: Dataset, rng: np.random.Generator, count: int) -> list[Any]:
         """What the function returns, or how it fails, call by call."""
         found: list[Any] = []
-        given = self.space.presented(dataset)
+        given = presented(dataset)
         is_list = type(given) is list
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -266,9 +267,10 @@ class ChosenPair:
 def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
     """The datasets that are tried, each once."""
     space, listed, lot = spec.space, _listed(spec), random.Random(seed)
-    wanted = listed.tried(lot)
+    trials = Trials.found_in(listed)
+    wanted = None if trials is None else trials.tried(lot)
     if wanted is None:
-        changed = space.has_counts() and not space.is_ordered
+        changed = counting_cells(space) is not None and not space.is_ordered
         further = _changes(spec, listed, lot) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
         wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
     most = MOST if space.units else MOST_VECTORS
@@ -295,17 +297,17 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
     for invariant in spec.multiverse.invariants or ():
         for name, categories in invariant.mentions().items():
             mentioned[name] = mentioned.get(name, frozenset()) | categories
-    return space.miniature(mentioned, 3) or space
+    return miniature_of(space, mentioned, 3) or space
 
 
 def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
-    space, first = spec.space, list(itertools.islice(listed.datasets(), MOST))
-    cells = list(dict.fromkeys(cell for dataset in first for cell in space.counts(dataset)))[:MOST_CELLS]
-    additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, space)]
-    least = space.counts(first[0]).total() if first else 0
+    held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
+    cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
+    additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, spec.space)]
+    least = held.counts(first[0]).total() if first else 0
     for common, whole in itertools.product((0, 1, 3), (True, False)):
-        basis = kernel_of(additive, cells, space, keep_total=whole)[:MOST_CELLS]
+        basis = kernel_of(additive, cells, spec.space, keep_total=whole)[:MOST_CELLS]
         sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
         for change in (*basis, *sums):
             shared = [lot.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
@@ -313,14 +315,14 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Ite
                 side = Counter(shared)
                 side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
                 with contextlib.suppress(DpspecError):
-                    yield space.from_counts(side)
+                    yield held.from_counts(side)
     yield from first[FIRST:]
 
 
 def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[ChosenPair]:
     """All pairs among some datasets that the claim speaks about, the smaller dataset first."""
     one_way = not spec.output_divergence.is_symmetric
-    ordered = sorted(given, key=spec.space.order_tried)
+    ordered = sorted(given, key=lambda dataset: order_tried(spec.space, dataset))
     labels = {repr(dataset): spec.multiverse.labels(dataset, spec.space) for dataset in ordered}
     budgets: dict[Any, Number] = {}
     lengths: dict[str, tuple[Number, float]] = {}
@@ -361,5 +363,5 @@ def _pair(
 
 def pair_order(pair: ChosenPair, space: DatasetSpace) -> tuple[Any, ...]:
     """The order of witnesses: smaller datasets first, then closer ones, then by text."""
-    (left, left_text), (right, right_text) = space.order_tried(pair.left), space.order_tried(pair.right)
+    (left, left_text), (right, right_text) = order_tried(space, pair.left), order_tried(space, pair.right)
     return left + right, pair.length, left_text, right_text

@@ -111,13 +111,13 @@ def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precisi
     '5/8'
     """
     p = read_prior(prior)
-    atoms = pair.exact_atoms()
+    atoms = laws.exact_atoms_of(pair)
     if atoms is not None:
         return Bracket.exactly(sum((a * p * a / (p * a + (1 - p) * b) for a, b in atoms if a), Fraction(0)))
     if pair.below() is not pair:
         low, high = (expected_posterior(end, p, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
-    parts = [part for part, times in pair.releases() for _ in range(times)]
+    parts = [part for part, times in laws.releases_of(pair) for _ in range(times)]
     return _of_cells(parts[0], p, precision) if len(parts) == 1 else _of_several(parts, p, precision)
 
 

@@ -277,9 +277,9 @@ def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
     loss = number(epsilon, "epsilon")
     if loss <= 0:
         raise ParameterError("epsilon", "must be above 0", "pbdp is not defined at 0", value=str(loss))
-    if pair.is_gaussian:
+    if laws.growth_of(pair).is_gaussian:
         return PbdpDelta(epsilon=loss, value=_gaussian(pair.concentration(), loss))
-    if pair.exact_atoms() is None:
+    if laws.exact_atoms_of(pair) is None:
         raise errors.NoRouteError(type(pair).__name__, "has no finite list of rational probabilities", "ask for the tail")
     return PbdpDelta(epsilon=loss, value=pbdp_delta(pair, loss))
 

@@ -174,7 +174,7 @@ class TopdownNoise(Mechanism):
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""
-        vector = space.vector(dataset)
+        vector = blocks.ListedCells.needed_in(space).vector(dataset)
         return tuple(answer for m in self.measurements for answer in products(query_rows(m.query, space), vector))
 
     def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
@@ -248,12 +248,12 @@ class Topdown(TopdownNoise):
 
     def fixed(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """c(x)."""
-        return products(self.constraints(space), space.vector(dataset))
+        return products(self.constraints(space), blocks.ListedCells.needed_in(space).vector(dataset))
 
     def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
         """Step 2: the table z of a pair (c, t), a function of these two alone."""
 
-        return space.from_vector(fitted(self, fixed, measured, space))
+        return blocks.ListedCells.needed_in(space).from_vector(fitted(self, fixed, measured, space))
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)

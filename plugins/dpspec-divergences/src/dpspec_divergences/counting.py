@@ -29,6 +29,7 @@ from dpspec.plugin import (
     ParameterError,
     Relation,
     Text,
+    blocks,
     define,
     exact,
     number,
@@ -127,7 +128,7 @@ class Hamming(Counting):
         """The constant against a count of another unit: half the multiset difference, where its two halves are equal."""
         if not isinstance(other, Counting) or not space.fixes_size(self.unit):
             return None
-        most = space.most_changed(self.unit, other.unit)
+        most = blocks.nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         factor = Fraction(most, 2) if isinstance(other, SymmetricDifference) else Fraction(most)
@@ -161,7 +162,7 @@ class SymmetricDifference(Counting):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added"
-        most = space.most_changed(self.unit, other.unit)
+        most = blocks.nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
         members = max(most, 1)

@@ -77,7 +77,7 @@ class Generator:
         if pair.below() is not pair:
             low, high = self.divergence(pair.below(), precision), self.divergence(pair.above(), precision)
             return Bracket(lower=low.lower, upper=high.upper)
-        atoms = pair.exact_atoms()
+        atoms = laws.exact_atoms_of(pair)
         if atoms is not None:
             return self._of_atoms(atoms, precision)
         with ctx.workprec(precision + 32):
@@ -157,7 +157,7 @@ class _ByRenyi(Generator):
     def divergence(self, pair: laws.Dichotomy, precision: int) -> Bracket:
         if self.name == KL:
             return pair.renyi(1, precision=precision)
-        if pair.exact_atoms() is not None:
+        if laws.exact_atoms_of(pair) is not None:
             return super().divergence(pair, precision)
         found = pair.renyi(2, precision=precision)
         return Bracket(lower=_expm1(found.lower, precision).lower, upper=_expm1(found.upper, precision).upper)

@@ -51,7 +51,7 @@ class Pbdp(Named):
         """
         if pair.is_identical:
             return laws.NOTHING
-        if pair.is_gaussian:
+        if laws.growth_of(pair).is_gaussian:
             return _gaussian(pair.concentration(precision=precision), self.delta, precision)
         if pair.below() is not pair:
             low, high = (self.evaluate(end, precision=precision) for end in (pair.below(), pair.above()))
@@ -158,7 +158,7 @@ class LossTail(Named):
         Raises:
             NoRouteError: for other laws than Gaussians of one variance, on one side, and those with finitely many rational atoms.
         """
-        if pair.is_gaussian and self.sides == "one":
+        if laws.growth_of(pair).is_gaussian and self.sides == "one":
             return self._gaussian(pair.concentration(precision=precision), precision)
         return both_ways(pair, self._one_way)
 
@@ -166,7 +166,7 @@ class LossTail(Named):
         return self.delta == 0
 
     def _one_way(self, pair: laws.Dichotomy) -> Bracket:
-        atoms = pair.exact_atoms()
+        atoms = laws.exact_atoms_of(pair)
         if atoms is None:
             rule = "has no finite list of rational probabilities, so that the tail of its loss is not known exactly"
             raise errors.NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities, or pbdp")

@@ -33,7 +33,7 @@ class HelloCount(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
-        bits = space.vector(space.dataset(dataset))
+        bits = [bit == "1" for (bit,) in space.records(space.dataset(dataset), space.units[0])]
         truth, by_chance = sum(bits), self.lie / (len(bits) + 1)
         return FiniteLaw.of({k: by_chance + (1 - self.lie if k == truth else 0) for k in range(len(bits) + 1)})
 

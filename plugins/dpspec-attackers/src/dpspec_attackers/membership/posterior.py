@@ -181,7 +181,7 @@ def posterior_law(pair: laws.Dichotomy, prior: exact.NumberLike, drawn: Side = "
     ((Fraction(1, 4), Fraction(1, 4)), (Fraction(3, 4), Fraction(3, 4)))
     """
     p = prior_of(prior)
-    atoms = pair.exact_atoms()
+    atoms = laws.exact_atoms_of(pair)
     if atoms is None:
         raise errors.NoRouteError(
             type(pair).__name__, "has no finite list of rational probabilities", "use posterior_cdf, which encloses"
@@ -220,7 +220,7 @@ def two_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
     """The least e with P(|L| > e) <= failure, the outcome drawn from the left law (Kazan 2025, Definition 10)."""
     if pair.is_identical:
         return Bracket.exactly(0)
-    atoms = pair.exact_atoms()
+    atoms = laws.exact_atoms_of(pair)
     if atoms is not None:
         return Bracket.exactly(_quantile(atoms, failure))
     top = pair.max_log_ratio() | pair.reverse().max_log_ratio()

@@ -140,7 +140,7 @@ class TopdownByLevels(Mechanism):
         for plan in self.plan(space).tables:
             moved[plan.cells.unit], still[plan.cells.unit] = plan.spent()
         others = [unit for unit in moved if unit != self.unit]
-        most = {unit: space.most_within(unit, self.unit) for unit in others}
+        most = {unit: blocks.nesting_of(space).most_within(unit, self.unit) for unit in others}
         if any(count is None for count in most.values()):
             return exact.INFINITY
         squares = {unit: Fraction(count) ** 2 for unit, count in most.items() if count is not None} | {self.unit: Fraction(1)}

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     Text,
     Trivial,
     UniformBudget,
+    blocks,
     define,
     errors,
     ln,
@@ -55,7 +56,7 @@ _COUNTED = 24
 
 
 @define
-class Graphs(DatasetSpace):
+class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nesting):
     """Simple graphs on named nodes.
 
     A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.
@@ -218,7 +219,7 @@ class Graphs(DatasetSpace):
         return unit == "element" or (unit == "edge" and not self.absent)
 
     def most_within(self, inner: str, outer: str) -> int | None:
-        return 1 if outer == "element" and inner in self.units else super().most_within(inner, outer)
+        return 1 if outer == "element" and inner in self.units else blocks.Unnested(self).most_within(inner, outer)
 
     def cells(self) -> tuple[Hashable, ...]:
         nodes: tuple[Hashable, ...] = tuple((node,) for node in self.nodes) if self.absent else ()

@@ -32,6 +32,7 @@ from dpspec.plugin import (
     ParameterError,
     Rational,
     Registered,
+    blocks,
     define,
     errors,
     laws,
@@ -147,7 +148,7 @@ class Subsampled(Mechanism):
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
         for dataset in itertools.islice(space.datasets(), 3):
-            if not space.units or len(cast("Any", space.presented(dataset))) != len(space.records(dataset, space.units[0])):
+            if not space.units or len(cast("Any", blocks.presented(dataset))) != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
             self._samples(dataset, space)

@@ -35,6 +35,7 @@ from dpspec.plugin import (
     Record,
     Registered,
     Text,
+    blocks,
     define,
     errors,
     params,
@@ -200,7 +201,7 @@ UNIT = "scenario"
 """The unit of these spaces: an element is one record, whose attributes are its labels."""
 
 
-class DataLawSpace(DatasetSpace):
+class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
     """A space whose elements stand for distributions over the datasets of a base space.
 
     As a dataset, an element is one record of the unit "scenario", with one attribute for each of its labels. So invariants,

@@ -41,7 +41,7 @@ OUTSIDE = "-"
 
 
 @define
-class ElementRecords(DatasetSpace):
+class ElementRecords(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nesting, blocks.Wording):
     """Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
 
     A dataset is a tuple of records (user, value of the first element, ...), in the order of the users. It is read by *user*, by
@@ -222,7 +222,7 @@ Bound = tuple[Number, str]
 
 
 @define
-class WeightedRecords(DatasetSpace):
+class WeightedRecords(DatasetSpace, blocks.ListedCells):
     """Values with weights from a grid: a record of weight 1/2 counts half (Proserpio, Goldberg and McSherry 2014).
 
     A dataset is a tuple of records (value, weight) for the values of positive weight; the weight is written as a fraction. For

@@ -56,7 +56,7 @@ Slot = tuple[str, int]
 
 
 @define
-class EventStreams(DatasetSpace):
+class EventStreams(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nesting, blocks.Wording):
     """Streams of events (user, time, value), with at most `per_time` events of one user at one time, possibly none.
 
     A dataset is a tuple of its events, by user, then time, then value. One and the same dataset is read by three units:

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     Registered,
     Relation,
     Text,
+    blocks,
     define,
     errors,
     laws,
@@ -409,13 +410,13 @@ class OneRecord(AgreeOutside):
     name: ClassVar[str] = "one-record"
 
     def check(self, space: DatasetSpace) -> None:
-        if space.cells() is None:
+        if blocks.listed_cells(space) is None:
             rule = f"needs datasets that are counts over cells, which those of {space.name} are not, or over too many to list"
             raise IncompatibleBlocksError(f"multiverse {self.name}", rule, "use records without an order and of fewer kinds")
 
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
-        vector = space.vector(dataset)
-        for place, cell in enumerate(space.cells() or ()):
+        vector = blocks.ListedCells.needed_in(space).vector(dataset)
+        for place, cell in enumerate(blocks.listed_cells(space) or ()):
             fewer, more = (_moved(vector, place, step, space) for step in (-1, 1))
             if fewer is not None:
                 yield cell, fewer
@@ -434,7 +435,7 @@ class OneRecord(AgreeOutside):
 def _moved(vector: tuple[int, ...], place: int, step: int, space: DatasetSpace) -> Dataset | None:
     """The dataset with one record more or less in a cell; None when the space has none."""
     try:
-        return space.from_vector((*vector[:place], vector[place] + step, *vector[place + 1 :]))
+        return blocks.ListedCells.needed_in(space).from_vector((*vector[:place], vector[place] + step, *vector[place + 1 :]))
     except errors.NotInSpaceError:
         return None
 

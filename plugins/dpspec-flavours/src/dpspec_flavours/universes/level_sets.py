@@ -53,7 +53,7 @@ from dpspec_flavours.mechanisms import NearbyDataset
 
 def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject: str) -> tuple[blocks.Vector, ...]:
     """The rows of C over the cells of the space; raises IncompatibleBlocksError when an invariant is not linear in the counts."""
-    if space.cells() is None:
+    if blocks.listed_cells(space) is None:
         raise IncompatibleBlocksError(subject, f"needs datasets that are counts over cells, not those of {space.name}")
     rows: list[blocks.Vector] = []
     for invariant in invariants:
@@ -125,7 +125,7 @@ class ProjectedGaussian(Mechanism):
         invariant_rows(self.invariants, space, f"mechanism {self.name}")
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        vector = space.vector(space.dataset(dataset))
+        vector = blocks.ListedCells.needed_in(space).vector(space.dataset(dataset))
         rows = invariant_rows(self.invariants, space, f"mechanism {self.name}")
         directions = orthogonalised(blocks.kernel_basis(rows, len(vector)))
         exact = FiniteLaw.point(() if self.projection_only else tuple(_dot(row, vector) for row in rows))
@@ -184,7 +184,7 @@ class LatticeGaussian(Mechanism):
             IncompatibleBlocksError: when the space has no counts, an invariant is not linear, or no orthogonal basis is found.
         """
         subject = f"mechanism {self.name}"
-        cells = space.cells()
+        cells = blocks.listed_cells(space)
         rows = invariant_rows(self.invariants or (), space, subject)
         found = blocks.kernel_basis(rows, len(cells or ())) if self.moves is None else self.moves
         if any(len(move) != len(cells or ()) for move in found):
@@ -195,7 +195,7 @@ class LatticeGaussian(Mechanism):
         return found
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        vector = space.vector(space.dataset(dataset))
+        vector = blocks.ListedCells.needed_in(space).vector(space.dataset(dataset))
         generators = self.generators(space)
         steps = [_dot(b, vector) // _dot(b, b) for b in generators]
         # Whole steps are taken off, so that all vectors of one coset of the lattice have one origin.

@@ -1,0 +1,385 @@
+"""What only some dataset spaces have: optional parts, each with a few methods, looked up by `SpacePart.found_in`.
+
+A space has a part when it inherits from it, or when its `parts` hand out an object that does. Nobody asks which space it is:
+
+    CellCounts.found_in(space)            # the part, or None
+    ListedCells.needed_in(space)     # the part, or an error that says what the space lacks
+    wording_of(space)                # some parts have an answer for every space
+
+`docs/reference/parts.md`, made of the docstrings here, says which commands and separations each part opens.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+import attrs
+
+from dpspec.base.errors import IncompatibleBlocksError, value_text
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+
+FEW_CELLS = 600
+"""With at most so many cells, a small pair of datasets is drawn from all of them."""
+
+LONGEST = 20_000
+"""Characters of a dataset told to people; beyond it the text is cut."""
+
+Item = TypeVar("Item")
+
+Mentioned = Mapping[str, frozenset[str]]
+"""Attributes that matter, each with the categories that are singled out."""
+
+
+class Choice(Protocol):
+    """Chooses for a space, the strategies of Hypothesis in tests, a plain generator elsewhere; what comes first is simpler."""
+
+    def number(self, least: int, most: int) -> int:
+        """A number of the range."""
+
+    def some(self, items: Sequence[Item], most: int) -> list[Item]:
+        """At most so many different items, possibly none."""
+
+    def places(self, size: int, least: int, most: int, favoured: Sequence[int] = ()) -> list[int]:
+        """Different numbers below the size, in order, the favoured ones more often than others."""
+
+    def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
+        """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
+
+
+class SpacePart(ABC):  # noqa: B024  # each part has abstract methods of its own
+    """An optional part of a dataset space."""
+
+    lacking: ClassVar[str] = "lacks a part that is needed here"
+    """What is said of a space without the part."""
+
+    @classmethod
+    def found_in(cls, space: DatasetSpace) -> Self | None:
+        """The part of the space; None where it has none."""
+        return next((part for part in space.parts() if isinstance(part, cls)), None)
+
+    @classmethod
+    def needed_in(cls, space: DatasetSpace) -> Self:
+        """The part of the space; raises IncompatibleBlocksError where it has none."""
+        found = cls.found_in(space)
+        if found is None:
+            raise IncompatibleBlocksError(f"space {space.name}", cls.lacking)
+        return found
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+class CellCounts(SpacePart):
+    """Datasets are counts over cells (places of a vector, kinds of records), which may be too many to list.
+
+    Opens:
+        verify, tests: pairs of one universe inside spaces too large to list, by changes that keep the invariants; a witness that
+            shrinks by dropping one cell after the other.
+    """
+
+    lacking: ClassVar[str] = "has no cells over which its datasets count"
+
+    is_sequence: ClassVar[bool] = False
+    """True when a dataset is its cells in an order that matters: `cells_of` gives them, `dataset` reads them back."""
+
+    @abstractmethod
+    def first_cell(self) -> Hashable | None:
+        """Some cell; None when there are too many to count over."""
+
+    @abstractmethod
+    def counts(self, dataset: Dataset) -> Counter[Hashable]:
+        """The dataset as counts over cells, those that are 0 left out; the order of a sequence is lost."""
+
+    @abstractmethod
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        """The dataset with these counts, a sequence in sorted order; raises NotInSpaceError when there is none."""
+
+    def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
+        """The cells of a dataset with repetitions; of a sequence in its order."""
+        return tuple(self.counts(dataset).elements())
+
+    def cell_range(self) -> tuple[int, int | None]:
+        """The least and the largest value of one count; None for no bound above."""
+        return 0, None
+
+    def total_range(self) -> tuple[int, int | None]:
+        """The least and the largest sum of the counts, as far as the space bounds it; None for no bound above."""
+        return 0, None
+
+    def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """The cells that combine what some cells are made of, themselves among them: among these a short change is looked for."""
+        return tuple(dict.fromkeys(cells))
+
+
+def counting_cells(space: DatasetSpace) -> CellCounts | None:
+    """The cells of the space, where its datasets can be counted over some; else None."""
+    found = CellCounts.found_in(space)
+    return None if found is None or found.first_cell() is None else found
+
+
+class ListedCells(CellCounts):
+    """The cells can be listed, so that a dataset is a vector of integers and linear algebra decides about it.
+
+    Opens:
+        verify: the invariant linear-map; universes of invariants by their kernels; noise on linear queries.
+        compare: which invariants determine which others, by linear algebra.
+    """
+
+    lacking: ClassVar[str] = "has no coordinates for a linear map"
+
+    @abstractmethod
+    def cells(self) -> tuple[Hashable, ...] | None:
+        """The coordinates in which `vector` counts; None when there are too many to list."""
+
+    @abstractmethod
+    def vector(self, dataset: Dataset) -> tuple[int, ...]:
+        """The dataset as integer counts over `cells()`; what a linear invariant is applied to."""
+
+    @abstractmethod
+    def from_vector(self, vector: tuple[int, ...]) -> Dataset:
+        """The dataset with the given coordinates; raises NotInSpaceError when there is none."""
+
+    def fixed_total(self) -> bool:
+        """Whether the sum of the coordinates is the same for all datasets."""
+        return False
+
+    def first_cell(self) -> Hashable | None:
+        return next(iter(self.cells() or ()), None)
+
+    def counts(self, dataset: Dataset) -> Counter[Hashable]:
+        vector = self.vector(dataset)
+        return Counter({cell: count for cell, count in zip(self.cells() or (), vector, strict=True) if count})
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        return self.from_vector(tuple(counts.get(cell, 0) for cell in self.cells() or ()))
+
+
+def listed_cells(space: DatasetSpace) -> tuple[Hashable, ...] | None:
+    """The coordinates of the space; None when it has none, or too many to list."""
+    found = ListedCells.found_in(space)
+    return None if found is None else found.cells()
+
+
+class CellRecords(SpacePart):
+    """Each cell stands for records, so that a table of counts by attributes is a sum over cells.
+
+    Opens:
+        verify, compare: marginals as linear maps, in what decides about linear maps, and held by changes of `CellCounts`.
+    """
+
+    lacking: ClassVar[str] = "has no cells of records"
+
+    @abstractmethod
+    def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        """The records of the unit that one count in a cell stands for; raises IncompatibleBlocksError where that is no sum."""
+
+    def records_replaced(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
+        """The records whose place those of `records_of_cell` take: a bit that is set replaces one that is not."""
+        return ()
+
+
+class Collections(CellCounts, CellRecords):
+    """A dataset may be any collection of cells, with repetitions, and a cell is any record of the largest unit.
+
+    Opens:
+        verify: exchanges of values between two records, by which universes of marginals are walked through.
+        release: the number of records in a table is held against the sizes that the space allows.
+    """
+
+    def cell_of(self, record: Record) -> Hashable:
+        """The cell that a record of the largest unit is."""
+        return record
+
+
+class Palette(SpacePart):
+    """Few cells, chosen from very many, of which a small pair of datasets is made.
+
+    Opens:
+        verify, tests: pairs with the categories which the invariants single out, from spaces of millions of kinds of records.
+    """
+
+    @abstractmethod
+    def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+        """Few cells, chosen from all.
+
+        Args:
+            choose: chooses numbers and places.
+            mentioned: the attributes that the invariants look at, with the categories that they single out.
+        """
+
+
+def few_cells(space: DatasetSpace, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
+    """The palette of the space; without one all its cells, or what combines a few of them where they are many."""
+    own = Palette.found_in(space)
+    if own is not None:
+        return own.palette(choose, mentioned)
+    listed = listed_cells(space) or ()
+    if len(listed) <= FEW_CELLS:
+        return listed
+    return CellCounts.needed_in(space).crossed([listed[place] for place in choose.places(len(listed), 2, 12)])[:FEW_CELLS]
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+class Nesting(SpacePart):
+    """How many records of one unit a record of another holds, and changes.
+
+    Opens:
+        compare, ledger: a promise for one unit carried over to another (persons to households, events to users).
+        lint: what is read per one unit and promised per another.
+        release: households with more persons than the space allows are refused.
+    """
+
+    @abstractmethod
+    def most_within(self, inner: str, outer: str) -> int | None:
+        """The largest number of units `inner` that one unit `outer` holds; None when it is unbounded or unknown."""
+
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
+
+        For units inside others it is `most_within`; a space that also knows whose record one of the smaller units belongs to says
+        more.
+        """
+        return self.most_within(unit, per)
+
+
+@attrs.frozen
+class Unnested(Nesting):
+    """Units of which none is known to lie in another; each lies once in itself."""
+
+    space: DatasetSpace
+
+    def most_within(self, inner: str, outer: str) -> int | None:
+        return 1 if inner == outer and inner in self.space.units else None
+
+
+def nesting_of(space: DatasetSpace) -> Nesting:
+    """How the units of the space lie in each other; unless it says so, none is known to lie in another."""
+    return Nesting.found_in(space) or Unnested(space)
+
+
+class Membership(SpacePart):
+    """Records of a smaller unit make up those of a larger one, as persons do households.
+
+    Opens:
+        release, risk: tables of households with persons, from two files in a directory.
+        compare: pairs in which one larger unit changes many smaller ones; `--largest-household`.
+    """
+
+    @abstractmethod
+    def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
+        """The attributes that tell records of the unit apart inside the units they lie in."""
+
+    @abstractmethod
+    def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
+        """The datasets in which no unit `outer` holds more than `most` units `inner`; None where that is no space."""
+
+    @abstractmethod
+    def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:
+        """Pairs of datasets that differ in one record of `outer` and, by that, in `count` records of `inner`.
+
+        They show how much one larger unit can change where a space sets no limit.
+        """
+
+
+def own_attributes(space: DatasetSpace, unit: str) -> tuple[Attribute, ...]:
+    """The attributes that tell records of the unit apart inside the units they lie in: all, where units stand alone."""
+    members = Membership.found_in(space)
+    return space.attributes_of(unit) if members is None else members.own_attributes(unit)
+
+
+# --- what is tried, and how it is told ------------------------------------------------------------
+
+
+class Miniatures(SpacePart):
+    """Small finite sub-spaces, in which witnesses are looked for when the space itself is too large.
+
+    Opens:
+        compare: separations in spaces without a largest size, and counterexamples to *these invariants determine those*.
+        verify: the datasets that plain code is tried on, where records are of very many kinds.
+    """
+
+    @abstractmethod
+    def miniature(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        """A small finite sub-space of X, or None when there is none with so few records.
+
+        Args:
+            mentioned: the attributes that matter, each with the categories that are singled out.
+            records: the largest number of records.
+        """
+
+
+def miniature_of(space: DatasetSpace, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+    """A miniature of the space; None where it has none."""
+    found = Miniatures.found_in(space)
+    return None if found is None else found.miniature(mentioned, records)
+
+
+class Trials(SpacePart):
+    """What plain code is tried on, where patterns tell more than the smallest datasets and short changes of some.
+
+    Opens:
+        verify: `callable` and `function` mechanisms by sampling, on lists and vectors with a pattern.
+    """
+
+    @abstractmethod
+    def tried(self, lot: Random) -> Iterator[Any]:
+        """The values that are tried, the most telling first; those that are no datasets are passed over.
+
+        Args:
+            lot: for what is drawn.
+        """
+
+    def order_tried(self, dataset: Dataset) -> tuple[int, str] | None:
+        """The order of datasets among those that are tried; None for the order of the space."""
+        return None
+
+
+def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
+    """The order of datasets among those that are tried: that of the space, unless another size tells more."""
+    trials = Trials.found_in(space)
+    return (None if trials is None else trials.order_tried(dataset)) or space.order(dataset)
+
+
+class SimplerNames(SpacePart):
+    """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
+
+    Opens:
+        verify, tests: witnesses that shrink to the simplest names.
+    """
+
+    @abstractmethod
+    def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
+        """The two datasets with simpler names for what occurs in them, the same in both."""
+
+
+class Wording(SpacePart):
+    """Datasets in words; without it they are told as they are written in Python.
+
+    Opens:
+        verify, compare, explain: witnesses by the attributes of their records; the sizes of datasets behind a space.
+    """
+
+    def extent(self) -> str:
+        """What is said behind the name of the space about the sizes of its datasets, such as ", at least 1"."""
+        return ""
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        """Two datasets for people, with all that they hold: the words say which dataset it is."""
+        return value_text(left, LONGEST), value_text(right, LONGEST)
+
+
+def wording_of(space: DatasetSpace) -> Wording:
+    """How the datasets of the space are told; unless it says so, as they are written in Python."""
+    return Wording.found_in(space) or Wording()
+
+
+PARTS: tuple[type[SpacePart], ...] = (
+    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Miniatures, Trials, SimplerNames, Wording,
+)  # fmt: skip
+"""All parts, in the order of `docs/reference/parts.md`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 

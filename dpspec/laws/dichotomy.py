@@ -211,7 +211,7 @@ class Growth:
     def is_linear_in_order(self) -> bool:
         """Whether D_alpha <= c alpha with equality at alpha = 2, 3, ... and in the limit 1, for one constant c.
 
-        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly (B-S14).
+        True for shifts of a Gaussian and integer shifts of a discrete one: the suprema of such factors add exactly.
         """
         return False
 

@@ -91,7 +91,7 @@ checked is `unchecked` (5). A job that means to accept them says so: `dpspec ver
 
 def words_table() -> str:
     """The table of words, and the note for who comes from the words before it."""
-    rows = [f"| `{word.word}` | {word.exit_code} | {word.told} | {word.sentence} |" for word in Word]
+    rows = [f"| `{word.word}` | {word.exit_code} | {word.label} | {word.sentence} |" for word in Word]
     return _WORDS.format(
         order=", ".join(map(str, SEVEREST_FIRST)),
         rows="\n".join(rows),

@@ -326,8 +326,10 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
     """One part for each file, with how its claim stands."""
-    stand = (standing(document, registry) for document in documents)
-    return tuple(Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, stand, strict=True))
+    standings = (standing(document, registry) for document in documents)
+    return tuple(
+        Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, standings, strict=True)
+    )
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
@@ -343,12 +345,14 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
         for line in found.lines
         for place, step in enumerate(line.steps, 1)
     }
-    stand = {f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None}
-    told = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    standings = {
+        f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None
+    }
+    summary = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
     return SpecDocument(
         id=id,
         title=title,
         spec=found.spec,
         ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
-        source=(("document", told), *stand.items(), *steps.items()),
+        source=(("document", summary), *standings.items(), *steps.items()),
     )

@@ -172,8 +172,8 @@ class Secret:
 
         All of them can where the person may be in another unit, the number of occupied housing units too.
         """
-        told = {*self.attributes, *(["hhinstlevels"] if "hhgq" in self.attributes else [])}
-        return level in self.moving or not told.isdisjoint(query.variables)
+        named = {*self.attributes, *(["hhinstlevels"] if "hhgq" in self.attributes else [])}
+        return level in self.moving or not named.isdisjoint(query.variables)
 
     def reacting(self) -> tuple[tuple[Query, str], ...]:
         """The (query, level) pairs that react and spend anything."""

@@ -310,10 +310,10 @@ class OwnFaultError(DpspecError):
     exit_code = 4
 
 
-class EngineError(DpspecError):
-    """The engine that was asked for is not installed, is not reached, or lost what it needs to go on."""
+class WorkersError(DpspecError):
+    """The workers that were asked for are not installed, are not reached, or lost what they need to go on."""
 
-    code = "engine"
+    code = "workers"
     exit_code = 4
 
 

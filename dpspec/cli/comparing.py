@@ -82,14 +82,14 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     first, second = _read(paths)
     with Work("comparing"):
         found = compare_specs(first.spec, second.spec, registry)
-        stand = quick_standing(first, registry), quick_standing(second, registry)
+        standings = quick_standing(first, registry), quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
         say(write_derivation(found, derivation, registry), err=True)
     if as_json:
-        say(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
+        say(json.document("compare", code, json.comparison(found, (first.id, second.id), standings)))
     else:
-        say(comparison.comparison_text(found, first, second, stand))
+        say(comparison.comparison_text(found, first, second, standings))
     return code
 
 
@@ -114,12 +114,12 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
             first.spec, second.spec, registry, at=at,
             largest_household=given.get("largest_household"), within=given.get("within"),
         )  # fmt: skip
-        stand = [quick_standing(document, registry) for document in (first, second)]
+        standings = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
     say(
-        json.document("compare", code, comparison.yardstick_data(found, names, registry, stand))
+        json.document("compare", code, comparison.yardstick_data(found, names, registry, standings))
         if as_json
-        else comparison.yardstick_text(found, names, stand)
+        else comparison.yardstick_text(found, names, standings)
     )
     return code
 
@@ -256,15 +256,15 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     with Work("asking how the claim stands"):
-        stands = quick_standing(found, registry)
+        standing = quick_standing(found, registry)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
-            told = assess_panel(found, registry, universe_of)
-        code = 1 if told.exceeded else 0
-        data = words.panel_data(told, found, stands)
-        say(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
+            panel = assess_panel(found, registry, universe_of)
+        code = 1 if panel.exceeded else 0
+        data = words.panel_data(panel, found, standing)
+        say(json.document("risk", code, data) if as_json else words.panel_text(panel, found, standing))
         return code
     with Work("asking"):
         report = assess(found, attacker, settings, registry, universe_of)
@@ -272,7 +272,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
     say(
-        json.document("risk", code, words.risk_data(report, found, stands)) if as_json else words.risk_text(report, found, stands)
+        json.document("risk", code, words.risk_data(report, found, standing))
+        if as_json
+        else words.risk_text(report, found, standing)
     )
     return code
 
@@ -305,6 +307,6 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
 
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()
-    told = words.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, told) if as_json else words.recommendation_text(asked, found))
+    data = words.recommendation_data(asked, found) if as_json else {}
+    say(json.document("recommend", 0, data) if as_json else words.recommendation_text(asked, found))
     return 0

@@ -90,9 +90,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def _show(fault: click.ClickException) -> None:
-    told = io.StringIO()
-    fault.show(told)
-    say(told.getvalue().rstrip("\n"), err=True)
+    words = io.StringIO()
+    fault.show(words)
+    say(words.getvalue().rstrip("\n"), err=True)
 
 
 def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
@@ -161,8 +161,8 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 
         return None if value is None else Picture(Path(value))
 
-    told = f"{drawn} into FILE, as SVG or PNG by its ending."
-    return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=told)
+    words = f"{drawn} into FILE, as SVG or PNG by its ending."
+    return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
 
 
 def formatted(command: Command) -> Command:
@@ -209,20 +209,20 @@ def each_file(
     results = []
     done: set[Path] = set()
 
-    def tell(judged: JudgedFile) -> None:
-        word, data, told = judged
+    def report(judged: JudgedFile) -> None:
+        word, data, page = judged
         words.append(word)
         results.append(data)
         if not as_json:
-            say(told)
+            say(page)
 
     def attempt(path: str | Path, call: Callable[[], JudgedFile]) -> None:
         try:
-            tell(call())
+            report(call())
         except DpspecError as fault:
             code = worst_code(single["exit_code"] for single in json.errors(fault))
             word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
-            tell((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
+            report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
             say(text.error_lines(fault, str(path)), err=True)
 
     for path in paths:

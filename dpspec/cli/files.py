@@ -189,12 +189,12 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    told = (
+    words = (
         json.document("lint", code, text.lint_data(found, files))
         if as_json
         else text.lint_text(found, files, explained=explained)
     )
-    say(told)
+    say(words)
     return code
 
 

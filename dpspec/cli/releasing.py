@@ -57,7 +57,13 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
 @click.option(
     "--as", "suffix", metavar="SUFFIX", help="The format of the released tables: csv, parquet, arrow; default: as TABLE."
 )
-@click.option("--engine", default="embedded", show_default=True, metavar="NAME", help="What runs the work; see `dpspec plugins`.")
+@click.option(
+    "--workers",
+    default="embedded",
+    show_default=True,
+    metavar="NAME",
+    help="Say which registered workers run the kernels of the mechanism; `dpspec plugins` lists them.",
+)
 @click.option(
     "--resume", is_flag=True, help="Go on with the unfinished run of DIR; what is drawn again is what was drawn before."
 )
@@ -67,7 +73,15 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
 @click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
 @formatted
 def release(  # noqa: PLR0917 - one argument for each option
-    spec: str, table: str, out: str, suffix: str | None, engine: str, resume: bool, utility: bool, seed: int | None, as_json: bool
+    spec: str,
+    table: str,
+    out: str,
+    suffix: str | None,
+    workers: str,
+    resume: bool,
+    utility: bool,
+    seed: int | None,
+    as_json: bool,
 ) -> int:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
 
@@ -98,7 +112,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     document = read(Path(spec), registry)
     ending = f".{suffix.lstrip('.')}" if suffix else None
     with Work("reading", unit="records") as work:
-        options = face.Options(seed=seed, engine=engine, resume=resume, suffix=ending, progress=work, stage=work.entitle)
+        options = face.Options(seed=seed, workers=workers, resume=resume, suffix=ending, progress=work, stage=work.entitle)
         drawn = face.draw(document, table, registry, Path(out), options)
         others = drawn.place.others()
         work.entitle("writing")

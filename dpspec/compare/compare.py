@@ -174,7 +174,7 @@ def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
     elif nearest.multiverse.invariants is None or nearest.budget.uniform() is None:
         reason = "on the smaller space, only universes of invariants with one budget are known to stay what they are"
     else:
-        reason = f"{told(nearest.input_divergence)} is not known to be as large on the smaller space"
+        reason = f"{divergence_in_words(nearest.input_divergence)} is not known to be as large on the smaller space"
     return Argument(block="space", holds=None, reason=reason)
 
 
@@ -205,7 +205,9 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     if bound_of(smaller, goal) is not None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
-        reason = f"no constant c with {told(smaller)} <= c {told(larger)} is known" + _size(smaller, larger, goal.space)
+        reason = f"no constant c with {divergence_in_words(smaller)} <= c {divergence_in_words(larger)} is known" + _size(
+            smaller, larger, goal.space
+        )
     return Argument(block="input divergence", holds=None, reason=reason)
 
 
@@ -226,7 +228,7 @@ def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     source, target = nearest.output_divergence, goal.output_divergence
     if source == target:
         return None
-    reason = f"no constant k with {told(target)} <= k {told(source)} is known, and no conversion"
+    reason = f"no constant k with {divergence_in_words(target)} <= k {divergence_in_words(source)} is known, and no conversion"
     if not nearest.input_divergence.is_neighbour_form:
         reason += " (those that are no constants need distances of neighbours)"
     return Argument(block="output divergence", holds=None, reason=reason)
@@ -245,7 +247,7 @@ def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     return Argument(block="budget", holds=holds, reason=f"{given} {'<=' if holds else '>'} {allowed} as Lipschitz constants")
 
 
-def told(divergence: object) -> str:
+def divergence_in_words(divergence: object) -> str:
     """A divergence by its own text, or by its name where it has none."""
     text = str(divergence)
     return str(getattr(divergence, "name", text)) if text.startswith(type(divergence).__name__ + "(") else text
@@ -281,7 +283,7 @@ FAMILIES: dict[str, CandidateFamily] = {
 
 
 @attrs.frozen(kw_only=True)
-class Hunt:
+class SeparationSearch:
     """What the search for a separation found.
 
     Args:
@@ -295,10 +297,10 @@ class Hunt:
 
 def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
     """A mechanism that satisfies `premise` and not `conclusion`, or None when none was found."""
-    return hunt(premise, conclusion, judge).separation
+    return search_separation(premise, conclusion, judge).separation
 
 
-def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Hunt:
+def search_separation(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> SeparationSearch:
     """Look for what separates two specifications, and say what was tried."""
     tried = []
     for words, family in FAMILIES.items():
@@ -307,9 +309,9 @@ def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -
             count += 1
             found = _checked(candidate, premise, conclusion, judge)
             if found is not None:
-                return Hunt(separation=found)
+                return SeparationSearch(separation=found)
         tried.append(f"{words}: {count} mechanisms" if count else f"{words}: nothing to try")
-    return Hunt(separation=None, tried=tuple(tried))
+    return SeparationSearch(separation=None, tried=tuple(tried))
 
 
 def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
@@ -372,9 +374,9 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
         same = Argument(block="all five", holds=True, reason="the same specification")
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
     steps += tuple(gaps(found.derivation.conclusion, conclusion))
-    hunted = hunt(premise, conclusion, judge)
-    answer = Answer.UNKNOWN if hunted.separation is None else Answer.SEPARATED
-    return Direction(answer=answer, steps=steps, separation=hunted.separation, tried=hunted.tried)
+    searched = search_separation(premise, conclusion, judge)
+    answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
+    return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
 def _finding(step: Step) -> Argument:

@@ -398,11 +398,11 @@ def invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candid
     mechanism = ReleaseInvariants(invariants=held)
     words = "publish exactly: " + "; ".join(str(invariant) for invariant in held)
     argument = "constant in every universe, so it has budget 0 for any divergences (B-T10)"
-    for pair in _told_apart(premise, conclusion):
+    for pair in _distinguished_pairs(premise, conclusion):
         yield Candidate(mechanism=mechanism, words=words, argument=argument, pair=pair)
 
 
-def _told_apart(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
+def _distinguished_pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     coarse, fine = premise.multiverse.invariants or (), conclusion.multiverse.invariants
     if fine is not None:
         found = determined(fine, coarse, conclusion.space)
@@ -473,13 +473,13 @@ def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]
     for found in itertools.islice(broken(premise, conclusion), SINGLE_TRIED):
         yield Candidate(
             mechanism=OneEvent(chances=found.probabilities),
-            words=f"say yes with probability {_told(found.probabilities)}, and 1 for every other dataset",
+            words=f"say yes with probability {_chances_in_words(found.probabilities)}, and 1 for every other dataset",
             argument="neither the yes nor the no is likelier anywhere than the premise allows, pair by pair",
             pair=found.pair,
         )
 
 
-def _told(chances: Mapping[Dataset, Fraction], shown: int = 6) -> str:
+def _chances_in_words(chances: Mapping[Dataset, Fraction], shown: int = 6) -> str:
     listed = sorted(chances.items(), key=lambda item: repr(item[0]))
     more = f" and other ones for {len(listed) - shown} more" if len(listed) > shown else ""
     return ", ".join(f"{chance} for {dataset}" for dataset, chance in listed[:shown]) + more

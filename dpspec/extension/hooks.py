@@ -109,8 +109,8 @@ def dpspec_register_formats(register: Register) -> None:
 
 
 @hookspec
-def dpspec_register_engines(register: Register) -> None:
-    """Register subclasses of `Engine`: what runs the kernels of a mechanism over the parts of a large table."""
+def dpspec_register_workers(register: Register) -> None:
+    """Register subclasses of `Workers`: what runs the kernels of a mechanism over the parts of a large table."""
 
 
 @hookspec
@@ -243,7 +243,7 @@ class Registry:
 
 def singular(kind: str) -> str:
     """One thing of a kind: "input divergence" for "input_divergences"."""
-    return {"multiverses": "multiverse"}.get(kind, kind.removesuffix("s")).replace("_", " ")
+    return {"multiverses": "multiverse", "workers": "workers"}.get(kind, kind.removesuffix("s")).replace("_", " ")
 
 
 class Registrar:

@@ -32,7 +32,7 @@ from dpspec.grammar.attacker import AttackerModel, Tolerance
 from dpspec.grammar.mechanism import Flavour, Mechanism
 from dpspec.grammar.rule import Route, Rule
 from dpspec.grammar.tables import TableBuilder, TableFormat
-from dpspec.grammar.workers import Engine
+from dpspec.grammar.workers import Workers
 
 BASES: dict[str, type] = {
     "spaces": DatasetSpace,
@@ -49,7 +49,7 @@ BASES: dict[str, type] = {
     "routes": Route,
     "tables": TableBuilder,
     "formats": TableFormat,
-    "engines": Engine,
+    "workers": Workers,
     "rules": Rule,
 }
 

@@ -65,7 +65,7 @@ def dpspec_register_mechanisms(register: Register) -> None:
 
 
 @hookimpl
-def dpspec_register_engines(register: Register) -> None:
+def dpspec_register_workers(register: Register) -> None:
     register(Embedded)
 
 

@@ -133,7 +133,7 @@ class Mechanism(ABC):
         raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
 
     def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
-        """One release with all that belongs to it: several tables, a report, the work cut for an engine.
+        """One release with all that belongs to it: several tables, a report, the work cut for workers.
 
         A mechanism that needs none of this implements `release` alone.
         """

@@ -1,8 +1,8 @@
-"""Engines: what runs the kernels of a mechanism over the parts of a large table.
+"""Workers: what runs the kernels of a mechanism over the parts of a large table.
 
 A *kernel* is a pure function of one part, and a part is a mapping of equally long numpy columns that holds whole strata (or
 whole parent nodes). All that is random in a kernel is drawn by place from a keyed source inside it, so a part that is run
-twice, or on another machine, gives the same columns: an engine may cut, move, lose and repeat parts as it likes.
+twice, or on another machine, gives the same columns: workers may cut, move, lose and repeat parts as it likes.
 
 Finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
 
@@ -38,8 +38,8 @@ Columns = Mapping[str, npt.NDArray[Any]]
 Kernel = Callable[[Columns], Columns]
 
 
-class Engine(ABC):
-    """Runs a kernel over parts; registered under its `name`."""
+class Workers(ABC):
+    """Run a kernel over parts: one process, or many; registered under their `name`."""
 
     name: ClassVar[str]
 
@@ -57,11 +57,11 @@ class Engine(ABC):
         """
 
     def close(self) -> None:
-        """Give back what the engine holds: processes, connections. Called once, when the release is drawn or has failed."""
+        """Give back what the workers hold: processes, connections. Called once, when the release is drawn or has failed."""
         return
 
 
-class Embedded(Engine):
+class Embedded(Workers):
     """The default: one part after the other, in this process."""
 
     name: ClassVar[str] = "embedded"
@@ -207,13 +207,13 @@ class Run:
 
     Args:
         source: the only source of randomness.
-        engine: what runs its kernels.
+        workers: what runs its kernels.
         checkpoints: where finished stages are kept, so that an interrupted run can go on.
         progress: told how far the work is.
     """
 
     source: Randomness
-    engine: Engine = attrs.field(factory=Embedded)
+    workers: Workers = attrs.field(factory=Embedded)
     checkpoints: Checkpoints = attrs.field(factory=NoCheckpoints)
     progress: Progress = nobody
 

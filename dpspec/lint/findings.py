@@ -72,7 +72,7 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
         found = candidates_within(spec, 1)
     except DpspecError:  # no two datasets are so near at all, or budgets differ by universe: another matter
         return
-    if found.told_apart and found.bound is None and not found.unpromised:
+    if found.distinguishing and found.bound is None and not found.unpromised:
         because = f" ({found.reason})" if found.reason else ""
         yield Seen(
             path="budget",

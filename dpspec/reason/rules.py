@@ -33,7 +33,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from dpspec.base.errors import DpspecError, NotInUniverseError
-from dpspec.base.errors import count as told
+from dpspec.base.errors import count as count_of
 from dpspec.base.exact import ZERO, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
@@ -78,7 +78,7 @@ def constant_of(spec: PrivacySpec) -> Number | None:
     return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, number(value))
 
 
-def _told(value: Number) -> str:
+def _number_in_words(value: Number) -> str:
     """The number for people: in exact form while that is short."""
     text = str(value)
     return text if len(text) <= 30 else f"{value.decimal(12)}..."
@@ -105,7 +105,7 @@ class LargerBudget(Rule):
                 block="budget",
                 before=premise,
                 after=premise.replace(budget=goal.budget),
-                reason=f"{_told(given)} <= {_told(allowed)}" + ("" if same else " as Lipschitz constants"),
+                reason=f"{_number_in_words(given)} <= {_number_in_words(allowed)}" + ("" if same else " as Lipschitz constants"),
                 citation=self.citation,
             )
 
@@ -147,7 +147,7 @@ def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
         except NotInUniverseError:  # a table without a number for the universe
             return None
         count += 1
-    return f"no budget is larger in any of {told(count, 'universe')} with datasets to compare"
+    return f"no budget is larger in any of {count_of(count, 'universe')} with datasets to compare"
 
 
 # --- scaling --------------------------------------------------------------------------------------
@@ -541,6 +541,6 @@ class ListedUniverses(Rule):
             block="multiverse",
             before=premise,
             after=after,
-            reason=f"{told(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
+            reason=f"{count_of(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
             citation=self.citation,
         )

@@ -45,7 +45,7 @@ from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
-from dpspec.grammar.workers import Engine, Folder, NoCheckpoints, Output, Progress, Run, nobody
+from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Progress, Run, Workers, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing, standing
 
@@ -297,7 +297,7 @@ class Options:
 
     Args:
         seed: for tests and audits; None for the operating system's generator.
-        engine: the registered engine that runs the kernels.
+        workers: the registered workers that run the kernels.
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
         progress: told how far the work is.
@@ -305,7 +305,7 @@ class Options:
     """
 
     seed: int | None = None
-    engine: str = "embedded"
+    workers: str = "embedded"
     resume: bool = False
     suffix: str | None = None
     progress: Progress = nobody
@@ -324,7 +324,7 @@ class Release:
         output: the released tables, with their reports.
         name: where the input came from.
         seed: for tests and audits; None for the operating system's generator.
-        engine: the name of the engine.
+        workers: the name of the workers.
         held: the invariants, each compared with the input.
         suffix: of the files to write.
         run: the checkpoints, to be forgotten once the release is on disk.
@@ -339,7 +339,7 @@ class Release:
     output: Output
     name: str
     seed: int | None
-    engine: str
+    workers: str
     held: tuple[Held, ...]
     suffix: str
     run: Folder | None
@@ -365,7 +365,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     Args:
         document: the specification and its mechanism.
         table: a table file, a directory with households and persons, or the name of a registered table builder.
-        registry: where builders, formats and engines are looked up.
+        registry: where builders, formats and workers are looked up.
         directory: where the release will be written; a resumable run keeps its checkpoints beside it.
 
     Raises:
@@ -380,7 +380,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
     mechanism.check(space)
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
-    engine = registry.get("engines", options.engine)()
+    workers = registry.get("workers", options.workers)()
     suffix = _suffix(Path(table), options.suffix, formats_of(registry))
     if options.resume and not mechanism.resumable:
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
@@ -398,8 +398,8 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     try:
         identity = _identity(document, mechanism, given, registry, options)
         folder = Folder(place.unfinished, identity) if mechanism.resumable else None
-        with closing(engine):
-            output = _output(mechanism, given, space, engine, folder, options)
+        with closing(workers):
+            output = _output(mechanism, given, space, workers, folder, options)
         options.stage("checking")
         _check_names(mechanism, output)
         invariants = document.spec.multiverse.invariants or ()
@@ -411,7 +411,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             output=output,
             name=table,
             seed=options.seed,
-            engine=engine.name,
+            workers=workers.name,
             held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
             suffix=suffix,
             run=folder,
@@ -432,12 +432,12 @@ def randomness(seed: int | None) -> str:
 
 
 def _output(  # noqa: PLR0917 - one run with all that it needs
-    mechanism: Mechanism, given: Table, space: DatasetSpace, engine: Engine, folder: Folder | None, options: Options
+    mechanism: Mechanism, given: Table, space: DatasetSpace, workers: Workers, folder: Folder | None, options: Options
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
     source = _source(folder, options)
     options.stage("drawing")
-    run = Run(source=source, engine=engine, checkpoints=folder or NoCheckpoints(), progress=options.progress)
+    run = Run(source=source, workers=workers, checkpoints=folder or NoCheckpoints(), progress=options.progress)
     try:
         return _guarded(mechanism, given, space, run)
     except ValueError:  # table or specification is refused, so there is nothing to go on with

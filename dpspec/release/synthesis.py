@@ -78,13 +78,15 @@ def synthesise(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as part:
-            format_.write_batches(builder.attributes, _told(builder.batches(made.rows, made.seed), made.rows, progress), part)
+            format_.write_batches(
+                builder.attributes, _with_progress(builder.batches(made.rows, made.seed), made.rows, progress), part
+            )
     except OSError as problem:
         raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another --out", value=str(path)) from None
     return made
 
 
-def _told(batches: Iterator[Table], rows: int, progress: Progress) -> Iterator[Table]:
+def _with_progress(batches: Iterator[Table], rows: int, progress: Progress) -> Iterator[Table]:
     done = 0
     for batch in batches:
         yield batch

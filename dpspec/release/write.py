@@ -180,7 +180,7 @@ def write_utility(release: Release) -> dict[str, Any]:
         ReleaseError: it cannot be written.
     """
     found = list(_of_all_units(release))
-    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "told_by_mechanism": dict(release.output.confidential)}
+    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "stated_by_mechanism": dict(release.output.confidential)}
     folder = release.place.private
     try:
         private_folder(folder)
@@ -358,19 +358,19 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
         "budget": str(document.spec.budget),
         "claim": {
             "verdict": judged.word.word,
-            "told": judged.sentence,
+            "sentence": judged.sentence,
             "scopes": [verdict.scope for verdict in judged.verdicts],
         },
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),
         "table": Path(release.name).name,
         "records": len(release.output.main),
-        "engine": release.engine,
+        "workers": release.workers,
         "randomness": randomness(release.seed),
         "fit_for_publication": not release.unfit,
         "warning": warning_of(release),
         "invariants": [found.data() for found in release.held],
         "kept": [found.data() for found in kept],
-        "told_by_mechanism": dict(release.output.report),
+        "stated_by_mechanism": dict(release.output.report),
         "released": files,
     }

@@ -31,7 +31,7 @@ from dpspec.extension import Registry
 from dpspec.grammar.rule import Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.conversions import ConversionPath, Conversions, Leg
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.pictures import DiagramBox, diagram_svg
 from dpspec.report.terminal import (
@@ -62,9 +62,9 @@ _SENTENCES = {
 }
 
 
-def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> str:
+def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> str:
     """The whole comparison of two files, with how the claim of each stands."""
-    parts: list[RenderableType] = [_titles(left, right, stand), _side_by_side(found)]
+    parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
     parts += [_direction("B", "A", found.backward, found.left)]
     if found.notes:
@@ -73,12 +73,12 @@ def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, 
     return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
 
 
-def _titles(left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> Table:
+def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
     rows = Table.grid(padding=(0, 2, 0, 0))
-    for letter, document, stands in (("A", left, stand[0]), ("B", right, stand[1])):
+    for letter, document, standing in (("A", left, standings[0]), ("B", right, standings[1])):
         rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         rows.add_row("", document.title)
-        rows.add_row("", standing.standing_line(stands))
+        rows.add_row("", terminal.standing_line(standing))
     return rows
 
 
@@ -444,12 +444,12 @@ SENSE = (
 )
 
 
-def yardstick_text(found: Sequence[Yardstick], names: SpecNames, stand: Sequence[Standing]) -> str:
+def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequence[Standing]) -> str:
     """All yardsticks of two specifications, called A and B."""
     rows = grid()
-    for letter, name, stands in zip("AB", names, stand, strict=True):
+    for letter, name, standing in zip("AB", names, standings, strict=True):
         rows.add_row(Text(letter, "bold"), name)
-        rows.add_row("", standing.standing_line(stands))
+        rows.add_row("", terminal.standing_line(standing))
     parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
     common = [one for one in found if one.is_common]
     if not common:
@@ -505,9 +505,9 @@ def step_in_words(step: Step, side: YardstickSide) -> str:
     constant = step.parameters.get("constant")
     reason = step.reason.split(" (", 1)[0] if step.block == "multiverse" else step.reason
     kept = step.before.budget == step.after.budget
-    told = "the same budget" if kept else budget_in_words(step.after.budget)
+    words = "the same budget" if kept else budget_in_words(step.after.budget)
     factor = f", factor {constant}" if constant not in (None, "1") else ""
-    return f"{told}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
+    return f"{words}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
 
 
 def _alone(found: Sequence[Yardstick]) -> Table:
@@ -517,8 +517,8 @@ def _alone(found: Sequence[Yardstick]) -> Table:
     for one in found:
         letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
         value = number_in_words(side.budget or 0)
-        told = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
-        rows.add_row(Text(letter, "bold"), told)
+        words = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
+        rows.add_row(Text(letter, "bold"), words)
         rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
     return rows
 
@@ -560,12 +560,14 @@ def number_of(text: str) -> Number:
 # --- JSON ----------------------------------------------------------------------------------------
 
 
-def yardstick_data(found: Sequence[Yardstick], names: SpecNames, registry: Registry, stand: Sequence[Standing]) -> dict[str, Any]:
+def yardstick_data(
+    found: Sequence[Yardstick], names: SpecNames, registry: Registry, standings: Sequence[Standing]
+) -> dict[str, Any]:
     """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
     return {
         "left": names[0],
         "right": names[1],
-        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: terminal.standing_data(standing) for side, standing in zip(("left", "right"), standings, strict=True)},
         "yardsticks": [_yardstick(one, registry) for one in found],
         "attacks": [{"left": _attack(left), "right": _attack(right)} for left, right in attacks(found)],
         "sense": SENSE,

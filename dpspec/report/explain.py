@@ -27,7 +27,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason import small_spaces as events
 from dpspec.reason import small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.risk.allowed import allowed_excess, allowed_power
@@ -178,7 +178,7 @@ def _parameters(rows: list[JsonData]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def file_data(found: SpecDocument, registry: Registry, stands: Standing) -> JsonData:
+def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> JsonData:
     """A specification file in words; printed numbers with every registered formula that gives them."""
     claim = found.claim
     return {
@@ -189,7 +189,7 @@ def file_data(found: SpecDocument, registry: Registry, stands: Standing) -> Json
         "promise": promise(found),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
-        "standing": standing.standing_data(stands),
+        "standing": terminal.standing_data(standing),
         "counterexamples": [
             {"title": fails.title, "because": fails.because, "mechanism": thing_in_words(fails.mechanism)}
             for fails in found.counterexamples
@@ -355,7 +355,7 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
     return SmallestStep(distance=1, candidates=first, alone_is_settled=first.reason or True)
 
 
-def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
+def audience_data(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (K-T17 to K-T20), and the
@@ -368,13 +368,16 @@ def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonD
     if bound is not None:
         numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
         numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    told = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
+    paragraphs = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
     return {
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "standing": standing.standing_data(stands),
-        "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
+        "standing": terminal.standing_data(standing),
+        "paragraphs": [
+            terminal.PUBLIC[standing.word] if audience == "public" else f"How it stands: {standing.sentence}.",
+            *paragraphs,
+        ],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
@@ -437,7 +440,7 @@ def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:
 def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     spec, bound = found.spec, step.candidates.bound
     yield promise(found)
-    if step.candidates.told_apart:
+    if step.candidates.distinguishing:
         yield (
             f"Published exactly, and known for certain: {step.candidates.publications}. Candidates that differ in it are told "
             "apart with power 1, whatever the budget; the numbers below are about candidates of one universe."
@@ -498,16 +501,16 @@ def limit(chance: Bracket) -> str:
     return f"in at most {cases(chance)}"
 
 
-def audience_text(told: JsonData, found: SpecDocument) -> str:
+def audience_text(data: JsonData, found: SpecDocument) -> str:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
-    for paragraph in told["paragraphs"]:
+    for paragraph in data["paragraphs"]:
         parts += [paragraph, ""]
-    if told["audience"] == "technical":
+    if data["audience"] == "technical":
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(overflow="fold", style=FAINT)
         table.add_column(no_wrap=True)
-        for row in told["numbers"]:
+        for row in data["numbers"]:
             most = Bracket.exactly(row["value"]["upper"]).upper
             said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
             table.add_row(row["what"], said)

@@ -15,7 +15,7 @@ from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Impl
 from dpspec.extension.hooks import Entry, Provenance
 from dpspec.extension.loader import PluginInfo, Plugins
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.terminal import blocks_in_words, budget_in_words
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
@@ -193,13 +193,13 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> JsonData:
+def comparison(given: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> JsonData:
     """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
         "left": left,
         "right": right,
-        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: terminal.standing_data(one) for side, one in zip(("left", "right"), standings, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

@@ -40,7 +40,7 @@ from dpspec.blocks.budget import Budget
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verify.document import TOLD, Standing
+from dpspec.verify.document import STANDING_WORDS, Standing
 from dpspec.verify.verdict import Word
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
@@ -56,7 +56,7 @@ _STYLES = {0: GOOD, 1: BAD, 2: BAD, 4: BAD}
 
 def marked(word: Word) -> tuple[str, str]:
     """A word as it is told, and its style: green only for what was checked and is true."""
-    return word.told, _STYLES.get(word.exit_code, OPEN)
+    return word.label, _STYLES.get(word.exit_code, OPEN)
 
 
 def _on_terminal() -> bool:
@@ -171,10 +171,10 @@ class Work(AbstractContextManager["Work"]):
         with self._lock:
             if self._timer is None:
                 return
-            told = (
+            columns_shown = (
                 (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit), TimeRemainingColumn())
             )
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *told)
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns_shown)
             stderr = Console(stderr=True)
             self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
@@ -370,5 +370,5 @@ def standing_data(found: Standing) -> dict[str, str]:
 
 def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
-    told = TOLD[found.word]
-    return Text.assemble((told, marked(found.word)[1]), f": {found.reason}")
+    words = STANDING_WORDS[found.word]
+    return Text.assemble((words, marked(found.word)[1]), f": {found.reason}")

@@ -272,10 +272,10 @@ class Spare(Generic[Result]):
             return None
         try:
             self._line.send(question)
-            told, answer = self._line.recv()
+            answered, answer = self._line.recv()
         except (EOFError, OSError):
             return None
-        found: Result | None = answer if told else None
+        found: Result | None = answer if answered else None
         return found
 
     def __exit__(self, *_: object) -> None:
@@ -442,7 +442,7 @@ def _where(problem: BaseException) -> str:
     return f"{said} ({' > '.join(places)})" if places else said
 
 
-def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
+def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
     """The error for a function that raises always.
 
     Args:
@@ -451,5 +451,5 @@ def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
         told: the shape of a dataset.
     """
     rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
-    advice = f"{told}; mend the function, or name the file that it is written for"
+    advice = f"{message}; mend the function, or name the file that it is written for"
     return FunctionRaisesError("function", rule, advice, value=name)

@@ -229,8 +229,8 @@ class Grown:
         if self.refuted is not None:
             return f"{raised}: refuted at the last of these"
         steady = len(set(self.constants)) == 1
-        told = f"the constant stays {self.constants[0]}" if steady else f"the constant is {', '.join(self.constants)}"
-        return f"{raised}: {told}{f'; no further: {self.stopped}' if self.stopped else ''}"
+        constant_words = f"the constant stays {self.constants[0]}" if steady else f"the constant is {', '.join(self.constants)}"
+        return f"{raised}: {constant_words}{f'; no further: {self.stopped}' if self.stopped else ''}"
 
 
 def exchanged(document: SpecDocument, miniature: Miniature) -> tuple[str, ...]:
@@ -318,8 +318,8 @@ class _Raised:
         refuted = (spec, found[-1]) if found[-1].outcome is Outcome.REFUTED else None
         larger = any(load.lower > loads[0].upper for load in loads[1:])
         grows = refuted is not None or (larger and self.uniform and not is_whole)
-        told = tuple(map(self.told, found))
-        return Grown(size=name, values=tuple(values), constants=told, grows=grows, refuted=refuted, stopped=stopped)
+        constants = tuple(map(self.constant_in_words, found))
+        return Grown(size=name, values=tuple(values), constants=constants, grows=grows, refuted=refuted, stopped=stopped)
 
     def sizes(self, spec: PrivacySpec) -> dict[str, Size]:
         return dict(lowered(spec.space, self.claimed) or {})
@@ -343,7 +343,7 @@ class _Raised:
         """The constant; in shares of the budget of each universe where that differs by universe."""
         return verdict.constant if self.uniform else largest(map(_share, verdict.universes))
 
-    def told(self, verdict: Verdict) -> str:
+    def constant_in_words(self, verdict: Verdict) -> str:
         load = self.load(verdict)
         return str(load) if self.uniform else f"{load.scaled(100).upper.decimal(4)} % of the budget"
 

@@ -179,7 +179,7 @@ class Replay:
         return self.verdict.witness == self.recorded
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """What became of it, in one line."""
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
@@ -192,7 +192,7 @@ class Replay:
         return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"
 
     @property
-    def event_told(self) -> str:
+    def event_in_words(self) -> str:
         """What became of the recorded event itself; empty where the file has none as data."""
         if self.event is None:
             return ""
@@ -202,8 +202,8 @@ class Replay:
 
     def __str__(self) -> str:
         found = self.verdict.witness
-        text = f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
-        return f"{text}; the recorded event: {self.event_told}" if self.event is not None else text
+        text = f"{self.outcome.value}: {self.sentence}" if found is None else f"{self.sentence}: {found}"
+        return f"{text}; the recorded event: {self.event_in_words}" if self.event is not None else text
 
 
 def replay(

@@ -448,5 +448,5 @@ def check_composition_covers_the_joint_law(subject: ValueSubject, context: Conte
         allowed = found.divergence.lipschitz(found.divergence.budget_parameters[0], found.value)
         left, right = (FiniteLaw.product([one[side], two[side]]) for side in (0, 1))
         reached = found.divergence.between(left, right)
-        told = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
-        require(not exceeds(reached.lower, allowed), told)
+        message = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
+        require(not exceeds(reached.lower, allowed), message)

@@ -2,7 +2,7 @@
 
 Checks of registered classes and of their values: parameters declared once, values frozen and hashable.
 
-Checks of what moves tables: builders of public tables, file formats, and engines.
+Checks of what moves tables: builders of public tables, file formats, and workers.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def check_values_are_hashable_and_equal_by_value(subject: ValueSubject, context:
 # --- checks of what moves tables ------------------------------------------------------------------
 
 
-TABLES, FORMAT, ENGINE = "tables", "formats", "engines"
+TABLES, FORMAT, WORKERS = "tables", "formats", "workers"
 ROWS = 50
 
 
@@ -348,7 +348,7 @@ def check_file_endings_are_its_own(subject: ValueSubject, context: Context) -> N
         require(suffix not in taken, f"{suffix} is an ending of another format")
 
 
-# --- engines -------------------------------------------------------------------------------------
+# --- workers -------------------------------------------------------------------------------------
 
 
 def _doubled(part: Columns) -> Columns:
@@ -359,7 +359,7 @@ def _parts() -> Iterator[Columns]:
     return ({"value": np.arange(size) + size} for size in (3, 0, 1, 5, 2))
 
 
-@check(ENGINE, level="full")
+@check(WORKERS, level="full")
 def check_parts_come_back_in_order(subject: ValueSubject, context: Context) -> None:
     """`map` gives the kernel's result for each part, in the order of the parts. A release is put together by that order."""
     try:

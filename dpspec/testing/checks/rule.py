@@ -186,10 +186,13 @@ def check_steps_are_true_of_every_mechanism(subject: ValueSubject, context: Cont
     for laws, premise, step in _steps(subject, context):
         if set(step.after.space.datasets()) <= set(laws):
             found = broken(laws, step.after)
-            require(not found, f"from {_told(premise)} follows {_told(step.after)}, and a mechanism breaks it: {found}")
+            require(
+                not found,
+                f"from {_spec_in_words(premise)} follows {_spec_in_words(step.after)}, and a mechanism breaks it: {found}",
+            )
 
 
-def _told(spec: PrivacySpec) -> str:
+def _spec_in_words(spec: PrivacySpec) -> str:
     return f"{spec.output_divergence}, {spec.input_divergence}, {spec.multiverse}, {spec.budget}"
 
 

@@ -157,13 +157,13 @@ def enumerate_law(
 def _warned(search: _Search, *, read: bool) -> Iterator[None]:
     """A warning is written to standard error, which nobody judges; release code of a mechanism is taken at its word."""
 
-    def told(message: Any, *_: Any, **__: Any) -> None:
+    def on_warning(message: Any, *_: Any, **__: Any) -> None:
         if search.inside:
             search.questions.refuse(f"warns: {message}")
 
     with warnings.catch_warnings(), contextlib.nullcontext() if read else np.errstate(all="ignore"):
         warnings.simplefilter("always" if read else "ignore")
-        warnings.showwarning = told
+        warnings.showwarning = on_warning
         yield
 
 

@@ -33,7 +33,7 @@ import numpy as np
 from flint import arb
 
 from dpspec.base.errors import DpspecError
-from dpspec.base.errors import count as told
+from dpspec.base.errors import count as count_of
 from dpspec.base.exact import Number
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
@@ -175,7 +175,7 @@ class Calls:
         self._waits += waited
         if self.endless > MOST_ENDLESS or self._waits > MOST_WAITS:
             limit = f"{WALL:g} s on the clock" if waited else f"{self.limit:g} s"
-            raise Stuck("mechanism", f"did not end within {limit} in {told(self.endless, 'call')}", f"last on {dataset}")
+            raise Stuck("mechanism", f"did not end within {limit} in {count_of(self.endless, 'call')}", f"last on {dataset}")
 
     # -- what the calls give away -----------------------------------------------------------------
 
@@ -266,11 +266,11 @@ class ChosenPair:
 
 def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
     """The datasets that are tried, each once."""
-    space, listed, lot = spec.space, _listed(spec), random.Random(seed)
-    wanted = listed.tried(lot)
+    space, listed, generator = spec.space, _listed(spec), random.Random(seed)
+    wanted = listed.tried(generator)
     if wanted is None:
         changed = space.has_counts() and not space.is_ordered
-        further = _changes(spec, listed, lot) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
+        further = _changes(spec, listed, generator) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
         wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
     most = MOST if space.units else MOST_VECTORS
     found: dict[str, Dataset] = {}
@@ -299,7 +299,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
     return space.miniature(mentioned, 3) or space
 
 
-def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
+def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) -> Iterator[Dataset]:
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
     space, first = spec.space, list(itertools.islice(listed.datasets(), MOST))
     cells = list(dict.fromkeys(cell for dataset in first for cell in space.counts(dataset)))[:MOST_CELLS]
@@ -307,9 +307,9 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Ite
     least = space.counts(first[0]).total() if first else 0
     for common, whole in itertools.product((0, 1, 3), (True, False)):
         basis = kernel_of(additive, cells, space, keep_total=whole)[:MOST_CELLS]
-        sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
+        sums = [tuple(map(add, generator.choice(basis), generator.choice(basis))) for _ in basis]
         for change in (*basis, *sums):
-            shared = [lot.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
+            shared = [generator.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
             for sign in (-1, 1):
                 side = Counter(shared)
                 side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})

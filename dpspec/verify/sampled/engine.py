@@ -91,11 +91,11 @@ def refute(
         end = time.monotonic() + seconds
         calls.expired = lambda: time.monotonic() > end
     found = _chosen_pairs(spec, seed, datasets, pairs)
-    hunt = _Hunt(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
-    with Spare(calls.single) as hunt.fresh, calls.guarded():
-        verdict = hunt.run()
+    search = _Search(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
+    with Spare(calls.single) as search.fresh, calls.guarded():
+        verdict = search.run()
     provenance = origins(blocks_of(spec), registry)
-    return attrs.evolve(verdict, provenance=provenance, findings=tuple(hunt.findings), assumptions=SAMPLES)
+    return attrs.evolve(verdict, provenance=provenance, findings=tuple(search.findings), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:
@@ -120,7 +120,7 @@ def _chosen_pairs(
 
 
 @attrs.define(kw_only=True, eq=False)
-class _Hunt:
+class _Search:
     """One search for a violation."""
 
     spec: PrivacySpec
@@ -226,7 +226,7 @@ class _Hunt:
         size = min(size, max(1, self.room // (3 * len(wanted))))
         for dataset in wanted:
             self.samples.extend(dataset, size)
-            self._tell()
+            self._report_progress()
 
     def _search(self) -> Account | None:
         """Halving, then betting."""
@@ -266,7 +266,7 @@ class _Hunt:
         stop = account.spent + min(most, max(self.room, 0))
         while account.spent < stop:
             account.step(self.calls, account.next_step(self.log_needed, stop - account.spent))
-            self._tell()
+            self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return True
             if account.prospects()[1] * max(self.room, 0) < self.log_needed - account.log_wealth:
@@ -289,7 +289,7 @@ class _Hunt:
             account = min(alive, key=self._missing)
             step = account.next_step(self.log_needed, self.room)
             account.step(self.calls, step)
-            self._tell()
+            self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return account
         return None
@@ -307,7 +307,7 @@ class _Hunt:
         expected, hoped = account.prospects()
         return (self.log_needed - account.log_wealth) / max((expected + hoped) / 2, 1e-12)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self.calls.made, self.calls.draws)
 

@@ -68,10 +68,10 @@ class InformationChamber(AttackerModel):
             moved = [known.get(record, Fraction(0)) / before for record, before in beliefs.items()]
             most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
             least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
-        told = ", ".join(map(str, sorted(sizes)))
-        theorem = f"B-T9 {'as printed, refuted by B-X9' if self.chamber == 'printed' else 'corrected'}, c = {told}"
+        listed = ", ".join(map(str, sorted(sizes)))
+        theorem = f"B-T9 {'as printed, refuted by B-X9' if self.chamber == 'printed' else 'corrected'}, c = {listed}"
         held = "the prior as given, in which the record belongs to {} that tell about each other".format(
-            told.replace(", ", " or ")
+            listed.replace(", ", " or ")
         )
         if spec.multiverse.invariants:
             theorem = f"what is published updates the prior, exactly; then {theorem}"

@@ -388,9 +388,9 @@ class CountAttacker(AttackerModel):
     def beside(self, spec: PrivacySpec, own: Callable[[], Iterable[RiskStatement]]) -> tuple[RiskStatement, ...]:
         """What is published beside a mechanism's own law, which is asked only where it has something to say."""
         found = candidates_within(spec, self.distance)
-        told = tuple(found.published(partial(self.allowed, spec.output_divergence)))
+        certain = tuple(found.published(partial(self.allowed, spec.output_divergence)))
         asked = found.bound is not None or bool(getattr(self, "datasets", ()))
-        return by_quantity((*told, *found.left_open(own() if asked else ())))
+        return by_quantity((*certain, *found.left_open(own() if asked else ())))
 
     def of_pairs(self, place: Place, relation: Sense, theorem: str, pairs: Sequence[Dichotomy]) -> tuple[RiskStatement, ...]:
         """The statements about given pairs of laws: the largest value of each quantity."""

@@ -110,9 +110,9 @@ class IndependentRecord(AttackerModel):
         in S against a single one outside.
         """
         candidates, is_replaced = self._candidates(spec)
-        told = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
+        certain = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
         if candidates.bound is None:
-            return told
+            return certain
         pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
         families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
         risks = [risk for family in families for risk in self._risks(family)]
@@ -120,7 +120,7 @@ class IndependentRecord(AttackerModel):
             raise NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
-        return (*told, *candidates.left_open(own))
+        return (*certain, *candidates.left_open(own))
 
     def _risks(self, family: LawFamily) -> Iterator[Fraction]:
         without, laws = family

@@ -267,7 +267,7 @@ class ArbitraryPrior(AttackerModel):
         if not is_small(spec) or not space.is_ordered:
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
                 chain = candidates_within(spec, step * number(length)).bound or INFINITY
-            return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+            return Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=chain)
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
         found = candidates_among(spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position]))
@@ -289,10 +289,10 @@ class ArbitraryPrior(AttackerModel):
             check_uncertain(world.belief(record), f"the target's record {record}")
         if not spec.multiverse.invariants:
             return tuple(self._own([world]))
-        told = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+        certain = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
         inside = [part for part in world.by_universe() if not self._tells(part)]
         found = attrs.evolve(self._candidates(spec), is_listed=True)
-        return (*told, *found.left_open(self._own(inside) if inside else ()))
+        return (*certain, *found.left_open(self._own(inside) if inside else ()))
 
     def _tells(self, world: World) -> bool:
         """Whether what is published tells the world without the target's record from the one with it."""

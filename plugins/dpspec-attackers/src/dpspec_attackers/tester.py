@@ -163,9 +163,9 @@ class CompoundTester(AttackerModel):
         whole = self._own(world, pairs)
         if not spec.multiverse.invariants:
             return whole
-        told = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
+        certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
         same = [pair for pair in pairs if not _tells(world, *pair)]
-        return (*told, *found.left_open(self._own(world, same) if same else ()))
+        return (*certain, *found.left_open(self._own(world, same) if same else ()))
 
     def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
         """The largest power against two candidates of some pairs."""

@@ -398,7 +398,7 @@ def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Count
         if way is Counterfactual.DROPPED and smaller is not None:
             pairs = [(dataset, smaller) for dataset in datasets]
         for left, right in pairs:
-            if allowed.told_apart(left, right):
+            if allowed.distinguishing(left, right):
                 continue
             apart = min(spec.distance(left, right), spec.distance(right, left))
             if apart.is_infinite or not allowed.share(left, right):

@@ -209,7 +209,7 @@ def exchanged(
     kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
-    for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
+    for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts)):
         for name, column in columns.items():
             column[drawn["row"]] = table.codes[name][drawn["giver"]]
         selected += len(drawn["row"])

@@ -60,8 +60,8 @@ class Counting(InputDivergence, ABC):
         return self.unit
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
-        told = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
-        return number(1) if told else None
+        determined = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
+        return number(1) if determined else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:

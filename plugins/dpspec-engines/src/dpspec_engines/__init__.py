@@ -1,4 +1,4 @@
-"""The first-party plugin of engines: existing distributed systems that run the kernels of a mechanism.
+"""The first-party plugin of workers: existing distributed systems that run the kernels of a mechanism.
 
 Each is an extra of this plugin and is imported when a release asks for it.
 """
@@ -15,5 +15,5 @@ DPSPEC_API = 1
 
 
 @hookimpl
-def dpspec_register_engines(register: Register) -> None:
+def dpspec_register_workers(register: Register) -> None:
     register(Dask)

@@ -136,8 +136,8 @@ class RevealByChance(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
-        told = FiniteLaw.point(("data", known))
-        return mixture([self.chance, 1 - self.chance], [told, push_forward(self.mechanism.law(known, space), _noisy)])
+        revealed = FiniteLaw.point(("data", known))
+        return mixture([self.chance, 1 - self.chance], [revealed, push_forward(self.mechanism.law(known, space), _noisy)])
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RevealByChance, DatasetSpace]]:

@@ -158,8 +158,8 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:
     """The unit whose records the rows are: the one that has the columns as its attributes, else the largest."""
-    told = (unit for unit in space.units if {a.name for a in space.attributes_of(unit)} == columns)
-    return next(told, space.units[0])
+    matching = (unit for unit in space.units if {a.name for a in space.attributes_of(unit)} == columns)
+    return next(matching, space.units[0])
 
 
 def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, ...] | None:

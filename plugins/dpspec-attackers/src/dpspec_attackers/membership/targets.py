@@ -91,7 +91,7 @@ class MembershipTolerance(Tolerance):
         elif self.releases > 1:
             theorem += ", Z-T25"
         deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
-        return self._told("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
+        return self._statement("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
 
     def _concentrated(self) -> Recommendation:
         if not self.failure:
@@ -102,9 +102,9 @@ class MembershipTolerance(Tolerance):
         value = largest_where(lambda rho: rho == 0 or reach(number(rho), self.failure).upper <= loss, high)
         each = Bracket(lower=value.lower / self.releases, upper=value.upper / self.releases)
         theorem = "Z-T26, Z-T24, Z-T35 with the best delta (Z-A18)" if self.method == "zcdp" else "Z-T26, K-T13"
-        return self._told("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
+        return self._statement("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
 
-    def _told(
+    def _statement(
         self, parameter: str, value: Bracket, theorem: str, closed: bool, given: tuple[tuple[str, str], ...]
     ) -> Recommendation:
         failing = f"with probability at least {number(1 - self.failure).plain()}" if self.failure else "always"

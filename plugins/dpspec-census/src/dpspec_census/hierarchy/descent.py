@@ -1,6 +1,6 @@
 """The work of one parent, written once: measure its children, fit them, round them (B-A6).
 
-A part holds whole families as rows (family, kind, node, place, value), so that any engine can carry it:
+A part holds whole families as rows (family, kind, node, place, value), so that any workers can carry it:
 
     CHILD    a child of the family                    PARENT   place: cell, value: the parent's fitted count
     TRUE     place: cell, value: the child's count    LOW, HIGH   place: limit, value: its bound for the child
@@ -275,7 +275,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     true: Any,
     given: Counts | None,
 ) -> dict[str, Any]:
-    """One level: cut into parts, run by the engine, collected."""
+    """One level: cut into parts, run by the workers, collected."""
     stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
     plan = Level(
         unit=cells.unit,
@@ -291,8 +291,8 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     answers = np.zeros((nodes, size), dtype=np.int32)
     fitted: list[tuple[Counts, Counts, Counts]] = []
     notes: list[Counts] = []
-    parts = _parts(cells, level, above, true, given, [bounds for _, bounds in stated], run.engine.parts)
-    for result in run.engine.map(partial(kernel, plan), parts):
+    parts = _parts(cells, level, above, true, given, [bounds for _, bounds in stated], run.workers.parts)
+    for result in run.workers.map(partial(kernel, plan), parts):
         kind = result["kind"]
         table, answer = kind == FITTED, kind == ANSWER
         fitted.append((result["node"][table], result["place"][table], result["value"][table]))

@@ -189,7 +189,7 @@ class Resamples(Centred):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         Centred.check(self, space)
 
     def _labels_at(self, centre: Dataset, dataset: Dataset, space: DatasetSpace) -> Iterator[Hashable]:
@@ -203,7 +203,7 @@ class Resamples(Centred):
         yield cls(centres=((0, 1),)), BitVectors(length=2)
 
 
-def told_by(space: DatasetSpace, unit: str, subject: str) -> None:
+def check_determined(space: DatasetSpace, unit: str, subject: str) -> None:
     """Refuse a space whose datasets hold more than their records of the unit show."""
     space.check_unit(unit)
     if not space.is_told_by(unit):
@@ -316,7 +316,7 @@ class Strata(AgreeOutside):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         known = [attribute.name for attribute in space.attributes_of(self.unit)]
         if self.attribute not in known:
             advice = did_you_mean(self.attribute, known)
@@ -357,7 +357,7 @@ class OnePosition(AgreeOutside):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         if not space.is_ordered:
             rule = f"needs datasets with positions, and those of {space.name} have none"
             raise IncompatibleBlocksError(f"multiverse {self.name}", rule, "use strata or one-record", value=self.unit)

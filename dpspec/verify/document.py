@@ -87,7 +87,7 @@ class Judgement:
     """An obligation that has not been judged yet.
 
     Args:
-        name: what it is; no two duties of a file have the same name.
+        name: what it is; no two judgements of a file have the same name.
         judge: judges it; takes the registry for provenance and who is told of the progress, or None for either.
     """
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from dpspec.base.errors import NoYardstickError
 from dpspec.base.files import write_whole
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
-from dpspec.compare.compare import Comparison, Order, Progress, compare, order
+from dpspec.compare.compare import Comparison, Order, compare, order
 from dpspec.compare.yardstick import Yardstick, common_space, found_blocks, yardsticks
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import installed

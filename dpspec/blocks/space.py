@@ -46,6 +46,8 @@ class Choice(Protocol):
 
 
 Dataset = Hashable
+Pair = tuple[Dataset, Dataset]
+"""Two datasets: what a distance, a claim or an attacker is about."""
 Record = tuple[Hashable, ...]
 
 FEW_CELLS = 600

@@ -198,7 +198,7 @@ def _relation(relation: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bits
 # --- the checker's own calculus of events ---------------------------------------------------------
 
 
-Line = tuple[Fraction, Fraction]
+Inequality = tuple[Fraction, Fraction]
 Curve = tuple[tuple[Fraction, Fraction], ...]
 """The knots (q, g(q)) of a concave function, from q = 0 to q = 1."""
 
@@ -215,7 +215,7 @@ def follows(before: JsonTable, after: JsonTable) -> tuple[int, tuple[Bits, Bits]
     return len(asked), None
 
 
-def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tuple[Line, ...]]]:
+def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tuple[Inequality, ...]]]:
     """The inequalities for every ordered pair with a finite bound; those of both orders where the divergence is symmetric."""
     divergence, bounds = spec["output_divergence"], ordered_bounds(spec)
     for (x, y), bound in bounds.items():
@@ -225,7 +225,7 @@ def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tu
             yield (x, y), tuple(found)
 
 
-def _of(divergence: JsonTable, bound: ExactValue, up: bool) -> list[Line]:
+def _of(divergence: JsonTable, bound: ExactValue, up: bool) -> list[Inequality]:
     """The lines (r, s) of a divergence at a bound."""
     kind, zero = divergence["type"], ExactValue()
     if kind in ("mult", ONE_WAY, "mult-delta"):
@@ -299,7 +299,7 @@ def _at(curve: Curve, q: Fraction) -> Fraction:
     raise ValueError("a probability outside of [0, 1]")
 
 
-def _events_least(lines: list[Line]) -> Curve:
+def _events_least(lines: list[Inequality]) -> Curve:
     """The least of some straight lines on [0, 1]."""
     places = {Fraction(0), Fraction(1)}
     for (a, b), (c, d) in itertools.combinations(set(lines), 2):

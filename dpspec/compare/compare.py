@@ -27,8 +27,9 @@ from typing import NoReturn
 import attrs
 
 from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.types import Progress
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.compare import families as cuts
 from dpspec.compare import families as numbers
 from dpspec.compare import families as outside
@@ -40,7 +41,7 @@ from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
 from dpspec.reason.search import Derivation, search
-from dpspec.reason.small_spaces import Pair, pairs
+from dpspec.reason.small_spaces import pairs
 
 
 class Answer(enum.Enum):
@@ -421,7 +422,6 @@ def _count(spec: PrivacySpec) -> str:
 
 
 Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]
-Progress = Callable[[int, int], None]
 
 
 @attrs.frozen(kw_only=True)

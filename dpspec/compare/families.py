@@ -41,13 +41,13 @@ import attrs
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.base.exact import Number, number
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.compare.answers import SOURCES, TRUTH, Answered, Candidate, Source
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Answers, FiniteLaw, Law
 from dpspec.reason.rules import determined
-from dpspec.reason.small_spaces import Pair, SmallCase, allowance, broken, cases, labeller, pairs, product
+from dpspec.reason.small_spaces import SmallCase, allowance, broken, cases, labeller, pairs, product
 
 LISTED = 64
 """Spaces of at most this many datasets are cut."""

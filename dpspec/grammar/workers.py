@@ -32,6 +32,7 @@ import numpy.typing as npt
 from dpspec.base.errors import CheckpointError, ReleaseError
 from dpspec.base.files import private_folder, whole
 from dpspec.base.randomness import KEY_BYTES, Randomness
+from dpspec.base.types import Progress
 from dpspec.grammar.tables import Table
 
 Columns = Mapping[str, npt.NDArray[Any]]
@@ -191,10 +192,6 @@ class Folder(Checkpoints):
 
 
 # --- one run of a mechanism on a real table -------------------------------------------------------
-
-
-Progress = Callable[[int, int], object]
-"""Called with the work done and the work in all, in one unit of the caller's choice (records, nodes)."""
 
 
 def nobody(done: int, total: int) -> None:

@@ -26,12 +26,11 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NumericalError
 from dpspec.base.exact import ceiling_of, floor_of
+from dpspec.base.types import Floats
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Cell, Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
-
-Floats = npt.NDArray[np.float64]
 
 UNIT = 2.0**-53
 """The relative error of one rounded operation on doubles."""

@@ -29,7 +29,7 @@ from dpspec.lint.finding import Declared, Finding, LintContext, Linted, Seen, Se
 from dpspec.reason.kinds import check_kinds, compares_sizes
 from dpspec.risk.candidates import candidates_within
 from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.specfile.maker import Positions
+from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.growth import exchanged, grown
@@ -395,7 +395,7 @@ def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]
     for file in dict.fromkeys(file for path in paths for file in spec_files(path)):
         try:
             text = load_text(file)
-            read.append(Linted(document=read_text(text, registry, str(file)), positions=Positions.of(text, parse(text))))
+            read.append(Linted(document=read_text(text, registry, str(file)), positions=FilePositions.of(text, parse(text))))
         except DpspecError as fault:
             found += _faults(fault, str(file))
     context = LintContext(registry=registry, others={linted.document.id: linted for linted in read})

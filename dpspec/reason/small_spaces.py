@@ -34,7 +34,7 @@ from dpspec.base.errors import DpspecError, NumericalError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import rational_exponential
@@ -50,8 +50,6 @@ OF_DISTANCE = 150
 
 LARGEST = 6
 """Miniatures have at most this many records."""
-
-Pair = tuple[Dataset, Dataset]
 
 
 @attrs.frozen(kw_only=True)

@@ -38,6 +38,7 @@ from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, R
 from dpspec.base.files import private_folder, to_disk, whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
+from dpspec.base.types import Progress
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import check_size
 from dpspec.blocks.records import MEMBERS
@@ -45,7 +46,7 @@ from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
-from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Progress, Run, Workers, nobody
+from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing, standing
 

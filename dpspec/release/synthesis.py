@@ -11,9 +11,9 @@ import attrs
 from dpspec.base.errors import ReleaseError, TableError
 from dpspec.base.files import whole
 from dpspec.base.params import did_you_mean
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.tables import SEED, SizedBuilder, Table, format_of
-from dpspec.grammar.workers import Progress
 from dpspec.release.draw import formats_of
 
 

@@ -24,6 +24,7 @@ from rich.text import Text
 from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
+from dpspec.base.types import JsonData
 from dpspec.checker.check import Checked
 from dpspec.compare.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.compare.yardstick import Attack, Yardstick, YardstickSide, attacks
@@ -209,9 +210,6 @@ def _relation(found: Comparison) -> Group:
 
 
 # --- conversions of budgets as text and as data ---------------------------------------------------
-
-
-JsonData = dict[str, Any]
 
 
 def conversion_data(found: Conversions) -> JsonData:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 import attrs
 from rich.console import RenderableType
@@ -21,6 +20,7 @@ from rich.text import Text
 from dpspec.base.errors import DpspecError, NotReachedError, UnknownNameError, harmless
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import did_you_mean, parameters
+from dpspec.base.types import JsonData
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.grammar.spec import PrivacySpec
@@ -35,8 +35,6 @@ from dpspec.risk.candidates import Candidates, candidates_within
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.verify.document import Standing
 from dpspec.verify.exhaustive import guarded
-
-JsonData = dict[str, Any]
 
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
 _SECTIONS = ("Args:", "Raises:", "Returns:")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpspec.base.errors import DpspecError, harmless_json
 from dpspec.base.exact import Bracket
 from dpspec.base.params import each
+from dpspec.base.types import JsonData
 from dpspec.blocks.space import Dataset
 from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
 from dpspec.extension.hooks import Entry, Provenance
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""
-
-JsonData = dict[str, Any]
 
 
 def output_schema() -> JsonData:

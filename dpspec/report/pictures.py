@@ -34,6 +34,7 @@ from dpspec.api import derive
 from dpspec.base.errors import PictureError
 from dpspec.base.errors import in_markup as escape
 from dpspec.base.files import write_bytes
+from dpspec.base.types import JsonData
 from dpspec.extension import Registry
 from dpspec.grammar.mechanism import Flavour
 from dpspec.grammar.spec import PrivacySpec
@@ -120,7 +121,7 @@ _TICKS, _TITLE, _DOTS = 5, 60, 24
 _WHOLE = 0.3
 """From which largest value on, up to 1, the vertical axis ends at 1, as for probabilities."""
 
-Projection = Callable[[float, float], tuple[float, float]]
+Placement = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
 
 
@@ -310,7 +311,7 @@ def _pixel(line: CurveLine, spot: tuple[float, float]) -> tuple[float, float]:
     return round(x, 2), rounded
 
 
-def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: Projection) -> Iterator[str]:
+def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: Placement) -> Iterator[str]:
     spots = [_pixel(line, place(x, y)) for x, y in line.points]
     if panel.axis:
         drawn = " ".join(f"{x},{y}" for x, y in (_pixel(line, place(x, y)) for x, y in line.drawn))
@@ -447,8 +448,6 @@ def _nodes(arrows: Sequence[tuple[str, str]]) -> list[str]:
 
 # --- the family of flavours -----------------------------------------------------------------------
 
-
-JsonData = dict[str, Any]
 
 NOTHING = "nothing"
 """What the first flavour of all changes."""

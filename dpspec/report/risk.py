@@ -17,6 +17,7 @@ from rich.text import Text
 
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
+from dpspec.base.types import JsonData
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal
 from dpspec.report.json import bracket
@@ -38,7 +39,6 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.verify.document import Standing
 from dpspec.verify.verdict import Word
 
-JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
 """The number of each pair (theorem, assumption)."""
 

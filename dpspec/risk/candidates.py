@@ -27,7 +27,7 @@ from dpspec.base.errors import AttackerMisfitError, NotEnumerableError, NotReach
 from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -41,7 +41,6 @@ DISTINGUISHED, OPEN, UNPROMISED = "told apart by what is published", "left open 
 
 About = Callable[[Number], Iterable[RiskStatement]]
 """What can be said when the laws of the two candidates are at most so far apart."""
-Pair = tuple[Dataset, Dataset]
 
 
 @attrs.frozen(kw_only=True)

@@ -54,14 +54,14 @@ _SCALAR = re.compile(r"[^\s,\]}#]+(?: \d[^\s,\]}#]*)?")
 
 
 @attrs.frozen(kw_only=True)
-class Positions:
+class FilePositions:
     """The lines of one TOML text.
 
     Args:
         lines: dotted path to line (1-based).
         leaves: dotted path to the written form of each plain value and of each list.
 
-    >>> Positions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
+    >>> FilePositions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
     2
     """
 
@@ -69,7 +69,7 @@ class Positions:
     leaves: Mapping[str, str]
 
     @classmethod
-    def of(cls, text: str, data: Mapping[str, Any]) -> Positions:
+    def of(cls, text: str, data: Mapping[str, Any]) -> FilePositions:
         """The positions of a text and of the data that `tomllib` made of it."""
         return cls(lines=_Scanner(text).scan(), leaves=dict(_leaves(data, "")))
 
@@ -277,7 +277,7 @@ FAILED: Final = _Failed()
 class Log:
     """The faults of one file, each with its file and line."""
 
-    def __init__(self, file: str, positions: Positions) -> None:
+    def __init__(self, file: str, positions: FilePositions) -> None:
         self.file, self.positions = file, positions
         self.faults: list[DpspecError] = []
         self.found = 0

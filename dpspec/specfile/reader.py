@@ -52,7 +52,7 @@ from dpspec.base.params import raise_all
 from dpspec.extension import Registry
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.document import SCHEMA, SpecDocument
-from dpspec.specfile.maker import Log, Maker, Positions
+from dpspec.specfile.maker import FilePositions, Log, Maker
 
 SIZE_LIMIT = 1_000_000
 """The largest specification file that is read, in bytes."""
@@ -218,7 +218,7 @@ def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocume
     """
     try:
         data = parse(text)
-        log = Log(name, Positions.of(text, data))
+        log = Log(name, FilePositions.of(text, data))
         _check_schema(data)
     except DpspecError as fault:
         fault.file = name

@@ -28,7 +28,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -36,8 +36,6 @@ from dpspec.testing.check import example_objects
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
 from dpspec.verify.exhaustive import verify
 from dpspec.verify.verdict import Outcome, Witness
-
-Pair = tuple[Dataset, Dataset]
 
 
 def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Pair:

@@ -36,7 +36,7 @@ from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, NotReac
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.space import FEW_CELLS, Dataset, DatasetSpace, Mentioned
+from dpspec.blocks.space import FEW_CELLS, Dataset, DatasetSpace, Mentioned, Pair
 from dpspec.grammar.spec import PrivacySpec
 
 JOINED = 6
@@ -180,8 +180,6 @@ COMMON = 4
 """The common part of two datasets has at most this many cells, beyond what the space demands."""
 PATIENCE = 300
 """After this many candidates without one pair of a universe, rejection gives up."""
-
-Pair = tuple[Dataset, Dataset]
 
 
 def pairs_in_universe(spec: PrivacySpec) -> st.SearchStrategy[Pair]:

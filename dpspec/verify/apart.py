@@ -36,10 +36,10 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import DpspecError, count
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 Result = TypeVar("Result")
-Tell = Callable[[int, int], None]
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "win32"
 _NOTE = 1 << 12
@@ -86,7 +86,7 @@ def note(text: str) -> None:
     _note.write(text)
 
 
-def apart(work: Callable[[Tell], Result], progress: Tell | None = None) -> Returned[Result]:
+def apart(work: Callable[[Progress], Result], progress: Progress | None = None) -> Returned[Result]:
     """Run `work` in a child process, and hand back what it returns or raises.
 
     Args:
@@ -149,7 +149,7 @@ def _alone() -> None:
         os._exit(0)
 
 
-def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) -> None:
+def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[bytes]) -> None:
     """The child's whole life."""
     status = 1
     try:
@@ -192,7 +192,7 @@ def _redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Tell) -> tuple[str, Any]:
+def _received(receiver: Connection, tell: Progress) -> tuple[str, Any]:
     """How it went (result, failure or ended), and what belongs to it."""
     while True:
         try:

@@ -29,6 +29,7 @@ import numpy as np
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
+from dpspec.base.types import Floats, Integers
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verify.apart import Spare
 from dpspec.verify.automatic.sampler import SAMPLES
@@ -50,9 +51,6 @@ MOST_NUMBERS = 4
 _ROUNDING = 1e-6
 _HIGH, _LOW = 64, 128
 """Exponents beyond +-64, and lattices finer than 2^-128, are taken together."""
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def exponents(values: Floats) -> tuple[Integers, Integers]:

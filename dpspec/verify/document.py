@@ -13,13 +13,14 @@ import attrs
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import Bracket
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
 from dpspec.verify.automatic import ReleaseCode
 from dpspec.verify.entry import NamedFunction, verify_claim
-from dpspec.verify.exhaustive import Progress, guarded, not_empty, verify
+from dpspec.verify.exhaustive import guarded, not_empty, verify
 from dpspec.verify.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verify.verdict import Outcome, Verdict, Word, joint_word, worst_word
 

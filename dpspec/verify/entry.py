@@ -26,6 +26,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, NoRouteError, NotEnumerableError, count
 from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
@@ -34,7 +35,7 @@ from dpspec.verify.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verify.automatic import Sampler
 from dpspec.verify.automatic.sampler import ENUMERATES
 from dpspec.verify.bits import refute_bits
-from dpspec.verify.exhaustive import Progress, not_empty, verify
+from dpspec.verify.exhaustive import not_empty, verify
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.calls import datasets as tried_datasets
 from dpspec.verify.sampled.engine import DRAWS, ERROR, refute

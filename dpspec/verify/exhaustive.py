@@ -26,6 +26,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
+from dpspec.base.types import Progress
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
@@ -169,7 +170,6 @@ PRECISIONS = (64, 128, 256, 512)
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """Why a claim that every mechanism would pass stays undecided."""
 
-Progress = Callable[[int, int], None]
 Value = TypeVar("Value")
 
 

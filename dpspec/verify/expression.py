@@ -42,11 +42,11 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import SpecSyntaxError
+from dpspec.base.types import Floats
 from dpspec.verify.observed import Observed, UnobservableError, observed
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 MOST_NUMBERS = 64

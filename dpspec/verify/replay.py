@@ -22,6 +22,7 @@ from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError,
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -33,7 +34,7 @@ from dpspec.verify.automatic import Sampler
 from dpspec.verify.document import FileReport, Obligation
 from dpspec.verify.entry import PATHS, NamedFunction, Sampling, verify_claim
 from dpspec.verify.event import with_probabilities
-from dpspec.verify.exhaustive import Progress, asked_of, computed_law
+from dpspec.verify.exhaustive import asked_of, computed_law
 from dpspec.verify.expression import Expression
 from dpspec.verify.sampled.calls import Function
 from dpspec.verify.sampled.witness import event_counts

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, rational
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -42,8 +43,6 @@ ACCOUNTS = 6
 MASSES = (0.01, 0.1, 0.5)
 _RESERVED = 0.2
 """The part of the draws that is kept for the witness."""
-
-Progress = Callable[[int, int], None]
 
 
 def refute(

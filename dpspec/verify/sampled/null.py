@@ -21,7 +21,6 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import numpy as np
@@ -29,6 +28,7 @@ from flint import arb, ctx
 from scipy.special import betaincinv
 
 from dpspec.base.exact import Bracket, rational
+from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 
 PRECISION = 80
@@ -36,8 +36,6 @@ SLACK = 1e-7
 """The certificate is refined until the largest mean exceeds 1 by less than this (or the steps run out)."""
 STEPS = 60
 _GOLDEN = (math.sqrt(5) - 1) / 2
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @attrs.frozen

@@ -21,7 +21,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.verify.expression import Floats, Outcomes, Shape
+from dpspec.base.types import Floats
+from dpspec.verify.expression import Outcomes, Shape
 from dpspec.verify.sampled.calls import Calls, ChosenPair
 from dpspec.verify.sampled.events import (
     Additive,

@@ -22,6 +22,7 @@ import numpy as np
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
@@ -29,7 +30,7 @@ from dpspec.verify.expression import Expression, Outcomes, Shape, filled
 from dpspec.verify.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
 from dpspec.verify.sampled.events import OutputEvent as SampledEvent
 from dpspec.verify.sampled.events import Ranges, projections
-from dpspec.verify.sampled.null import CONFIDENCE, PRECISION, Floats, Null, bracket, interval, least_bound
+from dpspec.verify.sampled.null import CONFIDENCE, PRECISION, Null, bracket, interval, least_bound
 from dpspec.verify.sampled.search import Account, FoundEvent, simplest, weight
 from dpspec.verify.verdict import Event, Witness
 

@@ -379,7 +379,7 @@ class FromFunction(RiskProfile):
 # --- what others derive from a tolerated risk -----------------------------------------------------
 
 
-Record = TypeVar("Record")
+Member = TypeVar("Member")
 
 
 def lee_clifton(size: int, posterior: NumberLike, change: NumberLike = 1, spread: NumberLike = 1) -> Bracket:
@@ -403,7 +403,7 @@ def lee_clifton(size: int, posterior: NumberLike, change: NumberLike = 1, spread
 
 
 def sensitivities(
-    population: Sequence[Record], statistic: Callable[[tuple[Record, ...]], NumberLike]
+    population: Sequence[Member], statistic: Callable[[tuple[Member, ...]], NumberLike]
 ) -> tuple[Fraction, Fraction]:
     """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
 

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
+import tomllib
+import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
+from importlib import resources
 from types import ModuleType
 
 import attrs
@@ -28,6 +32,7 @@ from dpspec.reason import small_spaces as events
 from dpspec.reason import small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
 from dpspec.report import terminal
+from dpspec.report.examples import Examples
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.risk.allowed import allowed_excess, allowed_power
@@ -41,18 +46,25 @@ _SECTIONS = ("Args:", "Raises:", "Returns:")
 
 
 def explain(name: str, registry: Registry) -> list[JsonData]:
-    """Everything that goes by a name, whatever its kind; error codes too.
+    """Everything that goes by a name, whatever its kind; error codes and words of the field too.
+
+    Words, and names where nothing has exactly that name, are found without regard to case, hyphens and accents.
 
     Raises:
         UnknownNameError: nothing does, with what is spelt alike; exit code 4 when a failed plugin may be the reason.
     """
-    found = [_entry(entry) for entry in registry if name in (entry.name, entry.qualified_name)]
+    found = words_of(name)
+    found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
     found += [_argument(module) for module in LAST_ARGUMENTS if name == module.RULE]
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | {one.RULE for one in LAST_ARGUMENTS}
-    error = UnknownNameError("name", "is nothing registered and no error code", did_you_mean(name, known) or _kinds(), value=name)
+    alike = next((one for one in sorted(known) if folded(one) == folded(name)), None)
+    if alike is not None:
+        return explain(alike, registry)
+    advice = did_you_mean(name, known | {word["name"] for word in glossary()}) or _kinds()
+    error = UnknownNameError("name", "is nothing registered, no error code and no word of the field", advice, value=name)
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
     raise error
@@ -70,11 +82,91 @@ def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecErro
     return found
 
 
-def _entry(entry: Entry) -> JsonData:
-    text, described = _docstring(entry.cls)
-    for base in entry.cls.__mro__[1:]:
+# --- words of the field ---------------------------------------------------------------------------
+
+
+GLOSSARY = "glossary.toml"
+
+NOTHING_ELSE: JsonData = {
+    "parameters": [], "also": [], "in_dpspec": None, "example": None, "command": None,
+    "plugin": None, "distribution": None, "version": None, "class": None,
+}  # fmt: skip
+"""A meaning without anything besides its name, kind and definition."""
+
+
+@cache
+def glossary() -> tuple[JsonData, ...]:
+    """The words of the field, as the package's glossary has them."""
+    text = resources.files("dpspec.report").joinpath(GLOSSARY).read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["word"])
+
+
+def folded(name: str) -> str:
+    """A name without what one may leave out or write otherwise: case, hyphens, blanks, brackets, accents.
+
+    >>> folded("R\u00e9nyi-DP") == folded("renyi dp")
+    True
+    """
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in letters if letter.isalnum())
+
+
+def words_of(name: str) -> list[JsonData]:
+    """What the glossary says of a word or of another way to write it."""
+    wanted = folded(name)
+    return [_word(word) for word in glossary() if wanted and wanted in map(folded, (word["name"], *word.get("also", ())))]
+
+
+def _word(word: JsonData) -> JsonData:
+    return {**NOTHING_ELSE, "kind": "word", **word}
+
+
+# --- registered names -----------------------------------------------------------------------------
+
+
+AS_IN = re.compile(r"(?P<before>.*?)[,:;]?\s*\bas in `(?P<name>[\w-]+)`(?P<after>.*)", re.DOTALL)
+"""A parameter that is described elsewhere, such as ``the policy, as in `Policy`.``"""
+
+
+def described_parameters(cls: type, registry: Registry) -> dict[str, str]:
+    """What each parameter of a class means, by the docstrings of the class and of its bases.
+
+    Where it is said to be *as in* another class, the words of that class take the place of the reference.
+    """
+    described: dict[str, str] = {}
+    for base in cls.__mro__:
         described = {**_docstring(base)[1], **described}
+    return {name: _resolved(name, text, cls, registry) for name, text in described.items()}
+
+
+def _resolved(name: str, text: str, cls: type, registry: Registry, seen: tuple[type, ...] = ()) -> str:
+    match = AS_IN.fullmatch(text)
+    other = None if match is None else _referred(match["name"], cls, registry)
+    if match is None or other is None or other in seen:
+        return text
+    there = _docstring(other)[1].get(name)
+    if there is None:
+        return text
+    words = _resolved(name, there, other, registry, (*seen, cls))
+    before, after = match["before"].strip(), match["after"].strip()
+    if after.strip("."):  # something is said besides
+        words = words.removesuffix(".") + (after if after[0] in ",;:." else f" {after}")
+    return f"{before}: {words}" if before else words
+
+
+def _referred(name: str, cls: type, registry: Registry) -> type | None:
+    """The class that a docstring refers to by its own name or by its registered one."""
+    beside = vars(sys.modules[cls.__module__]).get(name)
+    known = (*(base for base in cls.__mro__ if base.__name__ == name), beside)
+    registered = (entry.cls for entry in registry if name in (entry.name, entry.cls.__name__))
+    return next((found for found in (*known, *registered) if isinstance(found, type)), None)
+
+
+def _entry(entry: Entry, registry: Registry) -> JsonData:
+    text, _ = _docstring(entry.cls)
+    described = described_parameters(entry.cls, registry)
     declared = parameters(entry.cls)
+    examples = Examples(registry=registry)
     hypotheses = getattr(entry.cls, "hypotheses", {})
     if hypotheses:
         rows = "\n".join(f"- {name}: {statement}" for name, statement in hypotheses.items())
@@ -93,6 +185,10 @@ def _entry(entry: Entry) -> JsonData:
             }
             for p in declared
         ],
+        "also": [],
+        "in_dpspec": None,
+        "example": examples.toml(entry),
+        "command": examples.command(entry),
         "plugin": entry.provenance.plugin,
         "distribution": entry.provenance.distribution,
         "version": entry.provenance.version,
@@ -102,10 +198,9 @@ def _entry(entry: Entry) -> JsonData:
 
 def _error(cls: type[DpspecError]) -> JsonData:
     text, _ = _docstring(cls)
-    return {
-        "name": cls.code, "kind": "error code", "definition": f"{text}\n\nExit code {cls.exit_code}.", "parameters": [],
-        "plugin": None, "distribution": None, "version": None, "class": f"{cls.__module__}.{cls.__qualname__}",
-    }  # fmt: skip
+    where = f"{cls.__module__}.{cls.__qualname__}"
+    meaning = f"{text}\n\nExit code {cls.exit_code}."
+    return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
 
 
 LAST_ARGUMENTS = pairwise, events
@@ -113,10 +208,8 @@ LAST_ARGUMENTS = pairwise, events
 
 
 def _argument(module: ModuleType) -> JsonData:
-    return {
-        "name": module.RULE, "kind": "rule", "definition": inspect.cleandoc(module.__doc__ or ""), "parameters": [],
-        "plugin": None, "distribution": None, "version": None, "class": module.__name__,
-    }  # fmt: skip
+    meaning = inspect.cleandoc(module.__doc__ or "")
+    return {**NOTHING_ELSE, "name": module.RULE, "kind": "rule", "definition": meaning, "class": module.__name__}
 
 
 def _docstring(cls: type) -> tuple[str, dict[str, str]]:
@@ -154,11 +247,20 @@ def named_text(found: list[JsonData]) -> str:
     """The definitions as text."""
     parts: list[RenderableType] = []
     for data in found:
-        origin = f"{data['distribution']} {data['version']}" if data["distribution"] else "dpspec"
-        parts += [Text.assemble((data["name"], "bold"), f"  {data['kind']}, from {origin}"), "", data["definition"], ""]
+        origin = f", from {data['distribution']} {data['version']}" if data["distribution"] else ", from dpspec"
+        kind = "word of the field" if data["kind"] == "word" else f"{data['kind']}{origin}"
+        parts += [Text.assemble((data["name"], "bold"), f"  {kind}"), "", data["definition"], ""]
+        if data["in_dpspec"]:
+            parts += [Text.assemble(("In dpspec: ", "bold"), data["in_dpspec"]), ""]
         if data["parameters"]:
             parts += [_parameters(data["parameters"]), ""]
-        parts += [Text(f"class {data['class']}", FAINT), ""]
+        if data["example"]:
+            parts += [Text("In a file:", "bold"), "", Text(data["example"]), ""]
+        if data["command"]:
+            parts += [Text.assemble(("Try: ", "bold"), data["command"]), ""]
+        if data["also"]:
+            parts += [Text(f"also: {', '.join(data['also'])}", FAINT), ""]
+        parts += [Text(f"class {data['class']}", FAINT), ""] if data["class"] else []
     return drawn(*parts).rstrip()
 
 

@@ -24,12 +24,18 @@ if TYPE_CHECKING:
 @click.command(short_help="Does one specification imply the other?")
 @click.argument("paths", metavar="A B | FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
 @click.option("--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, else of B => A, as JSON.")
-@click.option("--yardstick", is_flag=True, help="Of A and B: the strongest specifications that both imply, with both budgets.")
-@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="... assuming that no household is larger.")
-@click.option("--delta", metavar="P", help="... also in approximate privacy at this delta, in (0, 1).")
-@click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.")
-@picture_option("Of many: draw the Hasse diagram")
-@click.option("--explain", nargs=2, metavar="A B", help="Of many: the comparison of these two, by id or file.")
+@click.option(
+    "--yardstick", is_flag=True, help="Compare A and B by the strongest specifications that both imply, with both budgets."
+)
+@click.option(
+    "--largest-household", type=click.IntRange(min=1), metavar="N", help="With --yardstick, assume that no household is larger."
+)
+@click.option("--delta", metavar="P", help="With --yardstick, also compare in approximate privacy at this delta, in (0, 1).")
+@click.option(
+    "--within", type=click.IntRange(min=1), metavar="K", help="With --yardstick, also compare for neighbours at most K apart."
+)
+@picture_option("Of many files, also draw the Hasse diagram")
+@click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare specifications: does one imply the other, and what separates them?
@@ -179,12 +185,14 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
 
 @click.command(short_help="What is a budget in another standard?")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
-@click.option("--to", required=True, metavar="NAME", help="The wanted budget (epsilon, rho, mu), or an output divergence.")
-@click.option("--delta", metavar="P", help="... at this delta, in (0, 1).")
-@click.option("--order", metavar="A", help="... at this Renyi order, above 1.")
-@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="... with this other parameter of its divergence.")
-@click.option("--from", "divergence", metavar="NAME", help="The output divergence of the given budget, where it is not clear.")
-@click.option("--mechanism", metavar="KIND", help="The noise is known: gaussian or discrete-gaussian, for one count.")
+@click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")
+@click.option("--delta", metavar="P", help="Give the delta of the wanted divergence, in (0, 1).")
+@click.option("--order", metavar="A", help="Give the Renyi order of the wanted divergence, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="Give another parameter of the wanted divergence.")
+@click.option(
+    "--from", "divergence", metavar="NAME", help="Name the output divergence of the given budget, where it is not clear."
+)
+@click.option("--mechanism", metavar="KIND", help="Say that the noise of one count is known, gaussian or discrete-gaussian.")
 @formatted
 def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
     """Convert a budget to another standard, by every formula that is known, the best first.
@@ -220,13 +228,19 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option(
     "--attacker",
     metavar="NAME",
-    help="The attacker model; see `dpspec plugins`, `dpspec explain NAME`. Without it a panel of some.",
+    help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it a panel of some is asked.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the attacker; lists and tables as in TOML."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter of the attacker; lists and tables are written as in TOML.",
 )
 @click.option(
-    "--universe-of", metavar="TABLE", help="Where budgets differ by universe: that of this table, or of a release's report.json."
+    "--universe-of",
+    metavar="TABLE",
+    help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
 @picture_option("Also draw the numbers")
 @formatted

@@ -174,7 +174,7 @@ def formatted(command: Command) -> Command:
 
     option = click.option(
         "--format", "as_json", type=click.Choice(["text", "json"]), default="text", show_default=True,
-        callback=remember, is_eager=True, help="How to print the result; JSON has a schema, see `dpspec schema`.",
+        callback=remember, is_eager=True, help="Print the result so; `dpspec schema output` prints the schema of the JSON.",
     )  # fmt: skip
     return option(command)
 

@@ -1,23 +1,8 @@
-"""Small pairs of datasets on which two specifications are held against each other.
+"""Implications between two specifications, decided on small spaces: dataset by dataset, event by event, pair by pair.
 
-Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
-
-Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
-trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
-those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
-premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
-
-    p_x = min over paths from v to x of the inequalities along the path, applied to q,
-
-because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
-the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
-concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.
-
-The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
-
-The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
-along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
-identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.
+*Small cases* are pairs of datasets on which two specifications are held against each other; the other two parts are the last
+arguments for an implication, which hold where no argument from the form of two blocks is known, and explain less:
+`event_by_event` where single events decide both output divergences, and `pair_by_pair` for any others.
 """
 
 from __future__ import annotations
@@ -242,15 +227,15 @@ def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
                 yield pair
 
 
-# --- small spaces where both output divergences are seen on single events -------------------------
+# --- event by event -------------------------------------------------------------------------------
 
 
-LISTED = 20
+EVENT_LISTED = 20
 """Spaces of at most this many datasets are listed."""
 
-RULE = "event-by-event"
+EVENT_RULE = "event-by-event"
 BITS = 96
-BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+EVENT_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
 
 Line = tuple[Fraction, Fraction]
 """(r, s): p <= r q + s."""
@@ -272,15 +257,28 @@ class Broken:
 
 
 def event_by_event(premise: PrivacySpec, goal: PrivacySpec) -> Step | None:
-    """The step from the premise to the goal in one, when it follows for every event; None when that is not seen."""
+    """The step from the premise to the goal in one, when it follows for every event; None when that is not seen.
+
+    Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total
+    variation, trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities
+    p_x = P_x(S) of one event, those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are
+    post-processing, which keeps the premise, and one event shows that a conclusion is broken. With p_v = q the largest
+    probabilities that the premise allows are
+
+        p_x = min over paths from v to x of the inequalities along the path, applied to q,
+
+    because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p
+    keep the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q
+    this is concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.
+    """
     if premise.space != goal.space:
         return None
     given, asked = lines(premise, up=True), lines(goal, up=False)
     if given is None or asked is None or next(_broken(given, asked), None) is not None:
         return None
     return Step(
-        rule=RULE,
-        block=next(block for block in BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+        rule=EVENT_RULE,
+        block=next(block for block in EVENT_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
         before=premise,
         after=goal,
         reason=f"for every event, on each of {count(len(asked), 'ordered pair')} of datasets that the conclusion compares",
@@ -321,7 +319,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
         up: whether what is irrational is rounded up, so that the inequalities ask for no more than the specification, or down.
     """
     size = spec.space.cardinality()
-    if size is None or size > LISTED:
+    if size is None or size > EVENT_LISTED:
         return None
     divergence, found = spec.output_divergence, dict[Pair, tuple[Line, ...]]()
     try:
@@ -333,7 +331,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
             known = divergence.event_bounds(bound)
             if known is None:
                 return None
-            small = [(min(power, number(EVENTS_LARGEST)), slack) for power, slack in known if not (up and power > EVENTS_LARGEST)]
+            small = [(min(power, number(LARGEST_POWER)), slack) for power, slack in known if not (up and power > LARGEST_POWER)]
             asked = tuple((_exponential(power, up), _rounded(slack, up)) for power, slack in small)
             for ordered in (pair, pair[::-1]) if divergence.is_symmetric else (pair,):
                 found[ordered] = tuple({*found.get(ordered, ()), *asked})
@@ -342,7 +340,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
     return found
 
 
-EVENTS_LARGEST = 200
+LARGEST_POWER = 200
 """e^a is written down up to this a, and exactly up to this many digits of it in base 2."""
 
 
@@ -362,7 +360,7 @@ def _rounded(value: Number, up: bool) -> Fraction:
     return dyadic(ends.upper() if up else ends.lower())
 
 
-# --- what follows --------------------------------------------------------------------------------
+# --- the largest probabilities that inequalities allow --------------------------------------------
 
 
 def _broken(given: Lines, asked: Lines) -> Iterator[Broken]:
@@ -473,19 +471,24 @@ class _Allowed:
 MOST_CORNERS = 40
 
 
-# --- the last argument for an implication ---------------------------------------------------------
+# --- pair by pair ---------------------------------------------------------------------------------
 
 
-PAIRWISE_LISTED = 16
+PAIR_LISTED = 16
 """Spaces of at most this many datasets are listed."""
 
-PAIRWISE_RULE = "pair-by-pair"
+PAIR_RULE = "pair-by-pair"
 
 DistanceTable = dict[Pair, Number]
 
 
 def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Step | None:
-    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen."""
+    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen.
+
+    The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such
+    terms along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair,
+    where f is the identity or the formula of a conversion.
+    """
     if premise.space != goal.space or not _listable(premise) or not _listable(goal):
         return None
     granted, asked = _table(premise, paths=True), _table(goal, paths=False)
@@ -495,10 +498,8 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
     for name, converted in _formulas(premise, goal, rules):
         if all(_follows(premise, goal, row, converted) for row in wanted):
             return Step(
-                rule=PAIRWISE_RULE,
-                block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace(
-                    "_", " "
-                ),
+                rule=PAIR_RULE,
+                block=next(block for block in PAIR_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
                 before=premise,
                 after=goal,
                 reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
@@ -508,14 +509,14 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
     return None
 
 
-PAIRWISE_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
+PAIR_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
 
 
 def _listable(spec: PrivacySpec) -> bool:
     """Whether the space is small, and a bound on one order of two datasets is one on the other."""
     size = spec.space.cardinality()
     both = spec.output_divergence.is_symmetric or spec.input_divergence.is_symmetric
-    return size is not None and size <= PAIRWISE_LISTED and both
+    return size is not None and size <= PAIR_LISTED and both
 
 
 @lru_cache(maxsize=256)

@@ -10,11 +10,11 @@ import re
 import sys
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
-from types import ModuleType
+from typing import Any
 
 import attrs
 from rich.console import RenderableType
@@ -28,9 +28,8 @@ from dpspec.base.types import JsonData
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason import small_spaces as events
-from dpspec.reason import small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
+from dpspec.reason.small_spaces import EVENT_RULE, PAIR_RULE, event_by_event, pair_by_pair
 from dpspec.report import terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket
@@ -56,10 +55,10 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     found = words_of(name)
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
-    found += [_argument(module) for module in LAST_ARGUMENTS if name == module.RULE]
+    found += [_argument(name)] if name in LAST_ARGUMENTS else []
     if found:
         return found
-    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | {one.RULE for one in LAST_ARGUMENTS}
+    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(LAST_ARGUMENTS)
     alike = next((one for one in sorted(known) if folded(one) == folded(name)), None)
     if alike is not None:
         return explain(alike, registry)
@@ -203,16 +202,18 @@ def _error(cls: type[DpspecError]) -> JsonData:
     return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
 
 
-LAST_ARGUMENTS = pairwise, events
+LAST_ARGUMENTS: dict[str, Callable[..., Any]] = {EVENT_RULE: event_by_event, PAIR_RULE: pair_by_pair}
 """Arguments of a comparison that are no registered rules: they see the whole of two small specifications at once."""
 
 
-def _argument(module: ModuleType) -> JsonData:
-    meaning = inspect.cleandoc(module.__doc__ or "")
-    return {**NOTHING_ELSE, "name": module.RULE, "kind": "rule", "definition": meaning, "class": module.__name__}
+def _argument(rule: str) -> JsonData:
+    argument = LAST_ARGUMENTS[rule]
+    meaning, _ = _docstring(argument)
+    where = f"{argument.__module__}.{argument.__qualname__}"
+    return {**NOTHING_ELSE, "name": rule, "kind": "rule", "definition": meaning, "class": where}
 
 
-def _docstring(cls: type) -> tuple[str, dict[str, str]]:
+def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The prose of a docstring, and its `Args:` by name; examples are left out."""
     prose: list[str] = []
     described: dict[str, str] = {}

@@ -67,7 +67,7 @@ class OneSided(SensitivePolicy, InputDivergence):
     obeys the triangle inequality and is not symmetric, and belongs with `mult-one-way`: P_x(S) <= e^(epsilon d(x, x')) P_x'(S).
 
     Args:
-        attribute, sensitive, unit: the policy, as in `Policy`.
+        attribute, sensitive, unit: the policy, as in `SensitivePolicy`.
 
     >>> kind = Attribute(name="kind", categories=("open", "secret"))
     >>> space, d = UnorderedRecords(attributes=(kind,)), OneSided(attribute="kind", sensitive=("secret",))
@@ -167,7 +167,7 @@ class OpenSample(SensitivePolicy, Mechanism):
     probability: one-sided privacy with epsilon = ln(1/(1 - p)) (Doudalis et al. 2017).
 
     Args:
-        attribute, sensitive, unit: the policy, as in `Policy`.
+        attribute, sensitive, unit: the policy, as in `SensitivePolicy`.
         keep_probability: p in [0, 1]; at 1 a record that is missing is known to be sensitive (the exclusion attack).
 
     >>> kind = Attribute(name="kind", categories=("open", "secret"))

@@ -50,6 +50,9 @@ Pair = tuple[Dataset, Dataset]
 """Two datasets: what a distance, a claim or an attacker is about."""
 Record = tuple[Hashable, ...]
 
+MEMBERS = "members"
+"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
 FEW_CELLS = 600
 """With at most so many cells, a small pair of datasets is drawn from all of them."""
 

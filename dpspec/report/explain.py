@@ -6,6 +6,7 @@ What a specification promises, told to two audiences: to the people in the data,
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 import sys
 import tomllib
@@ -14,10 +15,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,18 +27,24 @@ from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.conversions import paths, registered
 from dpspec.reason.small_spaces import EVENT_RULE, PAIR_RULE, event_by_event, pair_by_pair
 from dpspec.report import terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
-from dpspec.risk.allowed import allowed_excess, allowed_power
-from dpspec.risk.candidates import Candidates, candidates_within
-from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.verify.document import Standing
-from dpspec.verify.exhaustive import guarded
+from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.candidates import Candidates, candidates_within
+from dpspec.verifier.exhaustive import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec.verifier.document import Standing
 
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
 _SECTIONS = ("Args:", "Raises:", "Returns:")
@@ -158,7 +164,7 @@ def _referred(name: str, cls: type, registry: Registry) -> type | None:
     beside = vars(sys.modules[cls.__module__]).get(name)
     known = (*(base for base in cls.__mro__ if base.__name__ == name), beside)
     registered = (entry.cls for entry in registry if name in (entry.name, entry.cls.__name__))
-    return next((found for found in (*known, *registered) if isinstance(found, type)), None)
+    return next((found for found in itertools.chain(known, registered) if isinstance(found, type)), None)
 
 
 def _entry(entry: Entry, registry: Registry) -> JsonData:

@@ -23,22 +23,24 @@ from importlib.util import find_spec
 from itertools import count, groupby, pairwise, takewhile
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.api import derive
-from dpspec.base.errors import PictureError
-from dpspec.base.errors import in_markup as escape
+from dpspec.base.errors import PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
 from dpspec.base.types import JsonData
-from dpspec.extension import Registry
-from dpspec.grammar.mechanism import Flavour
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import derive
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Flavour
 
 FAMILIES = ("DejaVu Sans", "Arial", "Liberation Sans", "Helvetica", "Noto Sans", "Segoe UI", "FreeSans", "Cantarell")
 """Fonts without serifs, one of which most machines have."""
@@ -121,7 +123,7 @@ _TICKS, _TITLE, _DOTS = 5, 60, 24
 _WHOLE = 0.3
 """From which largest value on, up to 1, the vertical axis ends at 1, as for probabilities."""
 
-Placement = Callable[[float, float], tuple[float, float]]
+ToPixels = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
 
 
@@ -311,7 +313,7 @@ def _pixel(line: CurveLine, spot: tuple[float, float]) -> tuple[float, float]:
     return round(x, 2), rounded
 
 
-def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: Placement) -> Iterator[str]:
+def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: ToPixels) -> Iterator[str]:
     spots = [_pixel(line, place(x, y)) for x, y in line.points]
     if panel.axis:
         drawn = " ".join(f"{x},{y}" for x, y in (_pixel(line, place(x, y)) for x, y in line.drawn))

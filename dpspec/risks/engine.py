@@ -1,0 +1,349 @@
+"""The risk engine: what a specification, and a mechanism, mean to an attacker, row by row.
+
+An attacker model answers twice, for the worst of all mechanisms that satisfy the specification and for the own law of one of
+them. Statements about the same quantity at the same place stand in one row. A mechanism that is certainly beyond the worst case
+does not satisfy the specification, or the assumption of the statement does not hold for it; the row says so.
+
+An attacker model from its registered name and its parameters as texts.
+
+One universe of a specification: that of a table, where budgets differ by universe.
+
+A release keeps the invariants, so that the released table lies in the universe of the confidential one: anybody can ask about it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import attrs
+
+from dpspec.base.errors import (
+    AttackerMisfitError,
+    CounterfactualError,
+    DpspecError,
+    FailureProbabilityError,
+    NoRouteError,
+    NotEnumerableError,
+    NotReachedError,
+    ParameterError,
+    PluginContractError,
+    TableError,
+)
+from dpspec.base.exact import Bracket
+from dpspec.base.params import build
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table, read_households, read_table
+
+Place = tuple[tuple[str, str], ...]
+"""Where a quantity is measured."""
+_OPEN = (NoRouteError, NotEnumerableError, NotReachedError)
+"""Errors that leave one side of the report open; every other one refuses the question."""
+
+
+@attrs.frozen(kw_only=True)
+class RiskRow:
+    """All statements about one quantity at one place.
+
+    Args:
+        quantity, at: what is measured, and where.
+        worst: what holds for every mechanism that satisfies the specification.
+        own: what holds for the mechanism.
+    """
+
+    quantity: str
+    at: Place
+    worst: tuple[RiskStatement, ...]
+    own: tuple[RiskStatement, ...]
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether the mechanism is certainly beyond what the worst case allows."""
+        return any(_contradict(every, one) for every in self.worst for one in self.own)
+
+
+@attrs.frozen(kw_only=True)
+class RiskReport:
+    """What an attacker can do: the worst case beside a mechanism's own law.
+
+    Args:
+        spec: the specification.
+        attacker: the attacker model with its parameters.
+        mechanism: whose own law is shown; None for the worst case alone.
+        rows: the statements, in the order in which the attacker makes them, those of the worst case first.
+        unknown: what stayed open, as (side, reason), the side being "worst case" or "mechanism".
+    """
+
+    spec: PrivacySpec
+    attacker: AttackerModel
+    mechanism: Mechanism | None
+    rows: tuple[RiskRow, ...]
+    unknown: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def exceeded(self) -> tuple[RiskRow, ...]:
+        """The rows where the mechanism is certainly beyond the worst case."""
+        return tuple(row for row in self.rows if row.is_exceeded)
+
+
+def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None = None) -> RiskReport:
+    """Ask an attacker model about a specification, and about a mechanism where one is given.
+
+    Args:
+        spec: the specification.
+        attacker: who reads the release, with what knowledge.
+        mechanism: whose own law is put beside the worst case.
+
+    Raises:
+        AttackerMisfitError, IncompatibleBlocksError: when the attacker or the mechanism does not fit the specification.
+        NoRouteError, NotEnumerableError, NotReachedError: when nothing at all can be said.
+        PluginContractError: when the attacker raises what it must not, or hides an assumption.
+
+    Either side alone may stay open, because no route is known or there is too much to list; the report then says why.
+    """
+    sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", partial(attacker.worst_case, spec))]
+    if mechanism is not None:
+        mechanism.check(spec.space)
+        sides.append(("mechanism", partial(attacker.under, mechanism, spec)))
+    made: dict[str, tuple[RiskStatement, ...]] = {}
+    open_sides: dict[str, DpspecError] = {}
+    for side, ask in sides:
+        try:
+            made[side] = _checked(attacker, _asked(attacker, ask))
+        except _OPEN as fault:
+            open_sides[side] = fault
+    if not made:
+        raise next(iter(open_sides.values()))
+    return RiskReport(
+        spec=spec,
+        attacker=attacker,
+        mechanism=mechanism,
+        rows=_matched(made.get("worst case", ()), made.get("mechanism", ())),
+        unknown=tuple((side, str(fault)) for side, fault in open_sides.items()),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Panel:
+    """What several attackers make of one specification.
+
+    Args:
+        reports: those that could be asked.
+        not_asked: the others by name, and why.
+    """
+
+    reports: tuple[RiskReport, ...]
+    not_asked: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the mechanism is certainly beyond a worst case."""
+        return any(report.exceeded for report in self.reports)
+
+
+def panel(spec: PrivacySpec, attackers: Iterable[AttackerModel], mechanism: Mechanism | None = None) -> Panel:
+    """Ask several attacker models; those that do not fit say why.
+
+    Raises:
+        IncompatibleBlocksError: when none fits.
+    """
+    reports: list[RiskReport] = []
+    refused: dict[str, DpspecError] = {}
+    for attacker in attackers:
+        try:
+            reports.append(risk(spec, attacker, mechanism))
+        except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
+            refused[attacker.name] = fault
+    if not reports and refused:
+        raise next(iter(refused.values()))
+    return Panel(reports=tuple(reports), not_asked=tuple((name, str(fault)) for name, fault in refused.items()))
+
+
+def _asked(attacker: AttackerModel, ask: Callable[[], tuple[RiskStatement, ...]]) -> tuple[RiskStatement, ...]:
+    try:
+        return tuple(ask())
+    except DpspecError:
+        raise
+    except Exception as problem:  # a plugin may raise anything
+        rule = f"raised {type(problem).__name__}: {problem}"
+        raise PluginContractError(f"attacker {attacker.name}", rule, "report it to the author of the plugin") from problem
+
+
+def _checked(attacker: AttackerModel, statements: tuple[RiskStatement, ...]) -> tuple[RiskStatement, ...]:
+    """The statements, each of which names its theorem and its assumption."""
+    subject = f"attacker {attacker.name}"
+    for statement in statements:
+        if not isinstance(statement, RiskStatement) or not isinstance(statement.value, Bracket):
+            raise PluginContractError(subject, "must return RiskStatements with brackets", value=statement)
+        for part in ("quantity", "theorem", "assumption"):
+            if not getattr(statement, part).strip():
+                rule = f"makes a statement without its {part}"
+                raise PluginContractError(subject, rule, 'write "none" where nothing is assumed')
+    return statements
+
+
+def _matched(worst: tuple[RiskStatement, ...], own: tuple[RiskStatement, ...]) -> tuple[RiskRow, ...]:
+    keys = dict.fromkeys((said.quantity, said.at) for said in (*worst, *own))
+    return tuple(
+        RiskRow(
+            quantity=quantity,
+            at=at,
+            worst=tuple(said for said in worst if (said.quantity, said.at) == (quantity, at)),
+            own=tuple(said for said in own if (said.quantity, said.at) == (quantity, at)),
+        )
+        for quantity, at in keys
+    )
+
+
+def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
+    if every.relation is Sense.AT_MOST and one.relation is not Sense.AT_MOST:
+        return one.value.lower > every.value.upper
+    if every.relation is Sense.AT_LEAST and one.relation is not Sense.AT_LEAST:
+        return one.value.upper < every.value.lower
+    return False
+
+
+# --- an attacker model from its registered name and its parameters as texts -----------------------
+
+
+def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
+    """The attacker of a name with its parameters.
+
+    Args:
+        registry: where the name is looked up.
+        name: the registered name.
+        settings: texts such as "distance=2" or 'levels=["0.01", "0.05"]', values as in TOML or plain.
+
+    Raises:
+        UnknownNameError: for a name that nothing registers.
+        ParameterError, UnknownKeyError, MissingKeyError: for parameters that the attacker does not take.
+    """
+    return cast("AttackerModel", build(registry.get("attackers", name), parsed(settings), name))
+
+
+def panel_of(registry: Registry) -> tuple[AttackerModel, ...]:
+    """The attackers that are shown where none is named, each with its defaults."""
+    kinds = [registry.get("attackers", name) for name in registry.names("attackers")]
+    return tuple(cast("AttackerModel", build(kind, {}, kind.name)) for kind in kinds if kind.in_panel)
+
+
+def tolerance_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> Tolerance:
+    """The tolerated risk of a name with its parameters, as texts KEY=VALUE.
+
+    Raises:
+        UnknownNameError: for a name that nothing registers.
+        ParameterError, UnknownKeyError, MissingKeyError: for parameters that it does not take.
+    """
+    return cast("Tolerance", build(registry.get("tolerances", name), parsed(settings), name))
+
+
+def parsed(settings: Iterable[str]) -> dict[str, Any]:
+    """Texts KEY=VALUE as a table; decimals stay texts, so that they are read exactly.
+
+    >>> parsed(["distance=2", "levels=[0.01, '1/3']", "prior=uniform"])
+    {'distance': 2, 'levels': ['0.01', '1/3'], 'prior': 'uniform'}
+    """
+    table: dict[str, Any] = {}
+    for text in settings:
+        key, sign, value = (part.strip() for part in text.partition("="))
+        if not (key and sign and value):
+            raise ParameterError("set", "must be a name and a value", "write it as distance=2", value=text)
+        if key in table:
+            raise ParameterError(f"set {key}", "is given twice", "write one value", value=value)
+        table[key] = _value(value)
+    return table
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}", parse_float=str)["value"]
+    except tomllib.TOMLDecodeError as fault:
+        if text[0] in "[{\"'":
+            raise ParameterError("set", f"is no TOML value ({fault})", "quote texts inside lists", value=text) from fault
+        return text
+
+
+# --- one universe of a specification --------------------------------------------------------------
+
+
+def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
+    """The specification with the budget of the universe that holds a dataset, the largest if several do, for all universes.
+
+    What it says about two datasets holds for two of that universe.
+
+    Raises:
+        AttackerMisfitError: when no universe holds the dataset.
+    """
+    if spec.budget.uniform() is not None:
+        return spec
+    labels = spec.multiverse.labels(dataset, spec.space)
+    if not labels:
+        raise AttackerMisfitError("universe-of", "lies in no universe, so that no budget is its own", "name another dataset")
+    values = [spec.budget.at(Universe(label=label, datasets=(dataset,)), spec.space) for label in labels]
+    return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=max(values)))
+
+
+def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
+    """The dataset in a table: a file, a directory with households and persons, a registered table, or a release's report.
+
+    Args:
+        name: what is read; of a release's ``report.json`` the released tables beside it.
+        space: what the records are read as, of its largest unit.
+        registry: where formats and tables are looked up.
+
+    Raises:
+        TableError: when it cannot be read, or does not fit the space.
+    """
+    path = Path(name)
+    if path.suffix == ".json":
+        path = _released(path)
+    made = [registry.get("formats", kind)() for kind in registry.names("formats")]
+    formats = {suffix: format_ for format_ in made for suffix in format_.suffixes}
+    unit = space.units[0] if space.units else ""
+    if path.is_dir() and len(space.units) > 1:
+        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        return _of_households(read_households(path, outer, inner, formats), space)
+    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    if path.exists():
+        return _of_records(read_table(path, attributes, formats), space)
+    if name in registry.names("tables"):
+        return _of_records(registry.get("tables", name)().build(), space)
+    advice = "give a table, or a release's report.json"
+    raise TableError("universe-of", "is neither a file nor a registered table", advice, value=name)
+
+
+def _of_records(table: Table, space: DatasetSpace) -> Dataset:
+    if table.members is not None:
+        return _of_households(table, space)
+    if len(space.units) > 1:
+        return space.dataset([(record, ()) for record in table.records()])
+    return space.dataset(list(table.records()))
+
+
+def _of_households(table: Table, space: DatasetSpace) -> Dataset:
+    held: list[list[tuple[str, ...]]] = [[] for _ in range(len(table))]
+    if table.members is not None:
+        for person, owner in zip(table.members.table.records(), table.members.owner.tolist(), strict=True):
+            held[owner].append(person)
+    return space.dataset(list(zip(table.records(), held, strict=True)))
+
+
+def _released(report: Path) -> Path:
+    """The released table beside a report; the folder itself where there are several."""
+    try:
+        listed = json.loads(report.read_text(encoding="utf-8"))["released"]
+        files = [report.parent / Path(entry["file"]).name for entry in listed]
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        rule = "is no report of a release that can be read"
+        raise TableError("universe-of", rule, "give its table", value=report.name) from fault
+    return files[0] if len(files) == 1 else report.parent

@@ -1,14 +1,8 @@
-"""The parts of a ledger.
-
-The composition of specifications: common blocks, budgets that add up there, and an account of every step.
+"""One specification for several releases of one data collection: their composition, and the ledger of what each part spends.
 
 Each T_i satisfies (X_i, D_i, d_i, d_Pr_i, eps_i). Each is led by true steps to the common refinement of the universes, to one
 distance and one output divergence; there the output divergence says what the joint release (T_1, ..., T_n) spends. The noise of
 the parts is independent; a later part may depend on what the earlier ones have shown.
-
-Ledgers from files to files.
-
-One specification for several releases of one data collection: their composition, and the ledger of what each part spends.
 """
 
 from __future__ import annotations
@@ -56,7 +50,7 @@ class Part:
     standing: Standing | None = attrs.field(default=None, eq=False)
 
 
-# --- the composition of specifications ------------------------------------------------------------
+# --- composition ----------------------------------------------------------------------------------
 
 
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
@@ -278,7 +272,7 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
         yield f"the number of {inner}s differs inside a universe"
 
 
-# --- ledgers from files to files ------------------------------------------------------------------
+# --- from files to files --------------------------------------------------------------------------
 
 
 def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:

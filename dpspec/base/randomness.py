@@ -1,19 +1,7 @@
-"""Uniform permutations and derangements inside many groups at once, as functions of the words of places.
+"""Randomness: where random bits come from, exact coins, and uniform permutations and derangements inside many groups at once.
 
-An order inside a group is that of endlessly long random keys, one for each element; a tie of what was read so far is
-settled by reading on, so the order is exactly uniform.
-
-A uniform derangement needs no rejection of whole permutations. The cycle of a given element has length k >= 2 with probability
-
-    d(n - k) / (n d(n)),      d(j) = D_j / j! = sum over i <= j of (-1)^i / i!,
-
-and what is left is a uniform derangement of n - k elements. So the lengths are drawn one after the other (k uniform on 2..n,
-kept with probability d(n - k)), and a uniform order of the elements is cut into cycles of these lengths: the uniform law on
-derangements does not change when elements are renamed, so it is a mixture over cycle types of uniform laws.
-
-Where random bits come from: the operating system for releases, a seed for tests and audits only.
-
-A source is a 256-bit key and AES, a pseudorandom function of it. What is random is spent once, so there are two kinds:
+Sources come from the operating system for releases, from a seed for tests and audits only. A source is a 256-bit key and AES, a
+pseudorandom function of it. What is random is spent once, so there are two kinds:
 
 * `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It
   cannot be copied, pickled, or used after a fork, since two copies would draw the same.
@@ -25,7 +13,16 @@ A source is a 256-bit key and AES, a pseudorandom function of it. What is random
 `PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and
 of the words by place.
 
-Randomness: keyed sources of exact draws, and uniform permutations and derangements inside groups.
+An order inside a group is that of endlessly long random keys, one for each element; a tie of what was read so far is
+settled by reading on, so the order is exactly uniform.
+
+A uniform derangement needs no rejection of whole permutations. The cycle of a given element has length k >= 2 with probability
+
+    d(n - k) / (n d(n)),      d(j) = D_j / j! = sum over i <= j of (-1)^i / i!,
+
+and what is left is a uniform derangement of n - k elements. So the lengths are drawn one after the other (k uniform on 2..n,
+kept with probability d(n - k)), and a uniform order of the elements is cut into cycles of these lengths: the uniform law on
+derangements does not change when elements are renamed, so it is a mixture over cycle types of uniform laws.
 """
 
 from __future__ import annotations
@@ -197,7 +194,7 @@ def derangement_share(j: int) -> Fraction:
     return share
 
 
-# --- where random bits come from ------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------
 
 
 KEY_BYTES = 32

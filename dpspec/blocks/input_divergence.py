@@ -1,6 +1,7 @@
 """Block 3: the input divergence d_X on X, which says who or what the unit of protection is (B-D5).
 
-Neighbours by a largest distance: what a standard that knows neighbours only can promise about a metric (B-D9, B-S2).
+It is a distance of datasets, often counted in steps of a neighbour `Relation`. `WithinDistance` makes neighbours of a largest
+distance: what a standard that knows neighbours only can promise about a metric (B-D9, B-S2).
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class InputDivergence(ABC):
         return None
 
 
-# --- neighbours by a largest distance -------------------------------------------------------------
+# --- within a distance ----------------------------------------------------------------------------
 
 
 Bound = tuple[Number, str]

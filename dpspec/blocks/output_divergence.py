@@ -1,6 +1,6 @@
-"""What several releases of one data collection spend together: the rule by which the budgets of an output divergence add up.
+"""Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5).
 
-Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (B-D5).
+`Composed` is the rule by which its budgets add up: what several releases of one data collection spend together.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def added(divergence: OutputDivergence, parts: SpentBudgets, rule: str, citation
     return Composed(divergence=divergence, value=total(value for _, value in parts), rule=rule, citation=citation)
 
 
-# --- block 4 --------------------------------------------------------------------------------------
+# --- the output divergence ------------------------------------------------------------------------
 
 
 EventBounds = tuple[tuple[Number, Number], ...]

@@ -1,12 +1,10 @@
-"""What a space may ask whoever chooses for it: the strategies of Hypothesis in tests, a plain generator elsewhere.
-
-Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
+"""Block 1: the dataset space X, what can be protected at all (B-D4, B-D5).
 
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
 Datasets are plain hashable values (tuples) in one canonical form per element of X.
 
-Records in words, by their attributes.
+`Choice` is what a space may ask whoever chooses for it: the strategies of Hypothesis in tests, a plain generator elsewhere.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ class Choice(Protocol):
         """One to so many different multisets of sortable items, each sorted and no longer than `longest`, in order."""
 
 
-# --- block 1 --------------------------------------------------------------------------------------
+# --- attributes and spaces ------------------------------------------------------------------------
 
 
 Dataset = Hashable
@@ -368,7 +366,7 @@ class DatasetSpace(ABC):
         return self.magnitude(dataset), repr(dataset)
 
 
-# --- records in words, by their attributes --------------------------------------------------------
+# --- records in words -----------------------------------------------------------------------------
 
 
 def pair_of_records(

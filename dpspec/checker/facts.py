@@ -1,9 +1,8 @@
-"""The checker's own exact numbers: a + sum of c_p ln(p) over primes p, the square root of one, or infinity.
+"""The checker's own facts: exact numbers, and what it reads from the tables of spaces, universes and budgets.
 
+An exact number is a + sum of c_p ln(p) over primes p, the square root of one, or infinity.
 The logarithms of different primes are linearly independent over the rationals, and no rational but 0 is among their rational
-combinations (Lindemann), so that this form is unique: two numbers are equal exactly when they are written alike.
-
-What the checker reads from the tables of spaces, universes and budgets.
+combinations (Lindemann), so that two such numbers are equal exactly when they are written alike.
 """
 
 from __future__ import annotations
@@ -184,7 +183,7 @@ def _logarithm(argument: Fraction) -> ExactValue:
     )
 
 
-# --- what the checker reads from the tables of spaces, universes and budgets ----------------------
+# --- what tables say ------------------------------------------------------------------------------
 
 
 JsonTable = dict[str, Any]

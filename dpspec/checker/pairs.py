@@ -1,12 +1,12 @@
-"""The checker's own list of a small space of bit vectors: what two specifications say about each pair of datasets.
+"""The checker's own look at every pair of a small space of bit vectors: what two specifications say about each pair of datasets.
 
-The checker's own calculus of events: how likely an event may be at one dataset when its probability at another one is given.
+The calculus of events says how likely an event may be at one dataset when its probability at another one is given.
 
 Where a standard is a list of inequalities P(S) <= r Q(S) + s for all events S, what is granted between two datasets is a concave
 function g on [0, 1] with P_x(S) <= g(P_y(S)): the least of the lines, and of those of the complement. Along a path functions are
 composed, and the least one over all paths is what follows; that no more does need not be known here.
 
-The two rules that look at every pair of datasets of a small space, and how a step is rejected.
+Last come the two rules that look at every pair, and how a step is rejected.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _relation(relation: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bits
     raise ValueError(f"the relation {kind} is not computed here")
 
 
-# --- the checker's own calculus of events ---------------------------------------------------------
+# --- calculus of events ---------------------------------------------------------------------------
 
 
 Inequality = tuple[Fraction, Fraction]
@@ -336,7 +336,7 @@ def _straightened(knots: list[tuple[Fraction, Fraction]]) -> Curve:
     return (*kept, knots[-1])
 
 
-# --- listed ---------------------------------------------------------------------------------------
+# --- the two rules --------------------------------------------------------------------------------
 
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")

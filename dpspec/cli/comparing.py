@@ -1,8 +1,5 @@
-"""`dpspec compare`, `check-derivation` and `convert`: one guarantee against another.
-
-`dpspec risk`: what a specification means to an attacker.
-
-`dpspec recommend`: from a tolerated risk to a budget.
+"""The commands that hold guarantees against each other and against attackers: `compare`, `check-derivation`, `convert`, `risk`,
+`recommend`.
 """
 
 from __future__ import annotations

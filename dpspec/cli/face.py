@@ -3,8 +3,6 @@
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
 5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.base.words`).
 4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
-
-What the commands on many files share: the argument, and judging one file after the other.
 """
 
 from __future__ import annotations
@@ -179,7 +177,7 @@ def formatted(command: Command) -> Command:
     return option(command)
 
 
-# --- what the commands on many files share --------------------------------------------------------
+# --- commands on many files -----------------------------------------------------------------------
 
 
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))

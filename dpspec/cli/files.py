@@ -1,11 +1,4 @@
-"""`dpspec check` and `dpspec verify`: what files state, read and judged.
-
-`dpspec lint`, `explain` and `schema`: files and names told to people and to tools.
-
-`dpspec plugins` and `check-plugin`: what is installed, and whether it conforms.
-
-`dpspec new spec` and `new plugin`: beginnings from a template.
-"""
+"""The commands on files, names and plugins: `check`, `verify`, `lint`, `explain`, `schema`, `plugins`, `check-plugin`, `new`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`dpspec ledger` and `release`: what releases spend together, and drawing one.
-
-`dpspec synth`: public test tables of any size.
-"""
+"""The commands that release: `ledger` adds up what releases spend, `release` draws one, `synth` makes a public test table."""
 
 from __future__ import annotations
 

@@ -1,16 +1,13 @@
-"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block (B-T22).
+"""Comparing specifications: in each direction derived, separated or unknown, block by block; and the order of many (B-T22).
 
-What is missing where no derivation was found: each block in which the nearest specification still differs from the goal.
-
-What separates two specifications: a mechanism that satisfies the one and not the other.
+Where no derivation is found, each block in which the nearest specification still differs from the goal is named. What separates
+two specifications is a mechanism that satisfies the one and not the other.
 
 Families propose mechanisms, each with its argument why it satisfies the premise on the whole space. What they propose is
 believed about nothing: the exact engine runs every separating mechanism, on the two datasets against the conclusion, and on a
 small instance around them against the premise.
 
-Comparing two specifications: derived, separated, or unknown, in each direction.
-
-The order of many specifications: who implies whom, who is equivalent, and the arrows that a picture needs.
+The order of many specifications says who implies whom, who is equivalent, and which arrows a picture needs.
 
 S <= S' in strength when S' implies S. Implication is reflexive and transitive, so equivalent specifications form classes and the
 classes a partial order; its Hasse diagram has an arrow from a class to each one that it implies with none between.
@@ -153,7 +150,7 @@ class Comparison:
         )
 
 
-# --- what is missing where no derivation was found ------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 
 
 def gaps(nearest: PrivacySpec, goal: PrivacySpec) -> Iterator[Argument]:
@@ -250,7 +247,7 @@ def divergence_in_words(divergence: object) -> str:
     return str(getattr(divergence, "name", text)) if text.startswith(type(divergence).__name__ + "(") else text
 
 
-# --- what separates two specifications ------------------------------------------------------------
+# --- separations ----------------------------------------------------------------------------------
 
 
 MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
@@ -344,7 +341,7 @@ def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tupl
     return tuple(itertools.islice(known, INSTANCE))
 
 
-# --- comparing two specifications -----------------------------------------------------------------
+# --- two specifications ---------------------------------------------------------------------------
 
 
 def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], judge: MechanismJudge) -> Comparison:
@@ -414,7 +411,7 @@ def _count(spec: PrivacySpec) -> str:
     return str(spec.multiverse) if held is None else f"{len(held)} invariants"
 
 
-# --- the order of many specifications -------------------------------------------------------------
+# --- many specifications --------------------------------------------------------------------------
 
 
 Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]

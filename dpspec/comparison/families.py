@@ -1,17 +1,19 @@
-"""Spaces that can be listed: a cut of all datasets in two, answered as plainly as the premise allows across it.
+"""Families of mechanisms that separate two specifications, each with its argument why it satisfies the premise.
+
+*Cuts*, for spaces that can be listed: all datasets in two parts, answered as plainly as the premise allows across them.
 
 For a set U of datasets let m be the least of what the premise allows between a dataset in U and one outside. Two laws N_0, N_1
 with d_Pr(N_0, N_1) <= m, both ways, make a mechanism that satisfies the premise: N_1 in U, N_0 outside. Between x and x' the
 widest cut is found by joining datasets in the order of what the premise allows between them, until x and x' would be joined.
 
-A number that a unit of change moves by at most 1, answered as plainly as the budget allows.
+*Numbers* that a unit of change moves by at most 1, answered as plainly as the budget allows.
 
 Such numbers are a count of records, the distance d(x, .) from a dataset x (by the triangle inequality, for any metric with whole
 numbers), and whether the dataset is x. With laws N_0, N_1, ... that are at most eps apart from one number to the next,
 d_Pr(N_f(z), N_f(z')) <= eps |f(z) - f(z')| <= eps d(z, z'): by the triangle inequality of d_Pr, because f is cut at 1, or because
 answers to three numbers were held against each other two by two.
 
-Two dataset spaces: a specification asks nothing of a dataset that its space does not have.
+*Outside*: a specification asks nothing of a dataset that its space does not have.
 
 So S => S' with spaces X and X' is the question whether every mechanism that satisfies S on X satisfies S' on X', however it goes
 on over the datasets of X' that X lacks: a family of laws P_x over both spaces. One that tells those datasets, and says nothing
@@ -19,12 +21,13 @@ on X, satisfies S with budget 0. It breaks S' wherever S' allows less than that 
 
 A dataset of both spaces is the same value made of the same records: with the same units, and attributes of the same names.
 
-Telling the truth where the premise asks for nothing: the invariants, or which datasets are in reach of x.
+*Truths*, where the premise asks for nothing: the invariants, or which datasets are in reach of x.
 
 The invariants are constant in every universe, so that publishing them has budget 0 for any divergences (B-T10). And where d is
 a metric, "at finite distance from x" is the same answer for any two datasets at finite distance from each other.
 
-Small spaces: one event, as likely at every dataset as the premise allows when its probability at one of them is given.
+*Events*, on small spaces: one event, as likely at every dataset as the premise allows when its probability at one of them is
+given.
 """
 
 from __future__ import annotations
@@ -287,7 +290,7 @@ def _described(record: Record, unit: str, space: DatasetSpace) -> str:
     return ", ".join(f"{a.name} = {value}" for a, value in zip(attributes, record, strict=True))
 
 
-# --- two dataset spaces ---------------------------------------------------------------------------
+# --- outside a space ------------------------------------------------------------------------------
 
 
 OUTSIDE_LISTED = 5_000
@@ -383,7 +386,7 @@ def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     return tuple(small for small in smalls if small is not None) or (space,)
 
 
-# --- telling the truth where the premise asks for nothing -----------------------------------------
+# --- truths ---------------------------------------------------------------------------------------
 
 
 RELEASES_TRIED = 3
@@ -445,7 +448,7 @@ def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) 
         return False
 
 
-# --- small spaces ---------------------------------------------------------------------------------
+# --- events ---------------------------------------------------------------------------------------
 
 
 SINGLE_TRIED = 400

@@ -1,4 +1,4 @@
-"""The hooks of dpspec. Every hook *registers*; none decides anything.
+"""The hooks of dpspec, and the registry of what they bring. Every hook *registers*; none decides anything.
 
 A plugin is a module with functions decorated by `hookimpl`; its distribution names it in the entry-point group
 ``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain; what many names
@@ -10,7 +10,7 @@ bring is given as a table, `dpspec_names`, and imported when it is named:
     def dpspec_register_mechanisms(register):
         register(MyMechanism)
 
-The registry: every registered class by kind and name, with its provenance. Read-only once plugins are loaded.
+The registry holds every registered class by kind and name, with its provenance; it is read-only once plugins are loaded.
 """
 
 from __future__ import annotations

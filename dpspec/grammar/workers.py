@@ -1,17 +1,15 @@
-"""Workers: what runs the kernels of a mechanism over the parts of a large table.
+"""One run of a mechanism on a real table: workers that run its kernels, checkpoints from which it goes on, and what comes out.
 
 A *kernel* is a pure function of one part, and a part is a mapping of equally long numpy columns that holds whole strata (or
 whole parent nodes). All that is random in a kernel is drawn by place from a keyed source inside it, so a part that is run
-twice, or on another machine, gives the same columns: workers may cut, move, lose and repeat parts as it likes.
+twice, or on another machine, gives the same columns: workers may cut, move, lose and repeat parts as they like.
 
-Finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
+*Checkpoints* are finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
 
 Before anything is drawn, the folder says which run it belongs to (digests of specification and table, versions) and holds
 the key of its randomness, readable by its owner only. A run that goes on has the same key, so what it draws again is what was
 drawn before: nothing is spent twice. Under the same key, *another* table would be protected by the same noise, and the
 difference of the two releases would be free of it; so a folder of another run is refused, never reused.
-
-One run of a mechanism on a real table: what it is given besides the table, and what comes out.
 """
 
 from __future__ import annotations
@@ -191,7 +189,7 @@ class Folder(Checkpoints):
         return CheckpointError("unfinished run", rule, f"delete {self.path} and begin anew", value=name)
 
 
-# --- one run of a mechanism on a real table -------------------------------------------------------
+# --- one run --------------------------------------------------------------------------------------
 
 
 def nobody(done: int, total: int) -> None:

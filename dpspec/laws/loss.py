@@ -3,7 +3,7 @@
 It determines the pair, and adds up under independent composition. Its tails are no guarantee: they can grow under
 post-processing (K-T9), and P(L > eps) lies between the hockey stick at eps and the delta of f-DP (K-T32).
 
-Composition: what independent releases lose together, many of them and of different kinds.
+Composition adds up what independent releases lose together, many of them and of different kinds.
 
 Under independent composition privacy losses add (K-T1). Gaussian pairs of any scales are one Gaussian pair, exactly; finite
 pairs stay exact while they are small; a pair of two atoms, many times, is a binomial number; everything else is convolved on a

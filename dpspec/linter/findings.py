@@ -1,10 +1,7 @@
-"""Findings about the five blocks and the mechanism.
+"""Every kind of finding, and the look for all of them in every file.
 
-Findings about printed numbers.
-
-Findings about ledgers whose parts are files of their own: a part and the file of the same id say the same thing.
-
-Looking for every kind of finding in every file.
+Findings are about the five blocks and the mechanism, about printed numbers, and about ledgers whose parts are files of their own:
+a part and the file of the same id say the same thing.
 """
 
 from __future__ import annotations
@@ -221,7 +218,7 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
             yield from _units(value, held)
 
 
-# --- findings about printed numbers ---------------------------------------------------------------
+# --- printed numbers ------------------------------------------------------------------------------
 
 
 def _expectations(document: SpecDocument) -> Iterator[tuple[str, Expectation, Bracket]]:
@@ -331,7 +328,7 @@ def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
             )
 
 
-# --- findings about ledgers whose parts are files of their own ------------------------------------
+# --- ledgers --------------------------------------------------------------------------------------
 
 
 @finding("part-differs", Severity.ERROR)
@@ -370,7 +367,7 @@ def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
         yield Seen(path="ledger", message=fault.rule, advice=fault.advice)
 
 
-# --- looking for every kind of finding in every file ----------------------------------------------
+# --- the look -------------------------------------------------------------------------------------
 
 
 EXPLAINS_NOTHING = "explains-nothing"

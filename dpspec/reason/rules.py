@@ -1,4 +1,4 @@
-"""The rules of inference that ship with the core: one module for each block of a specification.
+"""The rules of inference that ship with the core, block by block.
 
 What is *not* here, because it is no statement about two specifications:
 
@@ -9,20 +9,6 @@ What is *not* here, because it is no statement about two specifications:
 * Composition. Two mechanisms go in: a ledger composes them.
 
 What the datasets of a small space say one by one, where no argument from the form of two blocks is at hand.
-
-Rules of block 5: a larger budget asks for less.
-
-How a budget changes when a divergence is exchanged for one that is bounded by a constant times it.
-
-Rules of block 3: distances that bound each other (B-T22, B-X7), and neighbours that are joined to paths (B-S2).
-
-Distances that bound each other only inside a universe, because the invariants fix how many records there are (B-X7).
-
-Rules of block 4: output divergences that bound each other by a constant, and budgets of 0 that ask for equal laws.
-
-The rule of block 1: what is promised about all datasets is promised about some of them.
-
-Rules of block 2: what is promised inside large universes is promised inside smaller ones (B-T10, B-T22).
 """
 
 from __future__ import annotations
@@ -65,7 +51,7 @@ def compared_universes(spec: PrivacySpec) -> Iterator[Universe] | None:
     return None if pairs is None else (universe for universe, _ in itertools.groupby(pairs, key=lambda pair: pair[0]))
 
 
-# --- rules of block 5 -----------------------------------------------------------------------------
+# --- block 5: a larger budget asks for less -------------------------------------------------------
 
 
 _OTHERS = ("space", "multiverse", "input_divergence", "output_divergence")
@@ -149,7 +135,7 @@ def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
     return f"no budget is larger in any of {count_of(count, 'universe')} with datasets to compare"
 
 
-# --- scaling --------------------------------------------------------------------------------------
+# --- block 5: what a budget becomes when a divergence is exchanged --------------------------------
 
 
 def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence, factor: Number) -> Budget | None:
@@ -173,7 +159,7 @@ def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence,
     return budget if source == target and factor <= 1 else None
 
 
-# --- rules of block 3 -----------------------------------------------------------------------------
+# --- block 3: distances that bound each other, neighbours joined to paths -------------------------
 
 
 @define
@@ -250,7 +236,7 @@ class NeighboursToPaths(Rule):
         )
 
 
-# --- inside ---------------------------------------------------------------------------------------
+# --- block 3: distances that bound each other inside a universe alone -----------------------------
 
 
 class InsideUniverse(DatasetSpace):
@@ -353,7 +339,7 @@ class DominationInside(Rule):
         )
 
 
-# --- rules of block 4 -----------------------------------------------------------------------------
+# --- block 4: divergences that bound each other, and equal laws -----------------------------------
 
 
 @define
@@ -421,7 +407,7 @@ class EqualLaws(Rule):
         )
 
 
-# --- the rule of block 1 --------------------------------------------------------------------------
+# --- block 1: some of all datasets ----------------------------------------------------------------
 
 
 @define
@@ -454,7 +440,7 @@ class SmallerSpace(Rule):
         yield Step(rule=self.name, block="space", before=premise, after=after, reason=reason, citation=self.citation)
 
 
-# --- rules of block 2 -----------------------------------------------------------------------------
+# --- block 2: smaller universes -------------------------------------------------------------------
 
 
 @lru_cache(maxsize=512)

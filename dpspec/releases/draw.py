@@ -1,16 +1,16 @@
-"""Where a release lies: a public folder, and beside it a confidential one that only its owner can look into.
+"""One draw of a mechanism on a real table, with everything that is known about it.
 
-out/                  what may be published: tables, report.json
-out.confidential/     mode 0700
-    unfinished/       the stages of a long run and its key
-    ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
-    ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
-    placed.json       what releases have placed in the public folder: these files, and no others, may go
-    utility.*         comparisons with the confidential table
+A release lies in two folders, a public one, and beside it a confidential one that only its owner can look into:
 
-The invariants of a release, asked of the tables before and after by code that knows nothing of the mechanism.
+    out/                  what may be published: tables, report.json
+    out.confidential/     mode 0700
+        unfinished/       the stages of a long run and its key
+        ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
+        ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
+        placed.json       what releases have placed in the public folder: these files, and no others, may go
+        utility.*         comparisons with the confidential table
 
-One draw of a mechanism on a real table, with everything that is known about it.
+The invariants of a release are asked of the tables before and after by code that knows nothing of the mechanism.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _unwritable(out: Path, problem: Exception) -> ReleaseError:
     return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
 
 
-# --- held -----------------------------------------------------------------------------------------
+# --- invariants that are held ---------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -281,7 +281,7 @@ def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
     return counts
 
 
-# --- one draw of a mechanism on a real table, with everything that is known about it --------------
+# --- options and results --------------------------------------------------------------------------
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")

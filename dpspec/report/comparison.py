@@ -1,13 +1,4 @@
-"""A comparison as text: the blocks side by side, each direction with its argument, and what to beware of.
-
-Conversions of budgets as text and as data: every path with its number, its formulas, and how tight it is.
-
-A checked derivation as text and as JSON.
-
-The order of many specifications as a matrix, as JSON, and as a Hasse diagram.
-
-Common yardsticks as text and as JSON: the blocks, both budgets in them, each route, and what is left to an attacker.
-"""
+"""Comparisons, conversions, derivations, orders and yardsticks, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -212,7 +203,7 @@ def _relation(found: Comparison) -> Group:
     return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
 
 
-# --- conversions of budgets as text and as data ---------------------------------------------------
+# --- conversions ----------------------------------------------------------------------------------
 
 
 def conversion_data(found: Conversions) -> JsonData:
@@ -292,7 +283,7 @@ def _route(path: ConversionPath) -> str:
     return " > ".join(path.names)
 
 
-# --- a checked derivation as text and as JSON -----------------------------------------------------
+# --- checked derivations --------------------------------------------------------------------------
 
 
 _DERIVATION_STYLES = {"accepted": GOOD, "trusted": OPEN, "unchecked": OPEN, "rejected": BAD}
@@ -318,7 +309,7 @@ def derivation_text(path: str, found: Checked) -> str:
     return drawn(head, rows).rstrip() if found.steps else drawn(head).rstrip()
 
 
-# --- the order of many specifications as a matrix, as JSON, and as a Hasse diagram ----------------
+# --- the order of many specifications -------------------------------------------------------------
 
 
 _YES, _NO = Answer.IMPLIES, Answer.SEPARATED
@@ -433,7 +424,7 @@ def exit_code(found: Order) -> int:
     return 3 if found.unknown else 0
 
 
-# --- common yardsticks as text and as JSON --------------------------------------------------------
+# --- yardsticks -----------------------------------------------------------------------------------
 
 
 SpecNames = tuple[str, str]
@@ -558,7 +549,7 @@ def number_of(text: str) -> Number:
     return Bracket.exactly(text).upper
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- yardsticks as JSON ---------------------------------------------------------------------------
 
 
 def yardstick_data(

@@ -1,6 +1,6 @@
-"""What a name means: the definition, parameters and origin of anything registered, of an error code, of a file.
+"""What a name means: anything registered, an error code, a word of the field, a file; and what a file promises to two audiences.
 
-What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Z-A22).
+The audiences are the people in the data, and those who must judge it (Z-A22).
 """
 
 from __future__ import annotations
@@ -411,7 +411,7 @@ def _given_by(row: JsonData) -> str:
     return text
 
 
-# --- what a specification promises, told to two audiences -----------------------------------------
+# --- a promise for two audiences ------------------------------------------------------------------
 
 
 AUDIENCES = ("public", "technical")

@@ -1,6 +1,6 @@
-"""A risk report as text, as data, and as a picture: the worst case beside a mechanism's own law.
+"""Risk reports and recommended budgets, as text, as data, and as a picture.
 
-A recommended budget as text and as data: the number, who binds it, and what it rests on.
+A report shows the worst case beside a mechanism's own law; a recommendation the number, who binds it, and what it rests on.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _is_number(value: str | None) -> bool:
         return False
 
 
-# --- a recommended budget as text and as data -----------------------------------------------------
+# --- recommendations ------------------------------------------------------------------------------
 
 
 NO_CLAIM = (

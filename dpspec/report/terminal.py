@@ -1,8 +1,7 @@
-"""What the text output is drawn with: a page of limited width, and a progress bar that only long work shows.
+"""What text output is made of: pages and progress bars, things in words, and how a claim stands.
 
-Blocks, numbers and datasets in words: short enough to be read, exact where that is short.
-
-How a claim stands, as it is told wherever the claim is spoken of: to technical readers, to the public, and as JSON data.
+Words for blocks, numbers and datasets are short enough to be read, and exact where that is short. How a claim stands is said to
+technical readers, to the public, and as JSON data, wherever the claim is spoken of.
 """
 
 from __future__ import annotations
@@ -203,7 +202,7 @@ class Rate(ProgressColumn):
         return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")
 
 
-# --- blocks, numbers and datasets in words --------------------------------------------------------
+# --- things in words ------------------------------------------------------------------------------
 
 
 def number_in_words(value: Number | Fraction | int) -> str:
@@ -336,7 +335,7 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     return space.in_words(left, right)
 
 
-# --- how a claim stands, as it is told wherever the claim is spoken of ----------------------------
+# --- how a claim stands ---------------------------------------------------------------------------
 
 
 PUBLIC = {

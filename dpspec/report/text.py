@@ -1,11 +1,4 @@
-"""Results as text: checked and verified files, verdicts, plugins, errors.
-
-A ledger as text and as JSON: its parts, the common blocks, the total, and what was lost on the way.
-
-Findings of the linter as text, one line each in front of its advice, and as JSON.
-
-Test tables in words: what there is, and what was made.
-"""
+"""Results as text: files, verdicts, releases, plugins, errors, ledgers, findings of the linter, test tables."""
 
 from __future__ import annotations
 
@@ -313,7 +306,7 @@ def _plugin(info: PluginInfo) -> str:
     return drawn(head, rows) if rows.row_count else drawn(head)
 
 
-# --- a ledger as text and as JSON -----------------------------------------------------------------
+# --- ledgers --------------------------------------------------------------------------------------
 
 
 def ledger_text(found: Composition) -> str:
@@ -434,7 +427,7 @@ def _step(step: Step) -> Mapping[str, Any]:
     }
 
 
-# --- findings of the linter as text, one line each in front of its advice, and as JSON ------------
+# --- findings -------------------------------------------------------------------------------------
 
 
 _STYLES = {"error": BAD, "warning": OPEN}
@@ -482,7 +475,7 @@ def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, A
     }
 
 
-# --- test tables in words -------------------------------------------------------------------------
+# --- test tables ----------------------------------------------------------------------------------
 
 
 _WIDTH = 100

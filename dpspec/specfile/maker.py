@@ -1,10 +1,10 @@
-"""Where the keys of a TOML text stand: dotted paths to line numbers.
+"""From TOML tables to registered objects; every fault goes into a log with its line, and reading goes on.
+
+`FilePositions` knows the line of every key by its dotted path.
 
 `tomllib` gives values without positions. This module scans a text that `tomllib` has already accepted, so it may
 rely on it being well formed, and records the line of every table, key and list entry under its dotted path:
 ``space.household[1].count``.
-
-From TOML tables to registered objects; every fault goes into a log with its line, and reading goes on.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class _Scanner:
         return f"{path}[{self.entries[path]}]" if path in self.entries else path
 
 
-# --- maker ----------------------------------------------------------------------------------------
+# --- log and maker --------------------------------------------------------------------------------
 
 
 Result = TypeVar("Result")

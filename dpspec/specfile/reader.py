@@ -1,6 +1,4 @@
-"""From a file to TOML data: limits first, then the parser; numbers stay exactly as written.
-
-Reading a specification file, schema version 1: TOML to a `SpecDocument`, every fault with its line.
+"""Reading a specification file, schema version 1: TOML to a `SpecDocument`, every fault with its line.
 
 The language in one view; every table with ``type`` takes the parameters that the named thing declares:
 
@@ -21,7 +19,7 @@ The language in one view; every table with ``type`` takes the parameters that th
     [[explained]]                       finding, because: what the linter finds and is meant to stand
     [source]                            texts
 
-A new specification to start from: a commented file that reads without a fault.
+Limits come first, then the parser; numbers stay exactly as written. `new_spec` is a commented file to start from.
 """
 
 from __future__ import annotations
@@ -182,7 +180,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
     return fault
 
 
-# --- reading a specification file, schema version 1 -----------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 _KEYS = (
@@ -334,7 +332,7 @@ class _Reader:
         return identity
 
 
-# --- a new specification to start from ------------------------------------------------------------
+# --- a file to start from -------------------------------------------------------------------------
 
 
 def new_spec(name: str) -> str:

@@ -1,12 +1,10 @@
 """The conformance kit: every check on every subject of a plugin, from Python, pytest, or ``dpspec check-plugin NAME``.
 
-from dpspec.testing import parametrize
+    from dpspec.testing import parametrize
 
-@parametrize("my-plugin")
-def test_conformance(case):
-    case.run()
-
-Results of the conformance kit, as text and as JSON.
+    @parametrize("my-plugin")
+    def test_conformance(case):
+        case.run()
 """
 
 from __future__ import annotations
@@ -270,7 +268,7 @@ def parametrize(plugin: str, *, level: str = "fast", module: Any = None) -> Any:
     return pytest.mark.parametrize("case", chosen, ids=[str(case) for case in chosen])
 
 
-# --- results of the conformance kit, as text and as JSON ------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 _MARKS = {

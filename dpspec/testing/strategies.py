@@ -1,16 +1,16 @@
-"""The last step to a smallest pair: drop records while the pair stays in one universe and still refutes.
+"""Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
+
+    datasets(space)         elements of X, shrinking towards the smallest
+    universes(spec)         universes of the multiverse
+    pairs(spec)             two datasets of one universe at finite distance
+    from_params(cls)        objects of a declared class, parameters inside their domains
+
+The last step to a smallest pair drops records while the pair stays in one universe and still refutes.
 
 Hypothesis shrinks what was drawn, not the pair; this pass works on the pair itself, in the documented order of witnesses: the two
 magnitudes together, then the distance, then the text. When it ends, no pair that is left after dropping at most one
 cell from each side (one step of a coordinate towards 0), after giving the categories that occur the first names there are, or
 after merging those of one attribute, refutes and comes earlier.
-
-Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
-
-datasets(space)         elements of X, shrinking towards the smallest
-universes(spec)         universes of the multiverse
-pairs(spec)             two datasets of one universe at finite distance
-from_params(cls)        objects of a declared class, parameters inside their domains
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
 
-Cutting calls into foreign code that do not end.
-
-A first look at a plain function: a few calls, so that a crash is told as a crash before anybody speaks of privacy.
+`Cut` ends calls into foreign code that do not end. `Trial` is a first look at a plain function: a few calls, so that a crash is
+reported as a crash before anybody speaks of privacy.
 
 A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
 now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict.
@@ -220,7 +219,7 @@ def _text(printed: IO[bytes]) -> str:
     return printed.read(_SHOWN).decode("utf-8", "replace")
 
 
-# --- a process in which the code was never called ------------------------------------------------------------------------------
+# --- a process in which the code was never called -------------------------------------------------
 
 
 class Spare(Generic[Result]):
@@ -287,7 +286,7 @@ class Spare(Generic[Result]):
             self._line = None
 
 
-# --- cutting calls into foreign code that do not end ----------------------------------------------
+# --- calls that do not end ------------------------------------------------------------------------
 
 
 WALL = 5.0
@@ -349,7 +348,7 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-# --- a first look at a plain function -------------------------------------------------------------
+# --- a first look ---------------------------------------------------------------------------------
 
 
 FIRST = 24

@@ -1,6 +1,7 @@
-"""Verifying a specification file: its claim on every miniature (or the whole space), and every printed number.
+"""Verifying a specification file, and how its claim stands.
 
-How the claim of a specification file stands: what goes wherever the claim goes, into every report, sum and release.
+What is judged is the claim, on every miniature or on the whole space, and every printed number. How the claim stands goes
+wherever the claim goes, into every report, sum and release.
 """
 
 from __future__ import annotations
@@ -280,7 +281,7 @@ def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)
 
 
-# --- how the claim of a specification file stands -------------------------------------------------
+# --- how a claim stands ---------------------------------------------------------------------------
 
 
 QUICK = 500

@@ -1,12 +1,11 @@
-"""A plain function named on the command line, `module:name`, and how it is sampled.
+"""One entry to the engines: the strongest method that applies is taken.
 
+    a mechanism with laws                  exhaustive: every pair of every universe
+    a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
+    a plain function, anything else        sampled: it can be refuted, never verified
+
+A plain function is named on the command line, `module:name`.
 Specification files hold no import paths: what code is run is said by the person who runs it.
-
-One entry to the engines: the strongest method that applies is taken.
-
-a mechanism with laws                  exhaustive: every pair of every universe
-a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
-a plain function, anything else        sampled: it can be refuted, never verified
 """
 
 from __future__ import annotations
@@ -163,7 +162,7 @@ def _check_arguments(call: Any, path: str) -> None:
         return
 
 
-# --- one entry to the engines ---------------------------------------------------------------------
+# --- the strongest method -------------------------------------------------------------------------
 
 
 ENUMERATED = 500

@@ -1,6 +1,7 @@
-"""Checks of mechanisms: on every dataset of small spaces. What they claim is judged and reported, not required to hold.
+"""Checks of mechanisms and of output divergences.
 
-Checks of output divergences: on pairs of random finite laws, disjoint and equal ones among them.
+Mechanisms are tried on every dataset of small spaces; what they claim is judged and reported, not required to hold. Divergences
+are tried on pairs of random finite laws, disjoint and equal ones among them.
 """
 
 from __future__ import annotations
@@ -238,7 +239,7 @@ def check_claims_can_be_judged(subject: PlacedSubject, context: Context) -> str:
     return "; ".join(found)
 
 
-# --- checks of output divergences -----------------------------------------------------------------
+# --- output divergences ---------------------------------------------------------------------------
 
 
 OUTPUT_DIVERGENCES = "output_divergences"

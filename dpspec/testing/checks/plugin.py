@@ -1,8 +1,7 @@
-"""Checks of a plugin as a whole: what importing it does, and what it registers.
+"""Checks of a plugin as a whole, of registered classes and their values, and of what moves tables.
 
-Checks of registered classes and of their values: parameters declared once, values frozen and hashable.
-
-Checks of what moves tables: builders of public tables, file formats, and workers.
+Of the whole: what importing it does, and what it registers. Of classes: parameters declared once, values frozen and hashable.
+What moves tables are builders, file formats and workers.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ def check_class_is_documented(subject: ClassSubject, context: Context) -> None:
     require(not missing, f"the docstring does not name {', '.join(missing)}")
 
 
-# --- checks of registered classes and of their values ---------------------------------------------
+# --- classes and values ---------------------------------------------------------------------------
 
 
 PARAMS_CLASS, VALUE = "classes", "values"
@@ -259,7 +258,7 @@ def check_values_are_hashable_and_equal_by_value(subject: ValueSubject, context:
     require(hash(subject.thing) == hash(twin), "equal objects have different hashes")
 
 
-# --- checks of what moves tables ------------------------------------------------------------------
+# --- builders -------------------------------------------------------------------------------------
 
 
 TABLES, FORMAT, WORKERS = "tables", "formats", "workers"

@@ -1,10 +1,12 @@
-"""Checks of attacker models: limits against brute-force Bayes on small worlds, published facts, a mechanism inside its limits.
+"""Checks of attacker models and of tolerated risks.
+
+Attackers: limits against brute-force Bayes on small worlds, published facts, a mechanism inside its limits.
 
 The worlds are the bit vectors of two people with the number of positions as distance: with nothing published, with the number
 of ones, and with one bit. Their mechanisms are random laws on three outcomes; the budget is read off the laws, which use it up:
 so a limit that is a little too low is seen.
 
-Checks of tolerated risks: a recommendation is a budget, never rounded up, and says what it rests on.
+Tolerances: a recommendation is a budget, never rounded up, and says what it rests on.
 """
 
 from __future__ import annotations
@@ -262,7 +264,7 @@ def _posterior(left: FiniteLaw, right: FiniteLaw, prior: Fraction) -> Fraction:
     )
 
 
-# --- checks of tolerated risks --------------------------------------------------------------------
+# --- tolerances -----------------------------------------------------------------------------------
 
 
 TOLERANCES = "tolerances"

@@ -1,9 +1,11 @@
-"""Checks of rules, conversions and routes: by brute force over mechanisms with few datasets and outcomes.
+"""Checks of rules, conversions, routes and flavours.
+
+Rules are checked by brute force over mechanisms with few datasets and outcomes.
 
 A step (S, S') says that every mechanism that satisfies S satisfies S'. So a mechanism is taken first, and the budget of S is made
 the least that it keeps; whatever a rule then concludes has to be true of it.
 
-Checks of flavours: what they say about themselves, and that the engine tells their two examples apart.
+Flavours: what they say about themselves, and that the engine tells their two examples apart.
 """
 
 from __future__ import annotations
@@ -313,7 +315,7 @@ def check_route_answers_its_question(subject: ValueSubject, context: Context) ->
         raise NotApplicable("it answers no question between output divergences")
 
 
-# --- checks of flavours ---------------------------------------------------------------------------
+# --- flavours -------------------------------------------------------------------------------------
 
 
 FLAVOURS = "flavours"

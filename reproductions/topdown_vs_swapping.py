@@ -1,14 +1,10 @@
-"""What the comparison of TopDown with the swapping schemes of 2020 consists of: the setting, each scheme, and a telling pair.
-
-The arguments of the comparison of TopDown with swapping, as Markdown: what separates them, and every derivation.
-
-The text of the comparison of TopDown with swapping, as Markdown; `topdown_vs_swapping` computes what it says.
-
-TopDown against swapping for the 2020 Census, computed from the specification files and printed as a page:
+"""TopDown against swapping for the 2020 Census, computed from the specification files and printed as a page:
 
     python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md
 
 Every number on the page comes from a comparison, a yardstick or a ledger of this run (B-N1, B-N3); `comparison_page` is its text.
+
+It consists of the setting, each scheme, a telling pair, the arguments that separate them, and every derivation.
 """
 
 from __future__ import annotations
@@ -116,7 +112,7 @@ def in_words(value: Number | None) -> str:
     return f"{float(value):,.0f}" if whole else f"{float(value):,.2f}"
 
 
-# --- the arguments of the comparison of TopDown with swapping, as Markdown ------------------------
+# --- the arguments --------------------------------------------------------------------------------
 
 
 def separations(schemes: Sequence[Scheme]) -> Iterator[str]:
@@ -180,7 +176,7 @@ def _side(side: YardstickSide) -> Iterator[str]:
         yield f"  * `{step.rule}`{factor}{tight}: {budget.parameter} = {in_words(budget.uniform())} [{step.citation}]"
 
 
-# --- comparison page ------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def page(schemes: Sequence[Scheme], pairs: Sequence[SchemePair], setting: Setting) -> str:
@@ -393,7 +389,7 @@ def _odds(attack: Attack) -> str:
     return "no bound" if attack.loss is None else f"at most e^{in_words(attack.loss)}"
 
 
-# --- topdown vs swapping --------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 TOPDOWN = "topdown-2020-pl-dhc"

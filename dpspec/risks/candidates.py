@@ -5,9 +5,8 @@ it is, so that an invariant c with c(x) != c(x') tells the two apart *for certai
 inside a universe does the budget say something, and what it says is eps_D d_X(x, x') for the distances that occur there. Two
 datasets of no common universe that no invariant tells apart are compared by nothing: about them nothing is promised.
 
-Pairs of datasets of one universe that an attacker may tell apart by the release, and which ones are looked at.
-
-What one released outcome does to an attacker's belief, exactly (B-D26, B-T4 to B-T8).
+`CandidatePairs` are those of one universe that are looked at. What one released outcome does to an attacker's belief is exact
+(B-D26, B-T4 to B-T8).
 
 For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is a 1") and an outcome t of a finite law:
 
@@ -352,7 +351,7 @@ def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) ->
     return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
 
 
-# --- what one released outcome does to an attacker's belief, exactly ------------------------------
+# --- what one outcome does to a belief ------------------------------------------------------------
 
 
 PriorWeights = Mapping[Dataset, Fraction]

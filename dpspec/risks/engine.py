@@ -4,9 +4,8 @@ An attacker model answers twice, for the worst of all mechanisms that satisfy th
 them. Statements about the same quantity at the same place stand in one row. A mechanism that is certainly beyond the worst case
 does not satisfy the specification, or the assumption of the statement does not hold for it; the row says so.
 
-An attacker model from its registered name and its parameters as texts.
-
-One universe of a specification: that of a table, where budgets differ by universe.
+An attacker model is made from its registered name and its parameters as texts. Where budgets differ by universe, that of a
+table is asked about.
 
 A release keeps the invariants, so that the released table lies in the universe of the confidential one: anybody can ask about it.
 """
@@ -213,7 +212,7 @@ def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
     return False
 
 
-# --- an attacker model from its registered name and its parameters as texts -----------------------
+# --- attackers by name ----------------------------------------------------------------------------
 
 
 def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
@@ -273,7 +272,7 @@ def _value(text: str) -> Any:
         return text
 
 
-# --- one universe of a specification --------------------------------------------------------------
+# --- the universe of a table ----------------------------------------------------------------------
 
 
 def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:

@@ -1,4 +1,10 @@
-"""Finite laws side by side: one table of integer weights per universe, and the pair that is farthest apart in it.
+"""Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
+
+For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
+(B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
+datasets at distance 0 must have the same law (B-S5).
+
+The finite laws of a universe stand side by side in one table of integer weights.
 
 The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
 `score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
@@ -8,12 +14,6 @@ Pairs that a declared symmetry of the mechanism carries into one another need on
 
 A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
 renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
-
-Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
-
-For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
-(B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
-datasets at distance 0 must have the same law (B-S5).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class LawMatrix:
         return best
 
 
-# --- symmetry -------------------------------------------------------------------------------------
+# --- symmetries -----------------------------------------------------------------------------------
 
 
 Permutation = tuple[int, ...]
@@ -161,7 +161,7 @@ def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered:
     return groups
 
 
-# --- exhaustive verification ----------------------------------------------------------------------
+# --- the walk -------------------------------------------------------------------------------------
 
 
 PRECISIONS = (64, 128, 256, 512)

@@ -1,9 +1,7 @@
-"""The sizes of a dataset space that a smaller one lowers, and how each is raised again by one step.
+"""What a miniature says about a claim: which block it exchanges, and whether the constant grows with a size that it lowers.
 
 A *miniature* of a space is the same space with smaller sizes: fewer records at most, fewer members of a household, fewer
 categories or blocks, fewer coordinates. Everything else is equal; whatever is not is no miniature of it but another space.
-
-What a miniature says about the claim: which block it exchanges, and whether the constant grows with a size that it lowers.
 
 A claim on a large space is looked at on a small one. That says something about the claim only if all but the sizes of the space
 is the claimed thing itself, and if the sizes do not matter: the engine raises each lowered size on its own, one step after the
@@ -189,7 +187,7 @@ def _listed(name: str, here: Attributes, claimed: Mapping[str, Attribute]) -> At
     )  # fmt: skip
 
 
-# --- what a miniature says about the claim --------------------------------------------------------
+# --- raising the sizes ----------------------------------------------------------------------------
 
 
 DATASETS, STEPS = 500, 3

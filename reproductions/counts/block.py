@@ -1,4 +1,6 @@
-"""Many posteriors of noisy counts at once: each between two doubles that are proved to enclose it.
+"""Noisy counts of a block: the block-knowledge attacker, post-processed counts, and the uniqueness attacker (thesis, chapter 2).
+
+**Enclosures.** Many posteriors at once, each between two doubles that are proved to enclose it.
 
 A posterior is v = 1 / (1 + e^-z), z = logit p + L, L the loss of an outcome. With u = 2^-53 the rounding of one operation, z
 is computed within (6 (ln a + ln b) + 6 |L| + 8) u, where p/(1 - p) = a/b in integers; an error of z is a relative one of e^-z
@@ -6,18 +8,18 @@ and of v, and exp, the sum and the quotient add their own. A mean sums the ends 
 n u more for n terms; what lies beyond the last outcome is bounded by a geometric sum, as in `sums`. Every error is counted twice,
 which covers e^x - 1 <= 2 x and the rounding of the bounds themselves; where it exceeds 1/4, only 0 and 1 are said.
 
-The mean posterior of one noisy count, summed outcome by outcome: enclosed for a table, and in floats for a curve (Z-D17).
+**The mean posterior** of one noisy count, summed outcome by outcome (Z-D17).
 
 With w_j = e^(-rho j^2) and r_j = e^(-rho (2 j + 1)), the outcome 1 + j above the known count has the weight w_j and the posterior
 1 / (1 + o r_j), o = (1 - p)/p; the outcome 1 - j has the same weight and the posterior r_(j-1) / (r_(j-1) + o).
 
-The block-knowledge attacker: knows all records of a block but one, and sees the noisy count of a cell (Z-D14 to Z-D18).
+**The block-knowledge attacker** knows all records of a block but one, and sees the noisy count of a cell (Z-D14 to Z-D18).
 
 The true count is `known` + 1 when the target has the attributes in question, and `known` otherwise; p is the prior probability of
 what is true, the former. The release is the count with discrete Gaussian noise, P(noise = k) proportional to exp(-rho k^2). Only
 the difference of a released value from `known` matters (Z-D22), so outcomes are told by that difference.
 
-Post-processed counts: the released block count is fitted to the known count of its group (Z-D26, Z-D27, Z-A6).
+**Post-processed counts**: the released block count is fitted to the known count of its group (Z-D26, Z-D27, Z-A6).
 
 The fit moves the noisy counts as little as possible so that they add up to x2, which gives the block (Z-T45)
 
@@ -27,7 +29,7 @@ The thesis claims that this never raises the marginal risk (Z-T46). It can, agai
 fitted count also carries y1* (Z-X7). Data processing bounds it by the risk to somebody who sees (x1*, y1*) (`ceiling`; Z-S13,
 Z-T62).
 
-The uniqueness attacker: one variable of the target is unknown, and its other attributes are unique at several levels (Z-D24).
+**The uniqueness attacker**: one variable of the target is unknown, and its other attributes are unique at several levels (Z-D24).
 
 At each of these levels the count of the guessed combination is 1 if the guess is right and 0 if not. So every level is one more
 release about the same secret, and the log odds add up.
@@ -154,7 +156,7 @@ def _noise(rho: Fraction) -> tuple[Floats, Floats, float]:
     return places, np.exp(-spent * places**2), 2 * after * (1 + 2.0**-30)
 
 
-# --- the mean posterior of one noisy count, summed outcome by outcome -----------------------------
+# --- the mean posterior ---------------------------------------------------------------------------
 
 
 _REACH = 9.0

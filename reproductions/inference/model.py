@@ -1,16 +1,15 @@
-"""The exceptions of this plugin.
+"""The model of a noisy mean and variance: bounds, priors, when a posterior is proper, and the laws that samplers need.
 
-What data in [0, 1] can have as mean, variance and regression sums (Z-D40, Z-D45, Z-T13 to Z-T16, Z-T58).
+Data are n values in [0, 1]: what they can have as mean, variance and regression sums (Z-D40, Z-D45, Z-T13 to Z-T16, Z-T58), a
+noisy mean and variance of them, the priors, and when a posterior is proper (Z-D37 to Z-D41, Z-T17, Z-T18).
 
-A noisy mean and variance of n values in [0, 1], the priors, and when a posterior is proper (Z-D37 to Z-D41, Z-T17, Z-T18).
-
-Incomplete gamma functions in log space, and draws from a gamma law between two ends. Everything is in floats, on arrays.
-
-The truncated gamma mixture TGM(alpha, beta, lambda, tau): a gamma variable given its value with Laplace noise (Z-D7, Z-T20).
+The truncated gamma mixture TGM(alpha, beta, lambda, tau) is a gamma variable given its value with Laplace noise (Z-D7, Z-T20).
 
 If x ~ Gamma(alpha, rate beta) and tau = x + Laplace noise of rate lambda < beta, then x given tau has the density proportional to
 x^(alpha - 1) e^(-beta x - lambda |tau - x|): for tau > 0 a gamma law of rate beta - lambda below tau and one of rate beta +
 lambda above. Weights are kept as logarithms, since (beta - lambda)^-alpha is of any size. All values are floats.
+
+Incomplete gamma functions are in log space. Everything is in floats, on arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class ImproperPosteriorError(DpspecError, ValueError):
     code = "improper-posterior"
 
 
-# --- what data in [0, 1] can have as mean, variance and regression sums ---------------------------
+# --- bounds ---------------------------------------------------------------------------------------
 
 
 def variance_limit(mean: Any) -> Any:
@@ -172,7 +171,7 @@ def laplace_half_width(noise: float, alpha: float) -> float:
     return math.log(1 / alpha) / noise
 
 
-# --- model ----------------------------------------------------------------------------------------
+# --- the model and its priors ---------------------------------------------------------------------
 
 
 Floats = NDArray[np.float64]
@@ -327,7 +326,7 @@ def uniform_normaliser(n: int, epsilon_variance: float, variance: float) -> floa
     return (n - 1) / (n - 3) * (0.5 + math.copysign(share, variance))
 
 
-# --- gammas ---------------------------------------------------------------------------------------
+# --- incomplete gamma functions -------------------------------------------------------------------
 
 
 _TINY = 1e-280
@@ -429,7 +428,7 @@ def _upper_fraction(a: Floats, x: Floats) -> Floats:
     return np.asarray(a * np.log(x) - x - np.log(x + 1 - a - value))
 
 
-# --- the truncated gamma mixture TGM(alpha, beta, lambda, tau) ------------------------------------
+# --- the truncated gamma mixture ------------------------------------------------------------------
 
 
 def log_weights(shape: float, rate: Any, noise: float, released: Any, upper: Any = np.inf) -> tuple[Floats, Floats]:

@@ -1,10 +1,10 @@
-"""Running a black box under guard: seeds from hashes, a limit on every call, exceptions as outputs, and what the calls give away.
+"""Running a black box under guard, and the datasets and pairs that it is tried on.
 
 The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, stage, user seed): the same seed gives the same
 verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
 output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
 
-Which datasets and pairs a black box is tried on: the smallest ones, and patterns.
+It is tried on the smallest datasets, and on patterns:
 
     lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
              a step; some by lot, with one entry changed and with two exchanged
@@ -226,7 +226,7 @@ class Calls:
         return cutting(lambda: self.made if self._inside else -1, self.limit)
 
 
-# --- which datasets and pairs a black box is tried on ---------------------------------------------
+# --- datasets and pairs ---------------------------------------------------------------------------
 
 
 MOST = 130

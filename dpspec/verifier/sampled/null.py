@@ -12,8 +12,6 @@ each divided by a certified upper bound of its largest mean over the null. The m
 
 and on a cell between two points the concave g lies below both neighbouring chords, extended. A convex combination of the two is
 linear, so that its maximum is at an end of the cell: every bound is one evaluation in ball arithmetic.
-
-Numbers for people: Clopper-Pearson intervals, the divergence that they show, and what a test could have found.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
 (Z-D28).
 
-Exact Bayes for an attacker who is unsure whether a target is in the data, with which value, and about the others (Z-D28 to
-Z-D32).
+Bayes is exact for this attacker, who is unsure whether a target is in the data, with which value, and about the others (Z-D28 to
+Z-D32; thesis, chapter 3).
 
 A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Z-D30) asks
 that the others have one law given every (record, included) and given that the target is not included; without it the risk has
 no bound that depends on epsilon alone. Assumption 1 (Z-D29), that the attacker knows the mechanism, is built in.
-
-The attacker whose other records are independent of the target (thesis, chapter 3).
 """
 
 from __future__ import annotations
@@ -172,7 +170,7 @@ def _families(
     return [(law(small), laws) for small, laws in found.items()]
 
 
-# --- belief ---------------------------------------------------------------------------------------
+# --- beliefs --------------------------------------------------------------------------------------
 
 
 PairKey = tuple[Hashable, Hashable]

@@ -7,7 +7,7 @@ before, on the law that the outcome is drawn from, and on which record is looked
 
 and is 1, or e^-epsilon, outside the domain of the printed formulas, where those are false (K-S12, K-O61).
 
-The four numbers called delta at one epsilon, by names and types that keep them apart (K-T4, K-T32, K-S5).
+The four numbers called delta at one epsilon have names and types that keep them apart (K-T4, K-T32, K-S5):
 
     approximate  sup_S P(S) - e^eps Q(S)          the delta of (eps, delta)-privacy
     tail         P(L > eps)                       "probabilistic" privacy; post-processing raises it
@@ -204,7 +204,7 @@ def _exponential(exponent: Callable[[arb, arb], arb], epsilon: Number, size: Num
         return Bracket.around(exponent(epsilon.enclose(_BITS), size.enclose(_BITS)).exp(), least=0)
 
 
-# --- the four numbers called delta at one epsilon, by names and types that keep them apart --------
+# --- the four deltas ------------------------------------------------------------------------------
 
 
 _DELTAS_BITS = 128

@@ -1,6 +1,7 @@
-"""The strongest attacker: who knows every record but the target's, and learns about that one (B-D28, B-T5, K-D27).
+"""The strongest attacker, who knows every record but the target's, and the attacker with any prior.
 
-The attacker with any prior, dependence between records included: what the target's own record reveals (K-D24 to K-T29).
+The one learns about the target's record (B-D28, B-T5, K-D27); for the other, dependence between records included, it is what the
+target's own record reveals (K-D24 to K-T29).
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ def _largest_ratio(pairs: list[laws.Dichotomy]) -> Bracket:
     return Bracket(lower=low.lower, upper=high.upper)
 
 
-# --- the attacker with any prior, dependence between records included -----------------------------
+# --- any prior ------------------------------------------------------------------------------------
 
 
 MOST = "posterior with the record by posterior without it, largest"

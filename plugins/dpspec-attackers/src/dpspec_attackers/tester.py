@@ -1,8 +1,7 @@
-"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20).
+"""Testers: how often a test of the release tells two neighbouring datasets apart (K-D22, K-T17 to K-T20).
 
-The compound tester: tests the target's record when the others are drawn from a known law (K-D23, K-T22).
-
-The attacker who is after some attributes only, and knows all others: per-attribute semantics (K-D29, K-D26 class g).
+The compound tester tests the target's record when the others are drawn from a known law (K-D23, K-T22). The attribute-restricted
+one is after some attributes only, and knows all others (K-D29, K-D26 class g).
 """
 
 from __future__ import annotations
@@ -201,7 +200,7 @@ def mixed(world: World, record: object) -> FiniteLaw:
     return FiniteLaw.mixture(list(others.values()), [world.laws[rest, record] for rest in others])
 
 
-# --- the attacker who is after some attributes only, and knows all others -------------------------
+# --- the attribute-restricted tester --------------------------------------------------------------
 
 
 POWER = "power against the secret attributes"

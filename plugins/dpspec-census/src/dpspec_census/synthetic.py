@@ -1,13 +1,10 @@
-"""Places of synthetic records: nested geography whose finest units have sizes with a Pareto tail.
+"""Census-like tables of any size whose records are nobody's: dwellings of a country, and a synthetic state for TopDown (K-D39).
 
-Dwellings of a whole country by block, household size and tenure.
-
-A synthetic state for TopDown: five levels of geography, 10,000 blocks, persons of 2,016 kinds, and housing units (K-D39).
+Places are nested geography whose finest units have sizes with a Pareto tail. The state has five levels of geography, 10,000
+blocks, persons of 2,016 kinds, and housing units.
 
 The counts of kinds and the levels are those of the redistricting file. No joint table of them is printed in the sources, so every
 chance below is ours, chosen so that most cells of a block are empty, as they are in a census.
-
-Census-like tables of any size whose records are nobody's.
 """
 
 from __future__ import annotations
@@ -92,7 +89,7 @@ def drawn(generator: np.random.Generator, chances: Sequence[float], count: int) 
     return np.minimum(np.searchsorted(ends / ends[-1], generator.random(count), side="right"), len(ends) - 1)
 
 
-# --- dwellings of a whole country by block, household size and tenure -----------------------------
+# --- dwellings of a country -----------------------------------------------------------------------
 
 
 GEOGRAPHY = {"state": 51, "county": 3143, "tract": 84_000, "block-group": 240_000, "block": 8_100_000}

@@ -1,12 +1,10 @@
-"""Input divergences that count records of one unit: unordered and ordered Hamming, symmetric difference.
+"""Input divergences that count records of one unit, and neighbour relations: which pairs are one step apart (B-D9, B-D20, B-D21).
 
 With (-) the multiset difference of the records of a unit u and |.| the number of records:
 
     hamming^u(x, x')              = 1/2 |x (-) x'| when |x| = |x'|, else infinity       (B-D11)
     symmetric-difference^u(x, x') = |x (-) x'|, without a half                           (B-D12, B-X7)
     hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths   (B-D13)
-
-Neighbour relations: which pairs of datasets are one step apart (B-D9, B-D20, B-D21).
 """
 
 from __future__ import annotations

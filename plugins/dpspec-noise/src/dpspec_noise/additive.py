@@ -1,7 +1,4 @@
-"""Mechanisms that add independent noise to the integer answers of several queries on one dataset.
-
-Queries on a table of microdata, and the table of their noisy answers.
-"""
+"""Mechanisms that add independent noise to the integer answers of several queries, on one dataset or a table of microdata."""
 
 from __future__ import annotations
 
@@ -137,7 +134,7 @@ def _check_query(query: Invariant, space: DatasetSpace) -> None:
     query.check_answers(space)
 
 
-# --- queries on a table of microdata, and the table of their noisy answers ------------------------
+# --- on tables ------------------------------------------------------------------------------------
 
 
 LISTED = 100_000

@@ -3,7 +3,7 @@
 The coin of probability e^-g and the two rejection samplers follow Canonne, Kamath and Steinke (2020), "The Discrete
 Gaussian for Differential Privacy"; here they run on whole arrays, and the array of undecided draws shrinks.
 
-Exact bulk sampling of integer noise by inversion of its distribution function.
+Bulk sampling inverts the distribution function, exactly.
 
 A uniform number U of endlessly many bits gives the outcome k with F(k-1) <= U < F(k). Its first 64 bits, one word,
 settle k unless some F(j) lies among the numbers that begin with this word (about one word in 2^64 for each entry of the
@@ -194,7 +194,7 @@ def _check_range(largest: int) -> None:
         raise errors.ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)
 
 
-# --- exact bulk sampling of integer noise by inversion of its distribution function ---------------
+# --- inversion ------------------------------------------------------------------------------------
 
 
 _INVERSION_WORD = 64

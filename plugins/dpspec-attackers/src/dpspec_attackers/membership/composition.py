@@ -1,9 +1,7 @@
-"""What k releases of one data collection spend together, by each composition theorem (Z-T25, Z-T26, Z-A19).
+"""What k releases of one data collection spend together, by each composition theorem (Z-T25, Z-T26, Z-A19, Z-A20).
 
 All of them are valid; the optimal one is never above the others at the same delta (Z-P12). Basic composition can beat the
 advanced one, so that the least of several is what should be told (Z-S39).
-
-Composition by name, and the largest epsilon of each release for what all may spend together (Z-A19, Z-A20).
 """
 
 from __future__ import annotations
@@ -162,7 +160,7 @@ def _events(times: int, epsilon: Number) -> list[tuple[arb, arb]]:
     return found
 
 
-# --- methods --------------------------------------------------------------------------------------
+# --- composition by name --------------------------------------------------------------------------
 
 
 METHODS: dict[str, Callable[[Releases], Bracket]] = {

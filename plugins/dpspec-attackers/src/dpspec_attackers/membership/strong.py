@@ -1,6 +1,6 @@
-"""Datasets with and without one record: what a specification allows about them, and which there are.
+"""The strong membership attacker: knows all other records, and asks whether one person is in the data (Z-D47 to Z-D49).
 
-The strong membership attacker: knows all other records, and asks whether one person is in the data (Z-D47 to Z-D49).
+The pairs are datasets with and without one record: what a specification allows about them, and which there are.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def replacement_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(near, pairs=tuple((left, right) for left, right in near.pairs if one(left, right)))
 
 
-# --- the strong membership attacker ---------------------------------------------------------------
+# --- the attacker ---------------------------------------------------------------------------------
 
 
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))

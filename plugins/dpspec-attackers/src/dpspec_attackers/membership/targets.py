@@ -1,8 +1,4 @@
-"""Tolerated membership risk, and the budget of each of k releases that keeps it (Z-A20); how many releases a budget allows
-(Z-A19).
-
-How many releases a budget allows before a tolerated loss is used up (Z-A19).
-"""
+"""Tolerated membership risk: the budget of each of k releases that keeps it, and how many it allows (Z-A19, Z-A20)."""
 
 from __future__ import annotations
 
@@ -193,7 +189,7 @@ class MembershipRatio(MembershipTolerance):
         return f"posterior by prior of membership lies between {1 / self.ratio} and {self.ratio}, for every prior"
 
 
-# --- how many releases a budget allows before a tolerated loss is used up -------------------------
+# --- how many releases ----------------------------------------------------------------------------
 
 
 MOST_RELEASES = 4096

@@ -1,14 +1,9 @@
-"""The printed risk profiles (Z-D34) with their closed forms (Z-T10 to Z-T12, Z-T48 to Z-T52).
+"""The named risk profiles, with their closed forms, and what others derive from a tolerated risk.
+
+Printed profiles (Z-D34; Z-T10 to Z-T12, Z-T48 to Z-T52), profiles about one attacker alone (Z-D34, Z-D35), one given as a Python
+function, and the rules of Lee and Clifton 2011 and Wood et al. (Z-D35, Z-D36, Z-A24).
 
 Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels (Z-S15).
-
-Risk profiles about one attacker alone (Z-D34, Z-D35), with their closed forms.
-
-A risk profile given as a Python function.
-
-What others derive from a tolerated risk: Lee and Clifton 2011, and Wood et al. (Z-D35, Z-D36, Z-A24).
-
-`recommend_epsilon`, and what is drawn of profiles: curves, surfaces, tables of utility.
 """
 
 from __future__ import annotations
@@ -223,7 +218,7 @@ class Difference(RiskProfile):
         return root(ONE, q, self.tolerated(ONE, q)), (ONE, q), "Z-T49"
 
 
-# --- risk profiles about one attacker alone, with their closed forms ------------------------------
+# --- one attacker alone ---------------------------------------------------------------------------
 
 
 @define
@@ -290,7 +285,7 @@ class OneMissing(RiskProfile):
         return root(p, ONE, self.size * self.posterior), (p, ONE), "Z-T52"
 
 
-# --- a risk profile given as a Python function ----------------------------------------------------
+# --- a Python function ----------------------------------------------------------------------------
 
 
 ProfileFunction = Callable[[Fraction, Fraction], object]
@@ -373,7 +368,7 @@ class FromFunction(RiskProfile):
             ) from fault
 
 
-# --- what others derive from a tolerated risk -----------------------------------------------------
+# --- what others derive ---------------------------------------------------------------------------
 
 
 RecordType = TypeVar("RecordType")

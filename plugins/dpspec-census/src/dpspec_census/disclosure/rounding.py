@@ -6,7 +6,7 @@
 Cells are rounded one by one, margins too, so published tables need not add up (see `controlled` for the one that does).
 Definitions as in Willenborg and de Waal, Elements of Statistical Disclosure Control (2001).
 
-Controlled rounding: the table, both its margins and its total are rounded to a base at random, and still add up.
+Controlled rounding takes the table, both its margins and its total to multiples of a base at random, and they still add up.
 
 Cox's procedure (J. Amer. Statist. Assoc. 82, 1987). The table of R rows and C columns gets a row and a column more, minus the
 totals, so that every line sums to 0. While an entry is no multiple of b, there is a cycle of such entries that turns from row to

@@ -1,5 +1,6 @@
-"""The work of one parent, written once: measure its children, fit them, round them (B-A6).
+"""The descent of TopDown: from the largest level to the smallest, every family of a level a task of its own (B-A6).
 
+The work of one parent is written once: measure its children, fit them, round them.
 A part holds whole families as rows (family, kind, node, place, value), so that any workers can carry it:
 
     CHILD    a child of the family                    PARENT   place: cell, value: the parent's fitted count
@@ -8,8 +9,6 @@ A part holds whole families as rows (family, kind, node, place, value), so that 
 
 and comes back as FITTED rows (place: cell, value: count), ANSWER rows, and NOTE rows about the fit of each family. What
 a family draws is a function of the key and of (unit, level, parent), wherever and however often it is done.
-
-From the largest level to the smallest: every family of a level is a task of its own.
 """
 
 from __future__ import annotations
@@ -175,7 +174,7 @@ def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
     return fit, rounded(family, fit.tables)
 
 
-# --- from the largest level to the smallest -------------------------------------------------------
+# --- level by level -------------------------------------------------------------------------------
 
 
 FAMILIES_PER_PART = 64

@@ -5,7 +5,7 @@
 A query partitions the cells and a level the country, so replacing one record moves two answers by 1 in each (level,
 query) or none: |dq|^2 / (2 sigma^2) = rho* (K-D41).
 
-Noisy answers of a family of nodes: their marginals plus independent discrete Gaussian noise, drawn exactly (B-A6, step 1).
+The noisy answers of a family of nodes are their marginals plus independent discrete Gaussian noise, drawn exactly (B-A6, step 1).
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def preset(name: str, levels: Sequence[str]) -> Tabulation:
     )
 
 
-# --- noisy answers of a family of nodes -----------------------------------------------------------
+# --- noisy answers --------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -1,6 +1,7 @@
-"""One-sided privacy: only sensitive records are protected, and a likelihood is bounded in one direction only.
+"""One-sided and personalised privacy: who is protected, and how much, depends on the record or the person.
 
-Personalised privacy: everybody has a budget of their own, written as a weight of their records in the input divergence.
+*One-sided*: only sensitive records are protected, and a likelihood is bounded in one direction only. *Personalised*: everybody
+has a budget of their own, written as a weight of their records in the input divergence.
 """
 
 from __future__ import annotations

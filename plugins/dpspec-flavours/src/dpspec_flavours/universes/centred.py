@@ -1,11 +1,11 @@
-"""Universes built around given datasets, such as the one that was observed.
+"""Universes around given datasets, and universes that agree outside one part.
 
 They are sets of possible datasets that somebody names beforehand: the labels hold the centre, and everybody knows it. A
 promise with such universes says nothing about datasets that lie in none of them (B-D30, B-S13).
 
-Noise calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
+Noise may be calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
 
-Universes of datasets that agree outside one part: a stratum, a position, or one record that is there or not.
+Datasets may agree outside one part: a stratum, a position, or one record that is there or not.
 
 The label of such a universe is (the part, what lies outside it), so that a budget may depend on the part, and a dataset lies
 in one universe for every part it has. Universes overlap; inside each of them one part varies.
@@ -228,7 +228,7 @@ def check_determined(space: DatasetSpace, unit: str, subject: str) -> None:
         raise IncompatibleBlocksError(subject, rule, f"name the largest unit, {space.units[0]}", value=unit)
 
 
-# --- noise calibrated to the local sensitivity of a query -----------------------------------------
+# --- local sensitivity ----------------------------------------------------------------------------
 
 
 @define
@@ -288,7 +288,7 @@ class LocalNoise(Mechanism):
         yield cls(query=size, relation=DifferInOnePosition(), epsilon=number(1)), BitVectors(length=2)
 
 
-# --- universes of datasets that agree outside one part --------------------------------------------
+# --- all but one part -----------------------------------------------------------------------------
 
 
 Label = tuple[Hashable, Hashable]

@@ -1,6 +1,6 @@
-"""Budgets that depend on a part of the universe's label: its stratum, its person, the value of its record (B-S13).
+"""Budgets and flavours by part: each pair, stratum, record value or person has a number of its own (B-S13).
 
-Flavours with a budget for each part: each pair, stratum, record value or person.
+The part is read from the label of the universe: its stratum, its person, the value of its record.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class ByValue(_OfPart):
         yield cls(parameter="epsilon", attribute="size", rate=ln(2))
 
 
-# --- flavours with a budget for each part ---------------------------------------------------------
+# --- the flavours ---------------------------------------------------------------------------------
 
 
 HALF = Fraction(1, 2)

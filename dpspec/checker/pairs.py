@@ -279,10 +279,10 @@ def _granted(spec: JsonTable) -> dict[tuple[Bits, Bits], Curve]:
     for (x, y), held in lines.items():
         turned = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in lines.get((y, x), ())]
         if held or turned:
-            found[x, y] = _events_least([*held, *turned, (Fraction(0), Fraction(1))])
+            found[x, y] = _least_of([*held, *turned, (Fraction(0), Fraction(1))])
         if (y, x) not in lines:  # what is asked in one order only says something about the complement in the other
             back = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in held]
-            found[y, x] = _events_least([*back, (Fraction(0), Fraction(1))])
+            found[y, x] = _least_of([*back, (Fraction(0), Fraction(1))])
     datasets = datasets_of(spec["space"])
     for middle, x, y in itertools.product(datasets, repeat=3):
         first, second = found.get((x, middle)), found.get((middle, y))
@@ -299,7 +299,7 @@ def _at(curve: Curve, q: Fraction) -> Fraction:
     raise ValueError("a probability outside of [0, 1]")
 
 
-def _events_least(lines: list[Inequality]) -> Curve:
+def _least_of(lines: list[Inequality]) -> Curve:
     """The least of some straight lines on [0, 1]."""
     places = {Fraction(0), Fraction(1)}
     for (a, b), (c, d) in itertools.combinations(set(lines), 2):

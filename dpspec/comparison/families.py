@@ -125,7 +125,7 @@ def _widest(links: Links, left: Dataset, right: Dataset) -> tuple[frozenset[Data
 # --- numbers --------------------------------------------------------------------------------------
 
 
-NUMBER_CASES = 40
+CASES_TRIED = 40
 """At most this many kinds of pairs are tried."""
 
 
@@ -155,7 +155,7 @@ class Numbered:
 
 def answered(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source] = SOURCES) -> Iterator[Candidate]:
     """Answer a number that the premise lets move slowly: at a pair where the conclusion allows less than that moves it."""
-    for source, case in ((s, c) for s in sources for c in itertools.islice(_telling(premise, conclusion), NUMBER_CASES)):
+    for source, case in ((s, c) for s in sources for c in itertools.islice(_telling(premise, conclusion), CASES_TRIED)):
         for numbered in _numbers(premise, case):
             kept = numbered if premise.budget.uniform() is not None else _within_universe(numbered, premise, case.left)
             if kept is None or kept.value(case.left) == kept.value(case.right):
@@ -293,7 +293,7 @@ def _described(record: Record, unit: str, space: DatasetSpace) -> str:
 # --- outside a space ------------------------------------------------------------------------------
 
 
-OUTSIDE_LISTED = 5_000
+DATASETS_LISTED = 5_000
 """At most this many datasets of a space, or of a small part of it, are looked at."""
 
 NAMED = 64
@@ -324,7 +324,7 @@ def outside(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate
     if premise.space == conclusion.space:
         return
     seen: set[Hashable] = set()
-    strange = itertools.islice(_strange(premise.space, conclusion), OUTSIDE_LISTED)
+    strange = itertools.islice(_strange(premise.space, conclusion), DATASETS_LISTED)
     for pair in itertools.chain.from_iterable((pair, pair[::-1]) for pair in strange):
         try:
             allowed = allowance(conclusion, pair)
@@ -349,11 +349,11 @@ def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
         same = bool(space.dataset(dataset) == dataset)
     except DpspecError:
         return False
-    return same and (space == other or _outside_named(space) == _outside_named(other) or not _records(other, dataset))
+    return same and (space == other or _attribute_names(space) == _attribute_names(other) or not _records(other, dataset))
 
 
 @lru_cache(maxsize=64)
-def _outside_named(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
+def _attribute_names(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
     return {unit: tuple(a.name for a in space.attributes_of(unit)) for unit in space.units}
 
 
@@ -369,7 +369,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
             yield pair
     labels = labeller(conclusion.multiverse, conclusion.space)
     for small in _parts(conclusion.space):
-        listed = list(itertools.islice(small.datasets(), OUTSIDE_LISTED))
+        listed = list(itertools.islice(small.datasets(), DATASETS_LISTED))
         strangers = (x for x in reversed(listed) if not has(space, conclusion.space, x))
         for x in itertools.islice(strangers, TRIED):
             yield from ((x, y) for y in reversed(listed) if y != x and not set(labels(x)).isdisjoint(labels(y)))
@@ -379,7 +379,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
 def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     """The space itself when it is small, else small parts of it: of few records, and of every category."""
     size = space.cardinality()
-    if size is not None and size <= OUTSIDE_LISTED:
+    if size is not None and size <= DATASETS_LISTED:
         return (space,)
     every = {a.name: frozenset(a.values()) for unit in space.units for a in space.attributes_of(unit) if a.size <= NAMED}
     smalls = [space.miniature(every, 1), *(space.miniature({}, records) for records in range(2, 5))]
@@ -389,7 +389,7 @@ def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
 # --- truths ---------------------------------------------------------------------------------------
 
 
-RELEASES_TRIED = 3
+TRUTHS_TRIED = 3
 """At most this many pairs are tried for each release."""
 
 
@@ -414,7 +414,7 @@ def _distinguished_pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Itera
         if found.witness is not None and not conclusion.distance(*found.witness).is_infinite:
             yield found.witness
     apart = (pair for pair in pairs(premise, conclusion) if not premise.multiverse.share_universe(*pair, premise.space))
-    for _, pair in zip(range(RELEASES_TRIED), apart, strict=False):
+    for _, pair in zip(range(TRUTHS_TRIED), apart, strict=False):
         yield pair
 
 
@@ -427,7 +427,7 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     words = f"finite distance by {metric}"
     apart = (case for case in cases(premise, conclusion) if case.near.is_infinite)
     far = (case for case in apart if _unconnected(metric, case, premise.space))
-    for _, case in zip(range(RELEASES_TRIED), far, strict=False):
+    for _, case in zip(range(TRUTHS_TRIED), far, strict=False):
 
         def value(dataset: Dataset, x: Dataset) -> int:
             return int(not metric.distance(x, dataset, premise.space).is_infinite)
@@ -451,7 +451,7 @@ def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) 
 # --- events ---------------------------------------------------------------------------------------
 
 
-SINGLE_TRIED = 400
+EVENTS_TRIED = 400
 """At most this many events are tried."""
 
 
@@ -473,7 +473,7 @@ class OneEvent(Mechanism):
 
 def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     """Say yes with probabilities that keep every inequality of the premise, and that the conclusion may forbid."""
-    for found in itertools.islice(broken(premise, conclusion), SINGLE_TRIED):
+    for found in itertools.islice(broken(premise, conclusion), EVENTS_TRIED):
         yield Candidate(
             mechanism=OneEvent(chances=found.probabilities),
             words=f"say yes with probability {_chances_in_words(found.probabilities)}, and 1 for every other dataset",

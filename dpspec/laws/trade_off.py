@@ -280,7 +280,7 @@ def _by_events(pair: Dichotomy, precision: int) -> Number:
     for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
-            best = max(best, Bracket.around(_least_mu_gap(level, error), least=0).lower)
+            best = max(best, Bracket.around(_least_mu_at(level, error), least=0).lower)
     return best
 
 
@@ -293,8 +293,8 @@ def _by_lines(pair: Dichotomy, precision: int) -> Number:
     high, low = (dyadic(end.enclose(precision).upper()) for end in ends)
     count = min(_LINES_PER_BIT * precision, _MOST_LINES)
     places = [high - (high + low) * step / count for step in range(count + 1)]
-    corners = _least_mu_corners([_line(pair, turned, place, precision) for place in places])
-    found = max((Bracket.around(_least_mu_gap(*corner), least=0).upper for corner in corners), default=ZERO)
+    corners = _envelope_corners([_line(pair, turned, place, precision) for place in places])
+    found = max((Bracket.around(_least_mu_at(*corner), least=0).upper for corner in corners), default=ZERO)
     pure = 2 * arb(2).sqrt() * (ball(max(high, low)) / 2).tanh().erfinv()
     return min(found, Bracket.around(pure, least=0).upper)
 
@@ -307,7 +307,7 @@ def _line(pair: Dichotomy, turned: Dichotomy, place: Fraction, precision: int) -
     return slope * (1 - pair.hockey_stick(-place, precision=precision).upper.enclose(ctx.prec)), slope
 
 
-def _least_mu_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
+def _envelope_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
     """The corners of the upper envelope of some of the lines, steep ones first: each certainly right of the one before.
 
     A line whose corners are not certainly in order is left out, which only lowers the envelope.
@@ -326,7 +326,7 @@ def _least_mu_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
     return [(level, c - t * level) for level, (c, t) in zip(corners, kept[1:], strict=True)]
 
 
-def _least_mu_gap(level: arb, error: arb) -> arb:
+def _least_mu_at(level: arb, error: arb) -> arb:
     """Phi^-1(1 - a) - Phi^-1(b)."""
     return arb(2).sqrt() * ((1 - 2 * level).erfinv() + (1 - 2 * error).erfinv())
 

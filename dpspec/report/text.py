@@ -489,10 +489,10 @@ def listing(tables: Sequence[Mapping[str, Any]]) -> str:
       columns  tenure (2)
       source   ours
     """
-    return "\n".join(line for table in tables for line in _synthesis_lines(table))
+    return "\n".join(line for table in tables for line in _table_lines(table))
 
 
-def _synthesis_lines(table: Mapping[str, Any]) -> list[str]:
+def _table_lines(table: Mapping[str, Any]) -> list[str]:
     columns = ", ".join(f"{column['name']} ({column['categories']:,})" for column in table["columns"])
     lines = [f"{table['name']}: {table['rows']:,} records unless --rows says otherwise"]
     for label, words in (("  columns  ", columns), ("  source   ", table["source"])):

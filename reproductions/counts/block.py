@@ -162,7 +162,7 @@ def _noise(rho: Fraction) -> tuple[Floats, Floats, float]:
 _REACH = 9.0
 
 
-def sums_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64) -> tuple[Bracket, ...]:
+def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64) -> tuple[Bracket, ...]:
     """The mean posterior for every prior; what lies beyond the last outcome is bounded by a geometric sum."""
     with ctx.workprec(precision + 32):
         odds = [ball((1 - p) / p) for p in priors]
@@ -285,7 +285,7 @@ def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 6
     >>> marginal_posterior("0.0992", "1/2").lower.decimal(3)
     '0.524'
     """
-    return sums_mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
+    return summed_mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
 
 
 def marginal_risk(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
@@ -470,7 +470,7 @@ def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[n
 # --- the uniqueness attacker ----------------------------------------------------------------------
 
 
-def uniqueness_posterior(
+def posterior_at_levels(
     released: Sequence[int], rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64
 ) -> Bracket:
     """sigma(logit p + sum_j rho_j (2 x_j* - 1)): the belief in the right guess after one released count at each level (2.12).
@@ -483,7 +483,7 @@ def uniqueness_posterior(
     Raises:
         ParameterError: when there is not one released count for each budget.
 
-    >>> uniqueness_posterior((1, 2), ("0.0992", "0.2465"), "1/2").lower.decimal(4)
+    >>> posterior_at_levels((1, 2), ("0.0992", "0.2465"), "1/2").lower.decimal(4)
     '0.6982'
     """
     if len(released) != len(rhos):

@@ -353,7 +353,7 @@ def _is_design(n: int, sums: Floats) -> NDArray[np.bool_]:
 
 
 _TRIES = 50
-_REGRESSION_PRINTED_LEAST = 1e-9
+_LEAST_EIGENVALUE = 1e-9
 
 
 def sample_as_printed(
@@ -443,7 +443,7 @@ def _draw_sums(
     """Normal, given what was released with normal noise of the variances `noise`; then made data, or drawn until it is."""
     mean, spread = limit
     values, vectors = np.linalg.eigh(spread)
-    inverse = vectors / np.maximum(values, _REGRESSION_PRINTED_LEAST)[:, None, :] @ np.swapaxes(vectors, 1, 2)
+    inverse = vectors / np.maximum(values, _LEAST_EIGENVALUE)[:, None, :] @ np.swapaxes(vectors, 1, 2)
     precision = inverse / n + np.eye(5) / noise.T[:, None, :]
     covariance = np.linalg.inv(precision)
     target = np.einsum("kij,kj->ki", inverse, mean) + (known / noise).T
@@ -470,5 +470,5 @@ def _nearest(n: int, sums: Floats) -> Floats:
     whole = np.full_like(x, n)
     squares = np.moveaxis(np.array([[whole, x, y], [x, xx, xy], [y, xy, yy]]), 2, 0)
     values, vectors = np.linalg.eigh(squares)
-    near = vectors * np.maximum(values, _REGRESSION_PRINTED_LEAST)[:, None, :] @ np.swapaxes(vectors, 1, 2)
+    near = vectors * np.maximum(values, _LEAST_EIGENVALUE)[:, None, :] @ np.swapaxes(vectors, 1, 2)
     return np.stack([near[:, 0, 1], near[:, 1, 1], near[:, 0, 2], near[:, 1, 2], near[:, 2, 2]])

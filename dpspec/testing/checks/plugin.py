@@ -301,7 +301,7 @@ def _table() -> Table:
     return Table.from_records(rows, (_PLACE, _SIZE))
 
 
-def _table_read(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
+def _rows_written(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
     attributes = (_PLACE, _SIZE)
     rows: list[tuple[str, ...]] = []
     for batch in subject.thing.batches(path, attributes):
@@ -321,7 +321,7 @@ def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: C
         subject.thing.write(_table(), path, {})
         header = subject.thing.header(path)
         require(tuple(header) == ("place", "size"), f"the header is {header}")
-        found, expected = _table_read(subject, path), [tuple(map(str, row)) for row in _table().records()]
+        found, expected = _rows_written(subject, path), [tuple(map(str, row)) for row in _table().records()]
         require(found == expected, f"{found} is read where {expected} was written")
 
 
@@ -332,7 +332,7 @@ def check_batches_are_written_as_one_table(subject: ValueSubject, context: Conte
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
         subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path)
         expected = [tuple(map(str, row)) for row in _table().records()] * 2
-        found = _table_read(subject, path)
+        found = _rows_written(subject, path)
         require(found == expected, f"{found} is read where {expected} was written in two batches")
 
 

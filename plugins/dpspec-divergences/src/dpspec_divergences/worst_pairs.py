@@ -297,7 +297,7 @@ globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place
 MOST = 10_000
 """Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
 
-GROUPS_LARGEST = 200
+LARGEST_GROUP_EPSILON = 200
 """Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
 
 
@@ -357,7 +357,7 @@ def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
     if not delta or steps == 1:
         return delta
-    if epsilon > GROUPS_LARGEST:
+    if epsilon > LARGEST_GROUP_EPSILON:
         return Fraction(1)
     ratio = laws.rational_exponential(epsilon)
     if ratio is None:

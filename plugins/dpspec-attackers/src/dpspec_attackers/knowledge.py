@@ -207,7 +207,7 @@ def _exponential(exponent: Callable[[arb, arb], arb], epsilon: Number, size: Num
 # --- the four deltas ------------------------------------------------------------------------------
 
 
-_BITS = 128
+_DELTA_BITS = 128
 
 
 @attrs.frozen(kw_only=True, order=False)
@@ -290,11 +290,11 @@ def concentrated(rho: exact.NumberLike, epsilon: exact.NumberLike) -> Concentrat
 
 def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
     """Phi(mu - z) where ln Phi(mu - z) - ln Phi(-z) = epsilon; the left side grows with z (K-T12)."""
-    with ctx.workprec(_BITS):
-        mu, loss = (2 * rho.lower.enclose(_BITS)).sqrt(), epsilon.enclose(_BITS)
+    with ctx.workprec(_DELTA_BITS):
+        mu, loss = (2 * rho.lower.enclose(_DELTA_BITS)).sqrt(), epsilon.enclose(_DELTA_BITS)
         low, high = Fraction(-64), Fraction(64)
-        while high - low > Fraction(1, 1 << (_BITS // 2)):
-            z = number((low + high) / 2).enclose(_BITS)
+        while high - low > Fraction(1, 1 << (_DELTA_BITS // 2)):
+            z = number((low + high) / 2).enclose(_DELTA_BITS)
             excess = laws.normal_cdf(mu - z).log() - laws.normal_cdf(-z).log() - loss
             if excess > 0:
                 high = (low + high) / 2
@@ -302,5 +302,5 @@ def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
                 low = (low + high) / 2
             else:
                 break
-        ends = number(low).enclose(_BITS).union(number(high).enclose(_BITS))
+        ends = number(low).enclose(_DELTA_BITS).union(number(high).enclose(_DELTA_BITS))
         return Bracket.around(laws.normal_cdf(mu - ends), least=0)

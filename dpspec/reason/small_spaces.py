@@ -1,8 +1,6 @@
-"""Implications between two specifications, decided on small spaces: dataset by dataset, event by event, pair by pair.
+"""The last arguments for an implication: small spaces, looked at event by event and pair by pair.
 
-*Small cases* are pairs of datasets on which two specifications are held against each other; the other two parts are the last
-arguments for an implication, which hold where no argument from the form of two blocks is known, and explain less:
-`event_by_event` where single events decide both output divergences, and `pair_by_pair` for any others.
+They are no registered rules, for they see the whole of two small specifications at once; `ARGUMENTS` says what each does.
 """
 
 from __future__ import annotations
@@ -230,12 +228,12 @@ def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
 # --- event by event -------------------------------------------------------------------------------
 
 
-EVENT_LISTED = 20
+LISTED = 20
 """Spaces of at most this many datasets are listed."""
 
-EVENT_RULE = "event-by-event"
+EVENT_BY_EVENT = "event-by-event"
 BITS = 96
-EVENT_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
+BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
 
 Line = tuple[Fraction, Fraction]
 """(r, s): p <= r q + s."""
@@ -257,28 +255,15 @@ class Broken:
 
 
 def event_by_event(premise: PrivacySpec, goal: PrivacySpec) -> Step | None:
-    """The step from the premise to the goal in one, when it follows for every event; None when that is not seen.
-
-    Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total
-    variation, trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities
-    p_x = P_x(S) of one event, those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are
-    post-processing, which keeps the premise, and one event shows that a conclusion is broken. With p_v = q the largest
-    probabilities that the premise allows are
-
-        p_x = min over paths from v to x of the inequalities along the path, applied to q,
-
-    because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p
-    keep the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q
-    this is concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.
-    """
+    """The step from the premise to the goal in one, when it follows for every event; None when that is not seen."""
     if premise.space != goal.space:
         return None
     given, asked = lines(premise, up=True), lines(goal, up=False)
     if given is None or asked is None or next(_broken(given, asked), None) is not None:
         return None
     return Step(
-        rule=EVENT_RULE,
-        block=next(block for block in EVENT_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+        rule=EVENT_BY_EVENT,
+        block=next(block for block in BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
         before=premise,
         after=goal,
         reason=f"for every event, on each of {count(len(asked), 'ordered pair')} of datasets that the conclusion compares",
@@ -319,7 +304,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
         up: whether what is irrational is rounded up, so that the inequalities ask for no more than the specification, or down.
     """
     size = spec.space.cardinality()
-    if size is None or size > EVENT_LISTED:
+    if size is None or size > LISTED:
         return None
     divergence, found = spec.output_divergence, dict[Pair, tuple[Line, ...]]()
     try:
@@ -331,7 +316,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
             known = divergence.event_bounds(bound)
             if known is None:
                 return None
-            small = [(min(power, number(LARGEST_POWER)), slack) for power, slack in known if not (up and power > LARGEST_POWER)]
+            small = [(min(power, number(EVENTS_LARGEST)), slack) for power, slack in known if not (up and power > EVENTS_LARGEST)]
             asked = tuple((_exponential(power, up), _rounded(slack, up)) for power, slack in small)
             for ordered in (pair, pair[::-1]) if divergence.is_symmetric else (pair,):
                 found[ordered] = tuple({*found.get(ordered, ()), *asked})
@@ -340,7 +325,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
     return found
 
 
-LARGEST_POWER = 200
+EVENTS_LARGEST = 200
 """e^a is written down up to this a, and exactly up to this many digits of it in base 2."""
 
 
@@ -474,21 +459,16 @@ MOST_CORNERS = 40
 # --- pair by pair ---------------------------------------------------------------------------------
 
 
-PAIR_LISTED = 16
+PAIRWISE_LISTED = 16
 """Spaces of at most this many datasets are listed."""
 
-PAIR_RULE = "pair-by-pair"
+PAIR_BY_PAIR = "pair-by-pair"
 
 DistanceTable = dict[Pair, Number]
 
 
 def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Step | None:
-    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen.
-
-    The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such
-    terms along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair,
-    where f is the identity or the formula of a conversion.
-    """
+    """The step from the premise to the goal in one, when it holds on each pair; None when that is not seen."""
     if premise.space != goal.space or not _listable(premise) or not _listable(goal):
         return None
     granted, asked = _table(premise, paths=True), _table(goal, paths=False)
@@ -498,8 +478,10 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
     for name, converted in _formulas(premise, goal, rules):
         if all(_follows(premise, goal, row, converted) for row in wanted):
             return Step(
-                rule=PAIR_RULE,
-                block=next(block for block in PAIR_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
+                rule=PAIR_BY_PAIR,
+                block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace(
+                    "_", " "
+                ),
                 before=premise,
                 after=goal,
                 reason=f"on each of {count(len(asked), 'pair')} that the conclusion compares" + (f", by {name}" if name else ""),
@@ -509,14 +491,14 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
     return None
 
 
-PAIR_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
+PAIRWISE_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budget")
 
 
 def _listable(spec: PrivacySpec) -> bool:
     """Whether the space is small, and a bound on one order of two datasets is one on the other."""
     size = spec.space.cardinality()
     both = spec.output_divergence.is_symmetric or spec.input_divergence.is_symmetric
-    return size is not None and size <= PAIR_LISTED and both
+    return size is not None and size <= PAIRWISE_LISTED and both
 
 
 @lru_cache(maxsize=256)
@@ -570,3 +552,30 @@ def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number]
         return True  # the laws are equal, and at 0 from each other by any divergence
     found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
     return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+ARGUMENTS = {
+    PAIR_BY_PAIR: """\
+The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
+
+The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
+along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
+identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.""",
+    EVENT_BY_EVENT: """\
+Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
+
+Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
+trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
+those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
+premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
+
+    p_x = min over paths from v to x of the inequalities along the path, applied to q,
+
+because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
+the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
+concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.""",
+}
+"""What each argument does: its name, and its definition."""

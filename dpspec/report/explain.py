@@ -28,7 +28,7 @@ from dpspec.base.types import JsonData
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
-from dpspec.reason.small_spaces import EVENT_RULE, PAIR_RULE, event_by_event, pair_by_pair
+from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket
@@ -61,10 +61,10 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     found = words_of(name)
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
-    found += [_argument(name)] if name in LAST_ARGUMENTS else []
+    found += [_argument(name)] if name in ARGUMENTS else []
     if found:
         return found
-    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(LAST_ARGUMENTS)
+    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
     alike = next((one for one in sorted(known) if folded(one) == folded(name)), None)
     if alike is not None:
         return explain(alike, registry)
@@ -208,15 +208,10 @@ def _error(cls: type[DpspecError]) -> JsonData:
     return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
 
 
-LAST_ARGUMENTS: dict[str, Callable[..., Any]] = {EVENT_RULE: event_by_event, PAIR_RULE: pair_by_pair}
-"""Arguments of a comparison that are no registered rules: they see the whole of two small specifications at once."""
-
-
-def _argument(rule: str) -> JsonData:
-    argument = LAST_ARGUMENTS[rule]
-    meaning, _ = _docstring(argument)
-    where = f"{argument.__module__}.{argument.__qualname__}"
-    return {**NOTHING_ELSE, "name": rule, "kind": "rule", "definition": meaning, "class": where}
+def _argument(name: str) -> JsonData:
+    """An argument of comparisons that is no registered rule."""
+    where = "dpspec.reason.small_spaces"
+    return {**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where}
 
 
 def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:

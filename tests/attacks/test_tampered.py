@@ -24,7 +24,7 @@ from dpspec.checker.check import RULES, check_derivation
 from dpspec.extension import installed
 from dpspec.grammar.rule import Step
 from dpspec.reason.search import Derivation, derive
-from dpspec.reason.small_spaces import EVENT_BLOCKS, lines
+from dpspec.reason.small_spaces import BLOCKS, lines
 from dpspec.specfile import read_text
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
@@ -177,7 +177,7 @@ def _claimed(left: Any, right: Any) -> Data | None:
     asked = lines(right, up=False)
     if left.space != right.space or asked is None:
         return None
-    block = next(block for block in EVENT_BLOCKS if getattr(left, block) != getattr(right, block)).replace("_", " ")
+    block = next(block for block in BLOCKS if getattr(left, block) != getattr(right, block)).replace("_", " ")
     step = Step(
         rule="event-by-event", block=block, before=left, after=right, reason="", citation="", parameters={"pairs": len(asked)}
     )

@@ -10,7 +10,7 @@ CORE = Path(__file__).parents[2] / "dpspec"
 FILES = {path.stem: path for path in (CORE / "checker").glob("*.py")}
 KERNEL = ("check", "numbers")
 """The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
-FACTS = ("constants", "universes", "conversions", "pairs", "events", "listed")
+FACTS = ("constants", "universes", "conversions", "pairs")
 """The other modules; each knows at most those before it."""
 
 

@@ -77,7 +77,7 @@ class Kind(enum.Enum):
 
 
 class KnownLaw(Law):
-    """A law that the general route understands; a third party subclasses `AtomicLaw`, or `Law` to bring its own route."""
+    """A law that the general comparison understands; a third party subclasses `AtomicLaw`, or `Law` to compare in its own way."""
 
     @abstractmethod
     def parts(self) -> Parts:
@@ -111,7 +111,7 @@ class SimpleLaw(KnownLaw):
 class AtomicLaw(SimpleLaw):
     """A law on countably many outcomes.
 
-    A subclass says which outcomes matter and encloses the mass of each; that is all the general route needs.
+    A subclass says which outcomes matter and encloses the mass of each; that is all the general comparison needs.
     """
 
     kind: ClassVar[Kind] = Kind.LISTED

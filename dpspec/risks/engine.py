@@ -108,7 +108,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
         NoRouteError, NotEnumerableError, NotReachedError: when nothing at all can be said.
         PluginContractError: when the attacker raises what it must not, or hides an assumption.
 
-    Either side alone may stay open, because no route is known or there is too much to list; the report then says why.
+    Either side alone may stay open, because no formula is known or there is too much to list; the report then says why.
     """
     sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", partial(attacker.worst_case, spec))]
     if mechanism is not None:

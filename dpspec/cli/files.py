@@ -191,13 +191,13 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     return code
 
 
-@click.command(short_help="Say what a name, an error code or a file means.")
+@click.command(short_help="Say what a name, a word, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE")
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
 @formatted
 def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
-    """Say what NAME means: anything registered, or an error code; or tell a specification FILE in words.
+    """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
     With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
@@ -205,6 +205,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     \b
     Examples:
       dpspec explain hamming
+      dpspec explain zCDP
       dpspec explain flavours --picture flavours.svg
       dpspec explain unknown-key
       dpspec explain specs/randomised-response.dpspec.toml

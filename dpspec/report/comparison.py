@@ -266,7 +266,7 @@ def _table(paths: list[ConversionPath]) -> Table:
     table.add_column(overflow="fold")
     for path in paths:
         last = path.legs[-1]
-        table.add_row(Text(bracket_in_words(path.value), "bold"), _side_steps(path))
+        table.add_row(Text(bracket_in_words(path.value), "bold"), _path_steps(path))
         formulas = [leg.conversion.formula for leg in path.legs]
         through = [
             f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {bracket_in_words(leg.value)}"
@@ -279,7 +279,7 @@ def _table(paths: list[ConversionPath]) -> Table:
     return table
 
 
-def _side_steps(path: ConversionPath) -> str:
+def _path_steps(path: ConversionPath) -> str:
     return " > ".join(path.names)
 
 

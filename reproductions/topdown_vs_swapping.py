@@ -2,7 +2,7 @@
 
     python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md
 
-Every number on the page comes from a comparison, a yardstick or a ledger of this run (B-N1, B-N3); `comparison_page` is its text.
+Every number on the page comes from a comparison, a yardstick or a ledger of this run (B-N1, B-N3).
 
 It consists of the setting, each scheme, a telling pair, the arguments that separate them, and every derivation.
 """

@@ -367,7 +367,7 @@ def sample_as_printed(
     chains: int = 100,
     seed: int = 0,
 ) -> LineDraws:
-    """Run chains side by side, as `regression_gibbs.sample` does.
+    """Run chains side by side, as `sample` does.
 
     Args:
         data: the release of the five sums.

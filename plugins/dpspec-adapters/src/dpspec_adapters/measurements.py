@@ -9,10 +9,10 @@ on trust; here all are claims to be judged.
 
 Input metrics of OpenDP are relations between datasets, at most so far apart:
 
-SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
-ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
-AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
-DiscreteDistance                                                    all different datasets
+    SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
+    ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
+    AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
+    DiscreteDistance                                                    all different datasets
 
 An event of dp-accounting is a pair of laws, and the accountant's (epsilon, delta) the claim.
 

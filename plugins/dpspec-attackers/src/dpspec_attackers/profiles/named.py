@@ -3,7 +3,7 @@
 Printed profiles (Z-D34; Z-T10 to Z-T12, Z-T48 to Z-T52), profiles about one attacker alone (Z-D34, Z-D35), one given as a Python
 function, and the rules of Lee and Clifton 2011 and Wood et al. (Z-D35, Z-D36, Z-A24).
 
-Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels (Z-S15).
+Every closed form is a value of `root` at the binding priors, so that nothing cancels (Z-S15).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Z-D33).
 
 A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
-least epsilon(p, q) of `bayes.epsilon_at` over them (Z-T47).
+least epsilon(p, q) of `epsilon_at` over them (Z-T47).
 
 What a pure budget says about an attacker with independent records (Z-T4 to Z-T7):
 

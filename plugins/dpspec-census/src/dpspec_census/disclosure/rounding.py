@@ -3,7 +3,7 @@
     conventional   n -> b floor((2n + b) / (2b)): the nearest multiple, ties up
     random         n = q b + r -> q b with probability 1 - r/b, (q + 1) b with probability r/b: unbiased, multiples stay
 
-Cells are rounded one by one, margins too, so published tables need not add up (see `controlled` for the one that does).
+Cells are rounded one by one, margins too, so published tables need not add up (`ControlledRounding` does).
 Definitions as in Willenborg and de Waal, Elements of Statistical Disclosure Control (2001).
 
 Controlled rounding takes the table, both its margins and its total to multiples of a base at random, and they still add up.

@@ -28,7 +28,7 @@ import testers
 
 from reproductions.block_risk import PRIORS, detailed_rho
 from reproductions.counts import block, block as intervals
-from reproductions.counts.block import realised_risks, risk_curve, sums_mean_posteriors
+from reproductions.counts.block import realised_risks, risk_curve, summed_mean_posteriors
 from reproductions.counts.hierarchy import Released, TwoLevels, gibbs, success
 
 RHO, GROUP = detailed_rho("block"), detailed_rho("block-group")
@@ -82,7 +82,7 @@ def enclosed_table() -> list[float]:
 def enclosed_in_balls() -> list[float]:
     """The same to 64 bits and more, by ball arithmetic, number by number."""
     posteriors = [block.posterior(x, RHO, prior) for prior in FRACTIONS for x in range(1, 6)]
-    risks = [mean.scaled(1 / prior) for mean, prior in zip(sums_mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
+    risks = [mean.scaled(1 / prior) for mean, prior in zip(summed_mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
     return [float(value.lower) for value in (*posteriors, *risks)]
 
 

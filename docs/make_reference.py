@@ -99,7 +99,7 @@ checked is `unchecked` (5). A job that means to accept them says so: `dpspec ver
 
 def words_table() -> str:
     """The table of words, and the note for who comes from the words before it."""
-    rows = [f"| `{word.word}` | {word.exit_code} | {word.told} | {word.sentence} |" for word in Word]
+    rows = [f"| `{word.word}` | {word.exit_code} | {word.label} | {word.sentence} |" for word in Word]
     return _WORDS.format(
         order=", ".join(map(str, SEVEREST_FIRST)),
         rows="\n".join(rows),
@@ -351,7 +351,7 @@ OPENS: dict[str, dict[str, str]] = {
         "write": "released tables in this format",
         "write_batches": "released tables that do not fit into memory",
     },
-    "engines": {
+    "workers": {
         "parts": "into how many parts a release is cut",
         "map": "`release` on workers",
         "close": "workers given back",

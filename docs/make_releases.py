@@ -114,7 +114,7 @@ def _head(sample: Sample, told: Mapping[str, Any]) -> Iterable[str]:
 
 def _mechanism(told: Mapping[str, Any], confidential: Mapping[str, Any]) -> Iterable[str]:
     yield "\n## What the mechanism tells\n\n| | |\n|---|---|"
-    report = told["told_by_mechanism"]
+    report = told["stated_by_mechanism"]
     for name, value in report.items():
         if isinstance(value, (str, int)) or (isinstance(value, list) and name != "budget of this universe"):
             yield f"| {name} | {value if not isinstance(value, list) else ', '.join(value)} |"

@@ -13,8 +13,9 @@ from dpspec.base.errors import NoYardstickError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from dpspec.base.types import Progress
     from dpspec.blocks.space import Dataset
-    from dpspec.comparison.compare import Comparison, Order, Progress
+    from dpspec.comparison.compare import Comparison, Order
     from dpspec.comparison.yardstick import Yardstick
     from dpspec.composition import Composition
     from dpspec.extension.hooks import Registry
@@ -171,7 +172,7 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
         specification: a specification or its file; its claim is judged first.
         table: a table file, a directory with households and persons, or the name of a registered table.
         out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `engine`, `resume`, `suffix`.
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`.
 
     Returns:
         what ``report.json`` says.

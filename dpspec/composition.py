@@ -1,14 +1,8 @@
-"""The parts of a ledger.
-
-The composition of specifications: common blocks, budgets that add up there, and an account of every step.
+"""One specification for several releases of one data collection: their composition, and the ledger of what each part spends.
 
 Each T_i satisfies (X_i, D_i, d_i, d_Pr_i, eps_i). Each is led by true steps to the common refinement of the universes, to one
 distance and one output divergence; there the output divergence says what the joint release (T_1, ..., T_n) spends. The noise of
 the parts is independent; a later part may depend on what the earlier ones have shown.
-
-Ledgers from files to files.
-
-One specification for several releases of one data collection: their composition, and the ledger of what each part spends.
 """
 
 from __future__ import annotations
@@ -57,7 +51,7 @@ class Part:
     standing: Standing | None = attrs.field(default=None, eq=False)
 
 
-# --- the composition of specifications ------------------------------------------------------------
+# --- composition ----------------------------------------------------------------------------------
 
 
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
@@ -279,7 +273,7 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
         yield f"the number of {inner}s differs inside a universe"
 
 
-# --- ledgers from files to files ------------------------------------------------------------------
+# --- from files to files --------------------------------------------------------------------------
 
 
 def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
@@ -337,8 +331,10 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
     """One part for each file, with how its claim stands."""
-    stand = (standing(document, registry) for document in documents)
-    return tuple(Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, stand, strict=True))
+    standings = (standing(document, registry) for document in documents)
+    return tuple(
+        Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, standings, strict=True)
+    )
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
@@ -354,12 +350,14 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
         for line in found.lines
         for place, step in enumerate(line.steps, 1)
     }
-    stand = {f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None}
-    told = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    standings = {
+        f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None
+    }
+    summary = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
     return SpecDocument(
         id=id,
         title=title,
         spec=found.spec,
         ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
-        source=(("document", told), *stand.items(), *steps.items()),
+        source=(("document", summary), *standings.items(), *steps.items()),
     )

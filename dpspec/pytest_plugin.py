@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Duty, Obligation
+    from dpspec.verifier.document import Judgement, Obligation
     from dpspec.verifier.sampled.calls import Function
     from dpspec.verifier.verdict import Verdict
 
@@ -110,12 +110,12 @@ class SpecFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from dpspec.specfile.document import SpecDocument
-        from dpspec.verifier.document import duties
+        from dpspec.verifier.document import judgements
 
         yield Reads.from_parent(self, name="reads")
         if isinstance(self.read, SpecDocument):
-            for duty in duties(self.read):
-                yield JudgedItem.from_parent(self, name=_item_name(duty.name), duty=duty)
+            for judgement in judgements(self.read):
+                yield JudgedItem.from_parent(self, name=_item_name(judgement.name), judgement=judgement)
 
 
 def _item_name(name: str) -> str:
@@ -159,15 +159,15 @@ class SpecItem(pytest.Item):
         """Return when the obligation holds, skip or raise otherwise."""
         raise NotImplementedError
 
-    def leave_open(self, word: str, told: str) -> None:
+    def leave_open(self, word: str, words: str) -> None:
         """Accept, skip or fail, as configured: nothing shows that it is true, or that it is false."""
         if word in self.config.getini("dpspec_accept"):
             return
         if self.config.getini("dpspec_undecided") == "fail":
-            raise NotHeldError(f"{told}\n(a failure because dpspec_undecided = fail; dpspec_accept = {word} would accept it)")
+            raise NotHeldError(f"{words}\n(a failure because dpspec_undecided = fail; dpspec_accept = {word} would accept it)")
         from dpspec.base.errors import harmless_page
 
-        raise pytest.skip.Exception(harmless_page(told), _use_item_location=True)
+        raise pytest.skip.Exception(harmless_page(words), _use_item_location=True)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotHeldError):
@@ -200,21 +200,21 @@ class Reads(SpecItem):
 class JudgedItem(SpecItem):
     """A claim, or a printed number."""
 
-    def __init__(self, *, duty: Duty, **given: Any) -> None:
-        self.kind = "number" if duty.name.startswith("number: ") else "claim"
+    def __init__(self, *, judgement: Judgement, **given: Any) -> None:
+        self.kind = "number" if judgement.name.startswith("number: ") else "claim"
         super().__init__(**given)
-        self.duty = duty
+        self.judgement = judgement
 
     def judge(self) -> None:
         from dpspec.base.words import ACCEPTABLE
         from dpspec.extension import installed
 
-        found = self.kept(self.duty.judge(installed().registry, None))
+        found = self.kept(self.judgement.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))
         if found.word in ACCEPTABLE:
-            self.leave_open(found.word.word, f"{found.word.told}: {found.detail.removeprefix('undecided: ')}")
+            self.leave_open(found.word.word, f"{found.word.label}: {found.detail.removeprefix('undecided: ')}")
         elif not found.word.is_good:
-            raise NotHeldError(_told(found))
+            raise NotHeldError(_verdict_in_words(found))
 
     def kept(self, found: Obligation) -> Obligation:
         """With a witness file, where dpspec_witnesses asks for one."""
@@ -228,14 +228,14 @@ class JudgedItem(SpecItem):
         return keep_witness(found, document, self.config.rootpath / directory, installed().registry)
 
 
-def _told(found: Obligation) -> str:
+def _verdict_in_words(found: Obligation) -> str:
     """Why an obligation does not hold, for people."""
     from dpspec.testing.assertions import verdict_text
 
     if found.verdict is None or found.spec is None:
         return f"{found.name} is not met: {found.detail}"
-    told = verdict_text(found.verdict, found.spec, note=found.detail.partition(":")[0])
-    return told if found.replay is None else f"{told}\n  replay: {found.replay}"
+    words = verdict_text(found.verdict, found.spec, note=found.detail.partition(":")[0])
+    return words if found.replay is None else f"{words}\n  replay: {found.replay}"
 
 
 def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
@@ -244,7 +244,7 @@ def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
 
     yield "word", found.word.word
     if found.verdict is not None:
-        yield from ((name, harmless(told)) for name, told in verdict_properties(found.verdict))
+        yield from ((name, harmless(words)) for name, words in verdict_properties(found.verdict))
         return
     if found.value is not None:
         yield "method", "recomputed by its route"

@@ -62,14 +62,14 @@ class Known:
         outputs: how many different published tables have a suppressed cell, and their total not.
         cells: how many suppressed cells these have.
         audited: of how many the published numbers leave a single value.
-        told: of how many the published numbers, the rule and the program together do.
+        pinned: of how many the published numbers, the rule and the program together do.
     """
 
     threshold: int
     outputs: int
     cells: int
     audited: int
-    told: int
+    pinned: int
 
 
 def known(threshold: int) -> Known:
@@ -85,8 +85,8 @@ def known(threshold: int) -> Known:
     shown = [output for output in held if SUPPRESSED in output and output[-1] != SUPPRESSED]
     places = [(output, place) for output in shown for place, number in enumerate(output) if number == SUPPRESSED]
     audited = sum(exposure.is_known for output in shown for exposure in mechanism.audited(output, space))
-    told = sum(len({numbers[place] for numbers in held[output]}) == 1 for output, place in places)
-    return Known(threshold, len(shown), len(places), audited, told)
+    pinned = sum(len({numbers[place] for numbers in held[output]}) == 1 for output, place in places)
+    return Known(threshold, len(shown), len(places), audited, pinned)
 
 
 def page(documents: Sequence[SpecDocument]) -> Iterator[str]:
@@ -107,11 +107,11 @@ def _row(document: SpecDocument) -> str:
     verdict = verify(document.mechanism, spec)
     if verdict.outcome.value != document.claim.verdict:
         raise ValueError(f"{document.id} is {verdict.outcome.value}, and filed as {document.claim.verdict}")
-    pairs, told = sum(result.pairs for result in verdict.universes), len(verdict.universes) - len(verdict.vacuous)
+    pairs, compared = sum(result.pairs for result in verdict.universes), len(verdict.universes) - len(verdict.vacuous)
     cells = [
         f"[{document.mechanism.name}](../specs/disclosure/{document.id}.dpspec.toml)", str(spec.multiverse),
         str(spec.input_divergence.counted_unit()), str(spec.budget), document.claim.verdict, str(verdict.constant),
-        f"{pairs:,} in {count(told, 'universe')}", _witness(verdict, spec.space),
+        f"{pairs:,} in {count(compared, 'universe')}", _witness(verdict, spec.space),
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
@@ -136,7 +136,7 @@ those are counted that have a suppressed cell and show their total:
 | threshold | published tables | suppressed cells | known by the auditor | known to who knows rule and program |
 |---|---|---|---|---|"""
     for found in map(known, THRESHOLDS):
-        yield f"| {found.threshold} | {found.outputs} | {found.cells} | {found.audited} | {found.told} |"
+        yield f"| {found.threshold} | {found.outputs} | {found.cells} | {found.audited} | {found.pinned} |"
     yield """
 The interval of an auditor is a statement about one attacker with no knowledge of the method; it is not a budget, and does not
 compose with a second release."""

@@ -1,6 +1,6 @@
 """What a swap does to the county x tenure table of Massachusetts 1940, run by run: the source's utility figure.
 
-The source's example on Massachusetts 1940, run from the shell:
+Run from the shell:
 
     python -m reproductions.massachusetts --out DIR --runs 20
 
@@ -110,7 +110,7 @@ def plot_mape(results: Sequence[UtilityRun], path: Path) -> None:
     figure.savefig(path, dpi=144)
 
 
-# --- the source's example on Massachusetts 1940, run from the shell -------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 @click.command()

@@ -1,9 +1,7 @@
-"""What a rho says about one secret: powers, and the Bayesian curves of the knowledge classes b, c and d (Kifer et al. 2022).
+"""What a rho, and the noise of 2020, say about one secret: powers, Bayesian curves, scenarios (Kifer et al. 2022).
 
 Powers and class c are those of Gaussian noise, mu = sqrt(2 rho), which the discrete noise of the census attains to many digits;
 `power_bound`, class b and class d hold for every mechanism with that rho.
-
-What the 2020 noise says about one secret: scenarios of attribute-restricted neighbours (Kifer et al. 2022, Sections 8 and 8.3).
 
 Two datasets are neighbours of a scenario when they differ in one person's record, and there only in what is to stay secret: some
 attributes, or the block within a larger unit. Only queries that can answer differently for such a pair count. Their rho* add up
@@ -124,7 +122,7 @@ def _open(value: NumberLike, subject: str) -> arb:
     return ball(Rational(0, 1, open_low=True, open_high=True).read(value, subject))
 
 
-# --- what the 2020 noise says about one secret ----------------------------------------------------
+# --- scenarios of 2020 ----------------------------------------------------------------------------
 
 
 ATTRIBUTES = ("cenrace", "hispanic", "votingage", "hhgq")
@@ -172,8 +170,8 @@ class Secret:
 
         All of them can where the person may be in another unit, the number of occupied housing units too.
         """
-        told = {*self.attributes, *(["hhinstlevels"] if "hhgq" in self.attributes else [])}
-        return level in self.moving or not told.isdisjoint(query.variables)
+        named = {*self.attributes, *(["hhinstlevels"] if "hhgq" in self.attributes else [])}
+        return level in self.moving or not named.isdisjoint(query.variables)
 
     def reacting(self) -> tuple[tuple[Query, str], ...]:
         """The (query, level) pairs that react and spend anything."""

@@ -1,14 +1,11 @@
-"""What the comparison of TopDown with the swapping schemes of 2020 consists of: the setting, each scheme, and a telling pair.
-
-The arguments of the comparison of TopDown with swapping, as Markdown: what separates them, and every derivation.
-
-The text of the comparison of TopDown with swapping, as Markdown; `topdown_vs_swapping` computes what it says.
-
-TopDown against swapping for the 2020 Census, computed from the specification files and printed as a page:
+"""TopDown against swapping for the 2020 Census, computed from the specification files and printed as a page:
 
     python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md
 
-Every number on the page comes from a comparison, a yardstick or a ledger of this run; `comparison_page` is its text.
+Every number on the page comes from a comparison, a yardstick or a ledger of this run (Bailie, Gong, Meng and Drechsler 2024;
+Bailie, Gong and Meng 2023).
+
+It consists of the setting, each scheme, a telling pair, the arguments that separate them, and every derivation.
 """
 
 from __future__ import annotations
@@ -104,7 +101,7 @@ class SchemePair:
     persons: Number
 
 
-def told(value: Number | None) -> str:
+def in_words(value: Number | None) -> str:
     """A number with two decimals, or as the whole number that it is.
 
     >>> from dpspec.base.exact import ln, number
@@ -117,7 +114,7 @@ def told(value: Number | None) -> str:
     return f"{float(value):,.0f}" if whole else f"{float(value):,.2f}"
 
 
-# --- the arguments of the comparison of TopDown with swapping, as Markdown ------------------------
+# --- the arguments --------------------------------------------------------------------------------
 
 
 def separations(schemes: Sequence[Scheme]) -> Iterator[str]:
@@ -173,15 +170,15 @@ def derivations(schemes: Sequence[Scheme]) -> Iterator[str]:
 
 
 def _side(side: YardstickSide) -> Iterator[str]:
-    yield f"{side.derivation.premise.budget.parameter} = {told(side.derivation.premise.budget.uniform())} as stated"
+    yield f"{side.derivation.premise.budget.parameter} = {in_words(side.derivation.premise.budget.uniform())} as stated"
     for step in side.derivation.steps:
         budget, constant = step.after.budget, step.parameters.get("constant")
         factor = f", factor {constant}" if constant is not None else ""
         tight = ", tight" if step.rule in side.tight else ""
-        yield f"  * `{step.rule}`{factor}{tight}: {budget.parameter} = {told(budget.uniform())} [{step.citation}]"
+        yield f"  * `{step.rule}`{factor}{tight}: {budget.parameter} = {in_words(budget.uniform())} [{step.citation}]"
 
 
-# --- comparison page ------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def page(schemes: Sequence[Scheme], pairs: Sequence[SchemePair], setting: Setting) -> str:
@@ -200,7 +197,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def _span(values: Iterable[Number | None]) -> str:
     known = [value for value in values if value is not None]
-    return f"{told(min(known))} to {told(max(known))}"
+    return f"{in_words(min(known))} to {in_words(max(known))}"
 
 
 def _break_even(one: Yardstick) -> int:
@@ -216,7 +213,7 @@ def _answer(schemes: Sequence[Scheme], pair: SchemePair, setting: Setting) -> It
     ways = [way for scheme in schemes for way in (scheme.comparison.forward, scheme.comparison.backward)]
     separated, evens = sum(way.separation is not None for way in ways), [_break_even(one) for one in firsts]
     topdown, most = schemes[0].comparison.left, setting.largest_household
-    rho, parts = told(topdown.budget.uniform()), told(schemes[0].per_household_by_parts().left.budget)
+    rho, parts = in_words(topdown.budget.uniform()), in_words(schemes[0].per_household_by_parts().left.budget)
     epsilons = _span(scheme.swaps[0].budget.uniform() for scheme in schemes)
     swapped, link = _span(one.right.budget for one in firsts), "#yardstick-1-zero-concentrated-privacy-per-household"
     yield f"""# TopDown or swapping for the 2020 Census: which promise is stronger?
@@ -234,7 +231,7 @@ measured on census data.
   = {epsilons} (swap rate 5 %) is pure privacy per household, given more facts that are published exactly.
 * **In one common unit the order depends on the size of households.** Among datasets that agree on all that swapping publishes
   exactly, both promises imply zero-concentrated privacy *per household*. Assuming that no household has more than
-  N = {most} persons, what is derived is rho = {told(firsts[0].left.budget)} from TopDown's and rho =
+  N = {most} persons, what is derived is rho = {in_words(firsts[0].left.budget)} from TopDown's and rho =
   {swapped} from swapping's ([yardstick 1]({link})).
   TopDown's is the smaller one {_up_to(evens)}. These are upper bounds
   by the known rules, not the least numbers that hold.
@@ -252,7 +249,7 @@ measured on census data.
 
 def _stated(schemes: Sequence[Scheme]) -> Iterator[str]:
     topdown = schemes[0].comparison.left
-    rho = told(topdown.budget.uniform())
+    rho = in_words(topdown.budget.uniform())
     yield f"""## The promises as stated
 
 **TopDown**, P.L. 94-171 and DHC together: rho = {rho} of zero-concentrated privacy (`d-nor`), per unit of
@@ -276,7 +273,7 @@ def _scheme_row(scheme: Scheme) -> tuple[str, ...]:
         scheme.name,
         " x ".join(scheme.match),
         f"{stratum:,}",
-        *(told(swap.budget.uniform()) for swap in scheme.swaps),
+        *(in_words(swap.budget.uniform()) for swap in scheme.swaps),
         *answers,
     )
 
@@ -316,7 +313,7 @@ imply the larger number of a row.
     for scheme in schemes:
         first, second, parts = scheme.per_household(0), scheme.per_household(1), scheme.per_household_by_parts()
         numbers = (first.right.budget, second.right.budget, first.left.budget, parts.left.budget, first.spec.budget.uniform())
-        rows.append((scheme.name, *map(told, numbers), str(_break_even(first) or "none")))
+        rows.append((scheme.name, *map(in_words, numbers), str(_break_even(first) or "none")))
     yield from _table(head, rows)
 
 
@@ -327,10 +324,10 @@ Each file in its own unit, led to households of at most {setting.largest_househo
 there {scheme.parts.rule} ({scheme.parts.citation}).
 """
     rows = [
-        (line.part.id, told(line.part.spec.budget.uniform()), f"`{line.part.spec.input_divergence}`", told(line.amount))
+        (line.part.id, in_words(line.part.spec.budget.uniform()), f"`{line.part.spec.input_divergence}`", in_words(line.amount))
         for line in scheme.parts.lines
     ]
-    total = told(scheme.parts.spec.budget.uniform())
+    total = in_words(scheme.parts.spec.budget.uniform())
     yield from _table(("file", "rho as stated", "per unit of", "rho per household"), [*rows, ("together", "", "", total)])
 
 
@@ -347,13 +344,13 @@ for such neighbours only; here delta = {setting.delta}. Swapping's numbers are t
     rows = []
     for scheme in schemes:
         one, other = scheme.exchanged()
-        rows.append((scheme.name, *(told(side.budget) for side in (one.right, one.left, other.right, other.left))))
+        rows.append((scheme.name, *(in_words(side.budget) for side in (one.right, one.left, other.right, other.left))))
     yield from _table(head, rows)
 
 
 def _per_person(scheme: Scheme, pairs: Sequence[SchemePair]) -> Iterator[str]:
     topdown, pair, shared = scheme.comparison.left, pairs[0], sum(one.together for one in pairs)
-    rho = told(topdown.budget.uniform())
+    rho = in_words(topdown.budget.uniform())
     yield f"""## Per person
 
 TopDown states rho = {rho} per unit of `{topdown.input_divergence}`, also in the smaller universes of the swap.
@@ -391,10 +388,10 @@ def _power(attack: Attack) -> str:
 
 
 def _odds(attack: Attack) -> str:
-    return "no bound" if attack.loss is None else f"at most e^{told(attack.loss)}"
+    return "no bound" if attack.loss is None else f"at most e^{in_words(attack.loss)}"
 
 
-# --- topdown vs swapping --------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 TOPDOWN = "topdown-2020-pl-dhc"

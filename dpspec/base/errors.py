@@ -1,14 +1,11 @@
-"""Characters that a terminal would obey, or that would hide or turn round what stands beside them, made visible.
-
-A file may hold anything: commands of a terminal (ESC, C1), overrides of the direction of writing, characters without width, line
-ends that begin a line of their own. What is shown of a file goes through here.
-
-Small texts: a number with its noun in the singular or the plural, and plain values.
-
-The exceptions of dpspec: one class per cause, each with a stable code and the exit code that it means.
+"""Errors: one class for each cause, each with a stable code and the exit code that it means; and texts that a terminal may show.
 
 A message reads *subject=value: rule: what to do*. The parts stay available as attributes, so that a
 caller (the command line, the spec-file reader, a test) never parses text.
+
+What is shown of a file goes through `harmless` first: characters that a terminal would obey, or that would hide or turn round
+what stands beside them, are made visible. A file may hold anything: commands of a terminal (ESC, C1), overrides of the direction
+of writing, characters without width, line ends that begin a line of their own.
 """
 
 from __future__ import annotations
@@ -110,7 +107,7 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-# --- the exceptions of dpspec ---------------------------------------------------------------------
+# --- errors of every part -------------------------------------------------------------------------
 
 
 _ABSENT: Any = object()
@@ -310,10 +307,10 @@ class OwnFaultError(DpspecError):
     exit_code = 4
 
 
-class EngineError(DpspecError):
-    """The engine that was asked for is not installed, is not reached, or lost what it needs to go on."""
+class WorkersError(DpspecError):
+    """The workers that were asked for are not installed, are not reached, or lost what they need to go on."""
 
-    code = "engine"
+    code = "workers"
     exit_code = 4
 
 

@@ -1,10 +1,4 @@
-"""Log-linear forms a + sum_i c_i ln(r_i) over the rationals: their canonical writing, enclosures, and exact sign.
-
-The sign is decided because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann): a form is 0
-only when a = 0 and prod_i r_i^c_i = 1, a question about integers, and every other form is separated from
-0 by ball arithmetic at some precision.
-
-Exact numbers for privacy: rationals, logarithms of rationals, and their square roots.
+"""Exact numbers for privacy: rationals, logarithms of rationals and their square roots, and brackets for what has no exact form.
 
 Every budget, distance and Lipschitz constant is a `Number`
 
@@ -15,9 +9,8 @@ unequal ones are separated by ball arithmetic at some precision, and equal ones 
 because a nonzero rational plus a logarithm of a rational is never 0 (Lindemann), so that equality means
 equal rational parts and prod_i r_i^c_i = 1, which is a question about integers.
 
-Brackets: what has no exact form is known to lie between two numbers.
-
-Exact arithmetic for privacy: `Number`s that are compared exactly, `Bracket`s for what has no exact form.
+A `Bracket` is a value that is known to lie between two numbers. Below both lie *log-linear forms* a + sum_i c_i ln(r_i): their
+canonical writing, enclosures in ball arithmetic, and their exact sign.
 """
 
 from __future__ import annotations
@@ -223,7 +216,7 @@ def ending_decimal(value: Fraction) -> str | None:
     return f"-{digits}" if value < 0 else digits
 
 
-# --- exact numbers for privacy --------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------
 
 
 _LAST_PRECISION = 1 << 14

@@ -1,6 +1,4 @@
-"""Domains: the sets of values that parameters may take, each of which reads, checks, describes and draws its values.
-
-Parameters, declared once.
+"""Parameters, declared once, and their domains: each domain reads, checks, describes and draws its values.
 
 A parameter of a block, mechanism or divergence is an annotated field:
 
@@ -350,7 +348,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(known)}" if known and len(known) <= 24 else ""
 
 
-# --- parameters, declared once --------------------------------------------------------------------
+# --- declared parameters, and objects from tables -------------------------------------------------
 
 
 Class = TypeVar("Class", bound=type)

@@ -1,19 +1,7 @@
-"""Uniform permutations and derangements inside many groups at once, as functions of the words of places.
+"""Randomness: where random bits come from, exact coins, and uniform permutations and derangements inside many groups at once.
 
-An order inside a group is that of endlessly long random keys, one for each element; a tie of what was read so far is
-settled by reading on, so the order is exactly uniform.
-
-A uniform derangement needs no rejection of whole permutations. The cycle of a given element has length k >= 2 with probability
-
-    d(n - k) / (n d(n)),      d(j) = D_j / j! = sum over i <= j of (-1)^i / i!,
-
-and what is left is a uniform derangement of n - k elements. So the lengths are drawn one after the other (k uniform on 2..n,
-kept with probability d(n - k)), and a uniform order of the elements is cut into cycles of these lengths: the uniform law on
-derangements does not change when elements are renamed, so it is a mixture over cycle types of uniform laws.
-
-Where random bits come from: the operating system for releases, a seed for tests and audits only.
-
-A source is a 256-bit key and AES, a pseudorandom function of it. What is random is spent once, so there are two kinds:
+Sources come from the operating system for releases, from a seed for tests and audits only. A source is a 256-bit key and AES, a
+pseudorandom function of it. What is random is spent once, so there are two kinds:
 
 * `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It
   cannot be copied, pickled, or used after a fork, since two copies would draw the same.
@@ -25,7 +13,16 @@ A source is a 256-bit key and AES, a pseudorandom function of it. What is random
 `PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and
 of the words by place.
 
-Randomness: keyed sources of exact draws, and uniform permutations and derangements inside groups.
+An order inside a group is that of endlessly long random keys, one for each element; a tie of what was read so far is
+settled by reading on, so the order is exactly uniform.
+
+A uniform derangement needs no rejection of whole permutations. The cycle of a given element has length k >= 2 with probability
+
+    d(n - k) / (n d(n)),      d(j) = D_j / j! = sum over i <= j of (-1)^i / i!,
+
+and what is left is a uniform derangement of n - k elements. So the lengths are drawn one after the other (k uniform on 2..n,
+kept with probability d(n - k)), and a uniform order of the elements is cut into cycles of these lengths: the uniform law on
+derangements does not change when elements are renamed, so it is a mixture over cycle types of uniform laws.
 """
 
 from __future__ import annotations
@@ -44,10 +41,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec.base.errors import ReleaseError
+from dpspec.base.types import AnyIntegers, Integers, Mask
 
 Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
-AnyIntegers = npt.NDArray[np.integer[Any]]
 WordsAt = Callable[[int, AnyIntegers], Words]
 
 _WORD = 64
@@ -63,7 +59,7 @@ def deeper(stream: int) -> int:
     return stream + (1 << 32)
 
 
-def stable_order(keys: AnyIntegers, bound: int) -> Indices:
+def stable_order(keys: AnyIntegers, bound: int) -> Integers:
     """The stable ascending order of keys below `bound`, digit by digit (16 bits each, where numpy sorts in linear time)."""
     order = np.argsort(keys.astype(np.uint16), kind="stable")
     shift = 16
@@ -74,7 +70,7 @@ def stable_order(keys: AnyIntegers, bound: int) -> Indices:
     return order
 
 
-def shuffled(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream: int) -> Indices:
+def shuffled(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream: int) -> Integers:
     """The indices, group after group in ascending order, uniformly ordered inside each.
 
     Args:
@@ -94,7 +90,7 @@ def shuffled(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream
     return order
 
 
-def _read_on(words_at: WordsAt, places: AnyIntegers, keys: Words, words: Words, stream: int) -> Indices:
+def _read_on(words_at: WordsAt, places: AnyIntegers, keys: Words, words: Words, stream: int) -> Integers:
     """The order of elements whose keys tie, by all of their first word, the next one, and so on."""
     read = [keys, words]
     while True:
@@ -106,7 +102,7 @@ def _read_on(words_at: WordsAt, places: AnyIntegers, keys: Words, words: Words, 
             return order
 
 
-def permuted(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream: int) -> Indices:
+def permuted(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream: int) -> Integers:
     """For each element the index of the one whose value it gets, by a uniform permutation of each group.
 
     Args:
@@ -117,7 +113,7 @@ def permuted(words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, stream
 
 def deranged(
     words_at: WordsAt, places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers, streams: tuple[int, int]
-) -> Indices:
+) -> Integers:
     """The same by a uniform derangement of each group; no group has exactly one element.
 
     Args:
@@ -134,7 +130,7 @@ def deranged(
     return givers
 
 
-def _cycles(words_at: WordsAt, sizes: Indices, names: AnyIntegers, stream: int) -> list[tuple[Indices, Indices]]:
+def _cycles(words_at: WordsAt, sizes: Integers, names: AnyIntegers, stream: int) -> list[tuple[Integers, Integers]]:
     """Where the cycles of each group begin, and how long they are, turn by turn."""
     begin, left = np.cumsum(sizes) - sizes, sizes.copy()
     active = np.flatnonzero(left)
@@ -155,7 +151,7 @@ def _cycles(words_at: WordsAt, sizes: Indices, names: AnyIntegers, stream: int) 
     return found
 
 
-def _keeps(words_at: WordsAt, rest: Indices, names: AnyIntegers, stream: int) -> npt.NDArray[np.bool_]:
+def _keeps(words_at: WordsAt, rest: Integers, names: AnyIntegers, stream: int) -> npt.NDArray[np.bool_]:
     """A coin of probability d(j) for each j: whether the binary fraction that its words begin lies below d(j)."""
     sure = rest == 0
     thresholds = _thresholds()[np.minimum(rest, _TABLED)]
@@ -198,11 +194,8 @@ def derangement_share(j: int) -> Fraction:
     return share
 
 
-# --- where random bits come from ------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------
 
-
-IndexArray = npt.NDArray[np.integer[Any]]
-Mask = npt.NDArray[np.bool_]
 
 KEY_BYTES = 32
 _CHUNK = 1 << 20
@@ -267,14 +260,14 @@ class PlacedRandomness(ABC):
     fit_for_publication: bool
 
     @abstractmethod
-    def words_at(self, stream: int, places: IndexArray) -> Words:
+    def words_at(self, stream: int, places: AnyIntegers) -> Words:
         """The word of each place in a stream: equal for equal arguments, independent for different ones."""
 
     @abstractmethod
     def spawn(self, *path: str | int) -> Randomness:
         """The source that belongs to this path of labels, from its beginning: for a kernel that does one part of a run."""
 
-    def bernoulli_at(self, probability: Fraction, stream: int, places: IndexArray) -> Mask:
+    def bernoulli_at(self, probability: Fraction, stream: int, places: AnyIntegers) -> Mask:
         """One coin for each place, True with exactly this rational probability.
 
         The word is the beginning of a binary fraction U, and the coin is U < probability. A word that does not decide (one in
@@ -294,7 +287,7 @@ class PlacedRandomness(ABC):
                 coins[begin + open_] = self.bernoulli_at(further, deeper(stream), part[open_])
         return coins
 
-    def selected_at(self, probability: Fraction, stream: int, places: IndexArray, groups: IndexArray, *, single: bool) -> Mask:
+    def selected_at(self, probability: Fraction, stream: int, places: AnyIntegers, groups: AnyIntegers, *, single: bool) -> Mask:
         """A selection of each element with this probability, drawn afresh in each group in which exactly one is selected.
 
         Args:
@@ -312,7 +305,7 @@ class PlacedRandomness(ABC):
             chosen[again] = self.bernoulli_at(probability, stream, places[again])
         return chosen
 
-    def permuted_at(self, stream: int, places: IndexArray, groups: IndexArray) -> Indices:
+    def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Integers:
         """For each element the index of the one whose value it gets, by a uniform permutation inside each group.
 
         Args:
@@ -320,7 +313,7 @@ class PlacedRandomness(ABC):
         """
         return permuted(self.words_at, places, groups, stream)
 
-    def deranged_at(self, streams: tuple[int, int], places: IndexArray, groups: IndexArray, names: IndexArray) -> Indices:
+    def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Integers:
         """The same by a uniform derangement inside each group; no group may have exactly one element.
 
         Args:
@@ -408,7 +401,7 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         fit_for_publication: whether nobody else can know the key.
     """
 
-    def words_at(self, stream: int, places: IndexArray) -> Words:
+    def words_at(self, stream: int, places: AnyIntegers) -> Words:
         words = np.empty(len(places), dtype=np.uint64)
         cipher = self._cipher("words by place")
         for begin in range(0, len(places), _CHUNK):

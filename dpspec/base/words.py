@@ -39,8 +39,8 @@ class Word(enum.Enum):
     PLUGIN = ("plugin", 4, "a plugin failed", "not judged: a plugin, library or worker failed")
     INVALID = ("invalid", 2, "invalid", "not judged: the input has a fault")
 
-    def __init__(self, word: str, exit_code: int, told: str, sentence: str) -> None:
-        self.word, self.exit_code, self.told, self.sentence = word, exit_code, told, sentence
+    def __init__(self, word: str, exit_code: int, label: str, sentence: str) -> None:
+        self.word, self.exit_code, self.label, self.sentence = word, exit_code, label, sentence
 
     @property
     def is_good(self) -> bool:
@@ -67,7 +67,7 @@ def worst_code(codes: Iterable[int]) -> int:
 def joint_word(words: Iterable[Word]) -> Word:
     """How a claim stands that needs several to be true: false as soon as one of them is, on record or not.
 
-    >>> joint_word([Word.MINIATURE, Word.RECORDED]).told, joint_word([Word.MINIATURE, Word.VERIFIED]).told
+    >>> joint_word([Word.MINIATURE, Word.RECORDED]).label, joint_word([Word.MINIATURE, Word.VERIFIED]).label
     ('recorded as refuted, and is', 'holds on miniatures only')
     """
     found = list(words)
@@ -77,7 +77,7 @@ def joint_word(words: Iterable[Word]) -> Word:
 def worst_word(words: Iterable[Word]) -> Word:
     """The word of the worst; of nothing at all: that nothing was checked.
 
-    >>> worst_word([Word.HOLDS, Word.MINIATURE]).told, worst_word([]).told
+    >>> worst_word([Word.HOLDS, Word.MINIATURE]).label, worst_word([]).label
     ('holds on miniatures only', 'nothing was checked')
     """
     found = list(words)

@@ -1,6 +1,7 @@
 """Block 3: the input divergence d_X on X, which says who or what the unit of protection is (Bailie et al. 2024).
 
-Neighbours by a largest distance: what a standard that knows neighbours only can promise about a metric.
+It is a distance of datasets, often counted in steps of a neighbour `Relation`. `WithinDistance` makes neighbours of a largest
+distance: what a standard that knows neighbours only can promise about a metric (Bailie, Gong and Meng 2023).
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class InputDivergence(ABC):
         return None
 
 
-# --- neighbours by a largest distance -------------------------------------------------------------
+# --- within a distance ----------------------------------------------------------------------------
 
 
 Bound = tuple[Number, str]

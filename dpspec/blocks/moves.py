@@ -1,4 +1,4 @@
-"""Integer kernels: the vectors v with A v = 0, as a lattice and as a set of moves.
+"""Moves inside a universe that cannot be listed: integer kernels, and the changes of a dataset that they give.
 
 Write L = {v in Z^n : A v = 0}. Three sets of moves are told apart by what they connect, for tables x >= 0 (or with
 l <= x <= u) and the *fibre* F(x) = {x' in the box : A x' = A x}, which is a universe of the invariant A:
@@ -10,8 +10,6 @@ l <= x <= u) and the *fibre* F(x) = {x' in the box : A x' = A x}, which is a uni
 * the **Graver basis** is the set of v in L, v != 0, that are no sum of two nonzero vectors of L with the signs of v. Every
   v in L is a sum of Graver elements with its signs. Applied to v = x' - x, each partial sum stays between x and x' in
   every coordinate, so the Graver basis connects every F(x), for every box l <= x <= u.
-
-Moves inside a universe that cannot be listed.
 
 A *move* changes a dataset and keeps the invariants. Three kinds, for marginals and other invariants that add up over cells:
 
@@ -160,7 +158,7 @@ def _normal_form(vector: Vector, basis: Iterable[Vector]) -> Vector | None:
     return None
 
 
-# --- moves inside a universe that cannot be listed ------------------------------------------------
+# --- moves of datasets ----------------------------------------------------------------------------
 
 
 Multiplicities = Mapping[Hashable, int]

@@ -1,8 +1,7 @@
 """Dataset spaces whose datasets are multisets of cells: what records, tables and households have in common.
 
-Records over named categorical attributes: reading one, listing all, and keeping few of them apart.
-
-Few records out of many: palettes of categories, combinations of what some records have, and the first names there are.
+A dataset is read, listed and put into words by its records over named categorical attributes. Where there are too many
+records, few are taken:
 
 A palette keeps one category of most attributes and two or three of some; its records are all their combinations, nested
 categories consistent. Every dataset with n records lies on the palette of the categories it uses, so palettes of every width
@@ -174,7 +173,7 @@ class Multisets(DatasetSpace, ListedCells, Collections, Wording):
         return cells
 
 
-# --- records over named categorical attributes ----------------------------------------------------
+# --- records over attributes ----------------------------------------------------------------------
 
 
 COUNTED = 10_000

@@ -2,12 +2,11 @@
 
 Two datasets are compared only when some universe holds both. Universes may overlap and need not cover X.
 
-The order between sets of invariants: does one set determine another?
-
-c determines c' on X when c(x) = c(x') implies c'(x) = c'(x'). Then the universes of c are finer, and a
-specification inside the universes of c' implies the one inside those of c (Bailie, Gong and Meng 2023; Bailie et al. 2024).
-The answer is *decided* for marginals and for integer linear maps: by a coarser table, by the
-row space of the matrices, or by two datasets that agree on c and differ on c'.
+Sets of invariants are ordered by whether one determines the other: c determines c' on X when c(x) = c(x') implies c'(x) =
+c'(x'). Then the universes of c are finer, and a specification inside the universes of c' implies the one inside those of c
+(Bailie, Gong and Meng 2023; Bailie, Gong, Meng and Drechsler 2024). The answer is *decided* for marginals and for integer linear
+maps: by a coarser table, by the row space of the
+matrices, or by two datasets that agree on c and differ on c'.
 """
 
 from __future__ import annotations

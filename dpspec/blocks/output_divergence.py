@@ -1,6 +1,7 @@
-"""What several releases of one data collection spend together: the rule by which the budgets of an output divergence add up.
+"""Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (Bailie, Gong, Meng and
+Drechsler 2024).
 
-Block 4: the output divergence d_Pr between laws, the standard by which protection is measured (Bailie et al. 2024).
+`Composed` is the rule by which its budgets add up: what several releases of one data collection spend together.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def added(divergence: OutputDivergence, parts: SpentBudgets, rule: str, citation
     return Composed(divergence=divergence, value=total(value for _, value in parts), rule=rule, citation=citation)
 
 
-# --- block 4 --------------------------------------------------------------------------------------
+# --- the output divergence ------------------------------------------------------------------------
 
 
 EventBounds = tuple[tuple[Number, Number], ...]

@@ -1,6 +1,6 @@
-"""Dataset spaces of records over named categorical attributes: ordered, unordered, and as contingency tables.
+"""Dataset spaces of records over named categorical attributes: ordered, unordered, as contingency tables, and in households.
 
-Two-level datasets: persons in households, so that the unit of protection is a real choice (Bailie et al. 2024).
+Households have two levels, so that the unit of protection is a real choice (Bailie, Gong, Meng and Drechsler 2024).
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class ContingencyTables(UnorderedRecords):
         return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple
 
 
-# --- two-level datasets ---------------------------------------------------------------------------
+# --- households -----------------------------------------------------------------------------------
 
 
 PERSONS = 3

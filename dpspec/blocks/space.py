@@ -1,11 +1,9 @@
-"""Block 1: the dataset space X, what can be protected at all (Bailie et al. 2024).
+"""Block 1: the dataset space X, what can be protected at all (Bailie, Gong, Meng and Drechsler 2024).
 
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
 Datasets are plain hashable values (tuples) in one canonical form per element of X. What only some spaces have
 besides (cells, a palette, words, ...) are parts, in `dpspec.blocks.parts`.
-
-Records in words, by their attributes.
 """
 
 from __future__ import annotations
@@ -18,7 +16,12 @@ from typing import Annotated, Any, ClassVar
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
 from dpspec.base.params import Integer, Items, Text, define, did_you_mean
 
+# --- attributes and spaces ------------------------------------------------------------------------
+
+
 Dataset = Hashable
+Pair = tuple[Dataset, Dataset]
+"""Two datasets: what a distance, a claim or an attacker is about."""
 Record = tuple[Hashable, ...]
 
 MEMBERS = "members"
@@ -195,7 +198,7 @@ def presented(dataset: Dataset) -> Any:
     return list(dataset) if isinstance(dataset, tuple) else dataset
 
 
-# --- records in words, by their attributes --------------------------------------------------------
+# --- records in words -----------------------------------------------------------------------------
 
 
 def pair_of_records(

@@ -1,8 +1,7 @@
-"""Lists and vectors with a pattern: what a black box is tried on.
+"""Dataset spaces whose elements are vectors or lists: bits of n people, integer counts, and lists of arbitrary Python values.
 
-Dataset spaces whose elements are vectors: bits of n people, and integer counts.
-
-Lists of arbitrary Python values, the space of a black box that is handed plain lists.
+Lists of values are the space of a black box that is handed plain lists; it is tried on the smallest ones, and on lists with a
+pattern.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ def vectors_tried(length: int, low: int, high: int | None) -> Iterator[tuple[int
                 yield tuple(middle + base + sign * size * entry for entry in direction)
 
 
-# --- dataset spaces whose elements are vectors ----------------------------------------------------
+# --- bits and counts ------------------------------------------------------------------------------
 
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
@@ -302,7 +301,7 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
         return max(map(abs, self.vector(dataset))), self.order(dataset)[1]
 
 
-# --- lists of arbitrary Python values, the space of a black box that is handed plain lists --------
+# --- lists of values ------------------------------------------------------------------------------
 
 
 class Values(Domain):

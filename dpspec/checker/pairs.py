@@ -1,12 +1,12 @@
-"""The checker's own list of a small space of bit vectors: what two specifications say about each pair of datasets.
+"""The checker's own look at every pair of a small space of bit vectors: what two specifications say about each pair of datasets.
 
-The checker's own calculus of events: how likely an event may be at one dataset when its probability at another one is given.
+The calculus of events says how likely an event may be at one dataset when its probability at another one is given.
 
 Where a standard is a list of inequalities P(S) <= r Q(S) + s for all events S, what is granted between two datasets is a concave
 function g on [0, 1] with P_x(S) <= g(P_y(S)): the least of the lines, and of those of the complement. Along a path functions are
 composed, and the least one over all paths is what follows; that no more does need not be known here.
 
-The two rules that look at every pair of datasets of a small space, and how a step is rejected.
+Last come the two rules that look at every pair, and how a step is rejected.
 """
 
 from __future__ import annotations
@@ -196,10 +196,10 @@ def _relation(relation: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bits
     raise ValueError(f"the relation {kind} is not computed here")
 
 
-# --- the checker's own calculus of events ---------------------------------------------------------
+# --- calculus of events ---------------------------------------------------------------------------
 
 
-Line = tuple[Fraction, Fraction]
+Inequality = tuple[Fraction, Fraction]
 Curve = tuple[tuple[Fraction, Fraction], ...]
 """The knots (q, g(q)) of a concave function, from q = 0 to q = 1."""
 
@@ -216,7 +216,7 @@ def follows(before: JsonTable, after: JsonTable) -> tuple[int, tuple[Bits, Bits]
     return len(asked), None
 
 
-def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tuple[Line, ...]]]:
+def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tuple[Inequality, ...]]]:
     """The inequalities for every ordered pair with a finite bound; those of both orders where the divergence is symmetric."""
     divergence, bounds = spec["output_divergence"], ordered_bounds(spec)
     for (x, y), bound in bounds.items():
@@ -226,7 +226,7 @@ def _lines(spec: JsonTable, *, up: bool) -> Iterator[tuple[tuple[Bits, Bits], tu
             yield (x, y), tuple(found)
 
 
-def _of(divergence: JsonTable, bound: ExactValue, up: bool) -> list[Line]:
+def _of(divergence: JsonTable, bound: ExactValue, up: bool) -> list[Inequality]:
     """The lines (r, s) of a divergence at a bound."""
     kind, zero = divergence["type"], ExactValue()
     if kind in ("mult", ONE_WAY, "mult-delta"):
@@ -280,10 +280,10 @@ def _granted(spec: JsonTable) -> dict[tuple[Bits, Bits], Curve]:
     for (x, y), held in lines.items():
         turned = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in lines.get((y, x), ())]
         if held or turned:
-            found[x, y] = _events_least([*held, *turned, (Fraction(0), Fraction(1))])
+            found[x, y] = _least_of([*held, *turned, (Fraction(0), Fraction(1))])
         if (y, x) not in lines:  # what is asked in one order only says something about the complement in the other
             back = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in held]
-            found[y, x] = _events_least([*back, (Fraction(0), Fraction(1))])
+            found[y, x] = _least_of([*back, (Fraction(0), Fraction(1))])
     datasets = datasets_of(spec["space"])
     for middle, x, y in itertools.product(datasets, repeat=3):
         first, second = found.get((x, middle)), found.get((middle, y))
@@ -300,7 +300,7 @@ def _at(curve: Curve, q: Fraction) -> Fraction:
     raise ValueError("a probability outside of [0, 1]")
 
 
-def _events_least(lines: list[Line]) -> Curve:
+def _least_of(lines: list[Inequality]) -> Curve:
     """The least of some straight lines on [0, 1]."""
     places = {Fraction(0), Fraction(1)}
     for (a, b), (c, d) in itertools.combinations(set(lines), 2):
@@ -337,7 +337,7 @@ def _straightened(knots: list[tuple[Fraction, Fraction]]) -> Curve:
     return (*kept, knots[-1])
 
 
-# --- listed ---------------------------------------------------------------------------------------
+# --- the two rules --------------------------------------------------------------------------------
 
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")

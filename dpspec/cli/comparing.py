@@ -1,8 +1,5 @@
-"""`dpspec compare`, `check-derivation` and `convert`: one guarantee against another.
-
-`dpspec risk`: what a specification means to an attacker.
-
-`dpspec recommend`: from a tolerated risk to a budget.
+"""The commands that hold guarantees against each other and against attackers: `compare`, `check-derivation`, `convert`, `risk`,
+`recommend`.
 """
 
 from __future__ import annotations
@@ -24,12 +21,18 @@ if TYPE_CHECKING:
 @click.command(short_help="Does one specification imply the other?")
 @click.argument("paths", metavar="A B | FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
 @click.option("--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, else of B => A, as JSON.")
-@click.option("--yardstick", is_flag=True, help="Of A and B: the strongest specifications that both imply, with both budgets.")
-@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="... assuming that no household is larger.")
-@click.option("--delta", metavar="P", help="... also in approximate privacy at this delta, in (0, 1).")
-@click.option("--within", type=click.IntRange(min=1), metavar="K", help="... for neighbours at most K apart.")
-@picture_option("Of many: draw the Hasse diagram")
-@click.option("--explain", nargs=2, metavar="A B", help="Of many: the comparison of these two, by id or file.")
+@click.option(
+    "--yardstick", is_flag=True, help="Compare A and B by the strongest specifications that both imply, with both budgets."
+)
+@click.option(
+    "--largest-household", type=click.IntRange(min=1), metavar="N", help="With --yardstick, assume that no household is larger."
+)
+@click.option("--delta", metavar="P", help="With --yardstick, also compare in approximate privacy at this delta, in (0, 1).")
+@click.option(
+    "--within", type=click.IntRange(min=1), metavar="K", help="With --yardstick, also compare for neighbours at most K apart."
+)
+@picture_option("Of many files, also draw the Hasse diagram")
+@click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare specifications: does one imply the other, and what separates them?
@@ -82,14 +85,14 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     first, second = _read(paths)
     with Work("comparing"):
         found = compare_specs(first.spec, second.spec, registry)
-        stand = quick_standing(first, registry), quick_standing(second, registry)
+        standings = quick_standing(first, registry), quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
         say(write_derivation(found, derivation, registry), err=True)
     if as_json:
-        say(json.document("compare", code, json.comparison(found, (first.id, second.id), stand)))
+        say(json.document("compare", code, json.comparison(found, (first.id, second.id), standings)))
     else:
-        say(comparison.comparison_text(found, first, second, stand))
+        say(comparison.comparison_text(found, first, second, standings))
     return code
 
 
@@ -114,12 +117,12 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
             first.spec, second.spec, registry, at=at,
             largest_household=given.get("largest_household"), within=given.get("within"),
         )  # fmt: skip
-        stand = [quick_standing(document, registry) for document in (first, second)]
+        standings = [quick_standing(document, registry) for document in (first, second)]
     code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
     say(
-        json.document("compare", code, comparison.yardstick_data(found, names, registry, stand))
+        json.document("compare", code, comparison.yardstick_data(found, names, registry, standings))
         if as_json
-        else comparison.yardstick_text(found, names, stand)
+        else comparison.yardstick_text(found, names, standings)
     )
     return code
 
@@ -179,12 +182,14 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
 
 @click.command(short_help="What is a budget in another standard?")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
-@click.option("--to", required=True, metavar="NAME", help="The wanted budget (epsilon, rho, mu), or an output divergence.")
-@click.option("--delta", metavar="P", help="... at this delta, in (0, 1).")
-@click.option("--order", metavar="A", help="... at this Renyi order, above 1.")
-@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="... with this other parameter of its divergence.")
-@click.option("--from", "divergence", metavar="NAME", help="The output divergence of the given budget, where it is not clear.")
-@click.option("--mechanism", metavar="KIND", help="The noise is known: gaussian or discrete-gaussian, for one count.")
+@click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")
+@click.option("--delta", metavar="P", help="Give the delta of the wanted divergence, in (0, 1).")
+@click.option("--order", metavar="A", help="Give the Renyi order of the wanted divergence, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="Give another parameter of the wanted divergence.")
+@click.option(
+    "--from", "divergence", metavar="NAME", help="Name the output divergence of the given budget, where it is not clear."
+)
+@click.option("--mechanism", metavar="KIND", help="Say that the noise of one count is known, gaussian or discrete-gaussian.")
 @formatted
 def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
     """Convert a budget to another standard, by every formula that is known, the best first.
@@ -219,13 +224,19 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option(
     "--attacker",
     metavar="NAME",
-    help="The attacker model; see `dpspec plugins`, `dpspec explain NAME`. Without it a panel of some.",
+    help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it some are asked.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the attacker; lists and tables as in TOML."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter of the attacker; lists and tables are written as in TOML.",
 )
 @click.option(
-    "--universe-of", metavar="TABLE", help="Where budgets differ by universe: that of this table, or of a release's report.json."
+    "--universe-of",
+    metavar="TABLE",
+    help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
 @picture_option("Also draw the numbers")
 @formatted
@@ -254,15 +265,15 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     with Work("asking how the claim stands"):
-        stands = quick_standing(found, registry)
+        standing = quick_standing(found, registry)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
-            told = assess_panel(found, registry, universe_of)
-        code = 1 if told.exceeded else 0
-        data = words.panel_data(told, found, stands)
-        say(json.document("risk", code, data) if as_json else words.panel_text(told, found, stands))
+            panel = assess_panel(found, registry, universe_of)
+        code = 1 if panel.exceeded else 0
+        data = words.panel_data(panel, found, standing)
+        say(json.document("risk", code, data) if as_json else words.panel_text(panel, found, standing))
         return code
     with Work("asking"):
         report = assess(found, attacker, settings, registry, universe_of)
@@ -270,7 +281,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0
     say(
-        json.document("risk", code, words.risk_data(report, found, stands)) if as_json else words.risk_text(report, found, stands)
+        json.document("risk", code, words.risk_data(report, found, standing))
+        if as_json
+        else words.risk_text(report, found, standing)
     )
     return code
 
@@ -302,6 +315,6 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
 
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()
-    told = words.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, told) if as_json else words.recommendation_text(asked, found))
+    data = words.recommendation_data(asked, found) if as_json else {}
+    say(json.document("recommend", 0, data) if as_json else words.recommendation_text(asked, found))
     return 0

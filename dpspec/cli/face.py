@@ -3,8 +3,6 @@
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
 5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.base.words`).
 4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
-
-What the commands on many files share: the argument, and judging one file after the other.
 """
 
 from __future__ import annotations
@@ -90,9 +88,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def _show(fault: click.ClickException) -> None:
-    told = io.StringIO()
-    fault.show(told)
-    say(told.getvalue().rstrip("\n"), err=True)
+    words = io.StringIO()
+    fault.show(words)
+    say(words.getvalue().rstrip("\n"), err=True)
 
 
 def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
@@ -161,8 +159,8 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 
         return None if value is None else Picture(Path(value))
 
-    told = f"{drawn} into FILE, as SVG or PNG by its ending."
-    return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=told)
+    words = f"{drawn} into FILE, as SVG or PNG by its ending."
+    return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
 
 
 def formatted(command: Command) -> Command:
@@ -174,12 +172,12 @@ def formatted(command: Command) -> Command:
 
     option = click.option(
         "--format", "as_json", type=click.Choice(["text", "json"]), default="text", show_default=True,
-        callback=remember, is_eager=True, help="How to print the result; JSON has a schema, see `dpspec schema`.",
+        callback=remember, is_eager=True, help="Print the result so; `dpspec schema output` prints the schema of the JSON.",
     )  # fmt: skip
     return option(command)
 
 
-# --- what the commands on many files share --------------------------------------------------------
+# --- commands on many files -----------------------------------------------------------------------
 
 
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
@@ -209,20 +207,20 @@ def each_file(
     results = []
     done: set[Path] = set()
 
-    def tell(judged: JudgedFile) -> None:
-        word, data, told = judged
+    def report(judged: JudgedFile) -> None:
+        word, data, page = judged
         words.append(word)
         results.append(data)
         if not as_json:
-            say(told)
+            say(page)
 
     def attempt(path: str | Path, call: Callable[[], JudgedFile]) -> None:
         try:
-            tell(call())
+            report(call())
         except DpspecError as fault:
             code = worst_code(single["exit_code"] for single in json.errors(fault))
             word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
-            tell((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
+            report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
             say(text.error_lines(fault, str(path)), err=True)
 
     for path in paths:

@@ -1,11 +1,4 @@
-"""`dpspec check` and `dpspec verify`: what files state, read and judged.
-
-`dpspec lint`, `explain` and `schema`: files and names told to people and to tools.
-
-`dpspec plugins` and `check-plugin`: what is installed, and whether it conforms.
-
-`dpspec new spec` and `new plugin`: beginnings from a template.
-"""
+"""The commands on files, names and plugins: `check`, `verify`, `lint`, `explain`, `schema`, `plugins`, `check-plugin`, `new`."""
 
 from __future__ import annotations
 
@@ -68,13 +61,13 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
     "--accept",
     metavar="WORD,...",
     callback=_accepted,
-    help="Words that count as success: recorded, miniature, unchecked, undecided.",
+    help="Count these words as success: recorded, miniature, unchecked, undecided.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="With --function: the seed of all draws.  [default: 0]")
-@click.option("--error", metavar="P", help="... the probability of refuting a true claim.  [default: 1e-9]")
-@click.option("--draws", type=click.IntRange(min=1), help="... how often it may be called.  [default: 800000]")
-@click.option("--seconds", metavar="S", help="... a limit on the time.")
-@click.option("--bits", is_flag=True, default=None, help="... also look at which doubles can be reached.")
+@click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
+@click.option("--error", metavar="P", help="With --function, refute a true claim with this probability at most.  [default: 1e-9]")
+@click.option("--draws", type=click.IntRange(min=1), help="With --function, call it so often at most.  [default: 800000]")
+@click.option("--seconds", metavar="S", help="With --function, stop after so many seconds.")
+@click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
 @formatted
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
@@ -189,22 +182,22 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    told = (
+    words = (
         json.document("lint", code, text.lint_data(found, files))
         if as_json
         else text.lint_text(found, files, explained=explained)
     )
-    say(told)
+    say(words)
     return code
 
 
-@click.command(short_help="Say what a name, an error code or a file means.")
+@click.command(short_help="Say what a name, a word, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE")
-@picture_option("With flavours: also draw the family")
-@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE: tell its promise to these people.")
+@picture_option("With flavours, also draw the family")
+@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
 @formatted
 def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
-    """Say what NAME means: anything registered, an error code, a source; or tell a specification FILE in words.
+    """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
     With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
@@ -212,6 +205,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     \b
     Examples:
       dpspec explain hamming
+      dpspec explain zCDP
       dpspec explain flavours --picture flavours.svg
       dpspec explain unknown-key
       dpspec explain "Bun and Steinke 2016"
@@ -297,8 +291,14 @@ def plugins(as_json: bool) -> int:
 
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
 @click.argument("name")
-@click.option("--level", type=click.Choice(["fast", "full"]), default="fast", show_default=True, help="full also draws samples.")
-@click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="A check that is known to fail, and why.")
+@click.option(
+    "--level",
+    type=click.Choice(["fast", "full"]),
+    default="fast",
+    show_default=True,
+    help="Run the fast checks, or with full also those that draw samples.",
+)
+@click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="Expect this check to fail, and say why.")
 @formatted
 def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool) -> int:
     """Run the conformance checks on the plugin NAME: its import, names, parameters, and blocks, mechanisms, rules of every kind.
@@ -333,7 +333,7 @@ def new() -> None:
     """
 
 
-_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Where to write it.")
+_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
 
 
 @new.command("spec", short_help="Write a commented specification.")

@@ -1,7 +1,4 @@
-"""`dpspec ledger` and `release`: what releases spend together, and drawing one.
-
-`dpspec synth`: public test tables of any size.
-"""
+"""The commands that release: `ledger` adds up what releases spend, `release` draws one, `synth` makes a public test table."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from dpspec.cli.face import formatted, say
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
 @click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
-@click.option("--as-promised", is_flag=True, help="Add refuted promises too; the total is then told as one of promises.")
+@click.option("--as-promised", is_flag=True, help="Add refuted promises too; the total is then printed as one of promises.")
 @formatted
 def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promised: bool, as_json: bool) -> int:
     """Add up the specifications of one data collection: one specification that all releases satisfy together.
@@ -52,22 +49,42 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
 @click.argument("spec", type=click.Path())
 @click.argument("table", type=click.Path())
 @click.option(
-    "--out", required=True, metavar="DIR", type=click.Path(), help="Where the released tables and report.json are written."
+    "--out", required=True, metavar="DIR", type=click.Path(), help="Write the released tables and report.json into this folder."
 )
 @click.option(
-    "--as", "suffix", metavar="SUFFIX", help="The format of the released tables: csv, parquet, arrow; default: as TABLE."
+    "--as", "suffix", metavar="SUFFIX", help="Write the released tables as csv, parquet or arrow; without it as TABLE is."
 )
-@click.option("--engine", default="embedded", show_default=True, metavar="NAME", help="What runs the work; see `dpspec plugins`.")
+@click.option(
+    "--workers",
+    default="embedded",
+    show_default=True,
+    metavar="NAME",
+    help="Say which registered workers run the kernels of the mechanism; `dpspec plugins` lists them.",
+)
 @click.option(
     "--resume", is_flag=True, help="Go on with the unfinished run of DIR; what is drawn again is what was drawn before."
 )
 @click.option(
-    "--utility", is_flag=True, help="Compare with TABLE as well: confidential tables and a picture in DIR.confidential."
+    "--utility",
+    is_flag=True,
+    help="Compare with TABLE as well, and write confidential tables and a picture into DIR.confidential.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="For tests and audits: the release is then NOT fit for publication.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
+)
 @formatted
 def release(  # noqa: PLR0917 - one argument for each option
-    spec: str, table: str, out: str, suffix: str | None, engine: str, resume: bool, utility: bool, seed: int | None, as_json: bool
+    spec: str,
+    table: str,
+    out: str,
+    suffix: str | None,
+    workers: str,
+    resume: bool,
+    utility: bool,
+    seed: int | None,
+    as_json: bool,
 ) -> int:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
 
@@ -98,7 +115,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     document = read(Path(spec), registry)
     ending = f".{suffix.lstrip('.')}" if suffix else None
     with Work("reading", unit="records") as work:
-        options = face.Options(seed=seed, engine=engine, resume=resume, suffix=ending, progress=work, stage=work.entitle)
+        options = face.Options(seed=seed, workers=workers, resume=resume, suffix=ending, progress=work, stage=work.entitle)
         drawn = face.draw(document, table, registry, Path(out), options)
         others = drawn.place.others()
         work.entitle("writing")
@@ -119,9 +136,9 @@ def release(  # noqa: PLR0917 - one argument for each option
 
 @click.command(short_help="Make a public test table of any size.")
 @click.argument("name", required=False)
-@click.option("--rows", type=click.IntRange(min=1), help="How many records; default: the table's own size.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random part; without it the table is the same each time.")
-@click.option("--out", metavar="FILE", type=click.Path(), help="The file to write: .csv, .parquet or .arrow.")
+@click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")
 @formatted
 def synth(name: str | None, rows: int | None, seed: int | None, out: str | None, as_json: bool) -> int:
     """Make a census-like table from published margins, for tests at scale and for demonstrations without confidential data.

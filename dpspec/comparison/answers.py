@@ -1,6 +1,7 @@
-"""What a family proposes: a mechanism, the argument that it satisfies the premise, and a pair on which the other one fails.
+"""What a family of mechanisms proposes against an implication, and the answers that an output divergence allows at a bound.
 
-Answers that an output divergence allows at a bound: its own extremal ones first, then coins, leaks and noise by bisection.
+A candidate is a mechanism, the argument that it satisfies the premise, and a pair on which the conclusion fails. Its answers are
+the divergence's own extremal ones first, then coins, leaks and noise by bisection.
 
 Answers to more than two numbers are held against each other two by two, so that they need no triangle inequality.
 """
@@ -66,7 +67,7 @@ class Answered(Mechanism):
         return self.answers.law(self.value(dataset))
 
 
-# --- answers that an output divergence allows at a bound ------------------------------------------
+# --- answers at a bound ---------------------------------------------------------------------------
 
 
 STEPS = 1300

@@ -1,16 +1,14 @@
-"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block.
+"""Comparing specifications: in each direction derived, separated or unknown, block by block; and the order of many (Bailie,
+Gong, Meng and Drechsler 2024).
 
-What is missing where no derivation was found: each block in which the nearest specification still differs from the goal.
-
-What separates two specifications: a mechanism that satisfies the one and not the other.
+Where no derivation is found, each block in which the nearest specification still differs from the goal is named. What separates
+two specifications is a mechanism that satisfies the one and not the other.
 
 Families propose mechanisms, each with its argument why it satisfies the premise on the whole space. What they propose is
 believed about nothing: the exact engine runs every separating mechanism, on the two datasets against the conclusion, and on a
 small instance around them against the premise.
 
-Comparing two specifications: derived, separated, or unknown, in each direction.
-
-The order of many specifications: who implies whom, who is equivalent, and the arrows that a picture needs.
+The order of many specifications says who implies whom, who is equivalent, and which arrows a picture needs.
 
 S <= S' in strength when S' implies S. Implication is reflexive and transitive, so equivalent specifications form classes and the
 classes a partial order; its Hasse diagram has an arrow from a class to each one that it implies with none between.
@@ -27,9 +25,10 @@ from typing import NoReturn
 import attrs
 
 from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.types import Progress
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases, families as single
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
@@ -37,7 +36,7 @@ from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
 from dpspec.reason.search import Derivation, search
-from dpspec.reason.small_spaces import Pair, pairs
+from dpspec.reason.small_spaces import pairs
 
 
 class Answer(enum.Enum):
@@ -153,7 +152,7 @@ class Comparison:
         )
 
 
-# --- what is missing where no derivation was found ------------------------------------------------
+# --- what is missing ------------------------------------------------------------------------------
 
 
 def gaps(nearest: PrivacySpec, goal: PrivacySpec) -> Iterator[Argument]:
@@ -171,7 +170,7 @@ def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
     elif nearest.multiverse.invariants is None or nearest.budget.uniform() is None:
         reason = "on the smaller space, only universes of invariants with one budget are known to stay what they are"
     else:
-        reason = f"{told(nearest.input_divergence)} is not known to be as large on the smaller space"
+        reason = f"{divergence_in_words(nearest.input_divergence)} is not known to be as large on the smaller space"
     return Argument(block="space", holds=None, reason=reason)
 
 
@@ -202,7 +201,9 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     if bound_of(smaller, goal) is not None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
-        reason = f"no constant c with {told(smaller)} <= c {told(larger)} is known" + _size(smaller, larger, goal.space)
+        reason = f"no constant c with {divergence_in_words(smaller)} <= c {divergence_in_words(larger)} is known" + _size(
+            smaller, larger, goal.space
+        )
     return Argument(block="input divergence", holds=None, reason=reason)
 
 
@@ -224,7 +225,7 @@ def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     source, target = nearest.output_divergence, goal.output_divergence
     if source == target:
         return None
-    reason = f"no constant k with {told(target)} <= k {told(source)} is known, and no conversion"
+    reason = f"no constant k with {divergence_in_words(target)} <= k {divergence_in_words(source)} is known, and no conversion"
     if not nearest.input_divergence.is_neighbour_form:
         reason += " (those that are no constants need distances of neighbours)"
     return Argument(block="output divergence", holds=None, reason=reason)
@@ -243,13 +244,13 @@ def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     return Argument(block="budget", holds=holds, reason=f"{given} {'<=' if holds else '>'} {allowed} as Lipschitz constants")
 
 
-def told(divergence: object) -> str:
+def divergence_in_words(divergence: object) -> str:
     """A divergence by its own text, or by its name where it has none."""
     text = str(divergence)
     return str(getattr(divergence, "name", text)) if text.startswith(type(divergence).__name__ + "(") else text
 
 
-# --- what separates two specifications ------------------------------------------------------------
+# --- separations ----------------------------------------------------------------------------------
 
 
 MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
@@ -279,7 +280,7 @@ FAMILIES: dict[str, CandidateFamily] = {
 
 
 @attrs.frozen(kw_only=True)
-class Hunt:
+class SeparationSearch:
     """What the search for a separation found.
 
     Args:
@@ -293,10 +294,10 @@ class Hunt:
 
 def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
     """A mechanism that satisfies `premise` and not `conclusion`, or None when none was found."""
-    return hunt(premise, conclusion, judge).separation
+    return search_separation(premise, conclusion, judge).separation
 
 
-def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Hunt:
+def search_separation(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> SeparationSearch:
     """Look for what separates two specifications, and say what was tried."""
     tried = []
     for words, family in FAMILIES.items():
@@ -305,9 +306,9 @@ def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -
             count += 1
             found = _checked(candidate, premise, conclusion, judge)
             if found is not None:
-                return Hunt(separation=found)
+                return SeparationSearch(separation=found)
         tried.append(f"{words}: {count} mechanisms" if count else f"{words}: nothing to try")
-    return Hunt(separation=None, tried=tuple(tried))
+    return SeparationSearch(separation=None, tried=tuple(tried))
 
 
 def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
@@ -343,7 +344,7 @@ def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tupl
     return tuple(itertools.islice(known, INSTANCE))
 
 
-# --- comparing two specifications -----------------------------------------------------------------
+# --- two specifications ---------------------------------------------------------------------------
 
 
 def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], judge: MechanismJudge) -> Comparison:
@@ -370,9 +371,9 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
         same = Argument(block="all five", holds=True, reason="the same specification")
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
     steps += tuple(gaps(found.derivation.conclusion, conclusion))
-    hunted = hunt(premise, conclusion, judge)
-    answer = Answer.UNKNOWN if hunted.separation is None else Answer.SEPARATED
-    return Direction(answer=answer, steps=steps, separation=hunted.separation, tried=hunted.tried)
+    searched = search_separation(premise, conclusion, judge)
+    answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
+    return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
 def _finding(step: Step) -> Argument:
@@ -413,11 +414,10 @@ def _count(spec: PrivacySpec) -> str:
     return str(spec.multiverse) if held is None else f"{len(held)} invariants"
 
 
-# --- the order of many specifications -------------------------------------------------------------
+# --- many specifications --------------------------------------------------------------------------
 
 
 Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]
-Progress = Callable[[int, int], None]
 
 
 @attrs.frozen(kw_only=True)

@@ -1,17 +1,19 @@
-"""Spaces that can be listed: a cut of all datasets in two, answered as plainly as the premise allows across it.
+"""Families of mechanisms that separate two specifications, each with its argument why it satisfies the premise.
+
+*Cuts*, for spaces that can be listed: all datasets in two parts, answered as plainly as the premise allows across them.
 
 For a set U of datasets let m be the least of what the premise allows between a dataset in U and one outside. Two laws N_0, N_1
 with d_Pr(N_0, N_1) <= m, both ways, make a mechanism that satisfies the premise: N_1 in U, N_0 outside. Between x and x' the
 widest cut is found by joining datasets in the order of what the premise allows between them, until x and x' would be joined.
 
-A number that a unit of change moves by at most 1, answered as plainly as the budget allows.
+*Numbers* that a unit of change moves by at most 1, answered as plainly as the budget allows.
 
 Such numbers are a count of records, the distance d(x, .) from a dataset x (by the triangle inequality, for any metric with whole
 numbers), and whether the dataset is x. With laws N_0, N_1, ... that are at most eps apart from one number to the next,
 d_Pr(N_f(z), N_f(z')) <= eps |f(z) - f(z')| <= eps d(z, z'): by the triangle inequality of d_Pr, because f is cut at 1, or because
 answers to three numbers were held against each other two by two.
 
-Two dataset spaces: a specification asks nothing of a dataset that its space does not have.
+*Outside*: a specification asks nothing of a dataset that its space does not have.
 
 So S => S' with spaces X and X' is the question whether every mechanism that satisfies S on X satisfies S' on X', however it goes
 on over the datasets of X' that X lacks: a family of laws P_x over both spaces. One that tells those datasets, and says nothing
@@ -19,13 +21,14 @@ on X, satisfies S with budget 0. It breaks S' wherever S' allows less than that 
 
 A dataset of both spaces is the same value made of the same records: with the same units, and attributes of the same names.
 
-Telling the truth where the premise asks for nothing: the invariants, or which datasets are in reach of x.
+*Truths*, where the premise asks for nothing: the invariants, or which datasets are in reach of x.
 
 The invariants are constant in every universe, so that publishing them has budget 0 for any divergences (Bailie, Gong and Meng
 2023, theorem on the universes of invariants). And where d is a metric, "at finite distance from x" is the same answer for any two
 datasets at finite distance from each other.
 
-Small spaces: one event, as likely at every dataset as the premise allows when its probability at one of them is given.
+*Events*, on small spaces: one event, as likely at every dataset as the premise allows when its probability at one of them is
+given.
 """
 
 from __future__ import annotations
@@ -43,13 +46,13 @@ from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.base.exact import Number, number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import miniature_of
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Source
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Answers, FiniteLaw, Law
 from dpspec.reason.rules import determined
-from dpspec.reason.small_spaces import Pair, SmallCase, allowance, broken, cases, labeller, pairs, product
+from dpspec.reason.small_spaces import SmallCase, allowance, broken, cases, labeller, pairs, product
 
 LISTED = 64
 """Spaces of at most this many datasets are cut."""
@@ -124,7 +127,7 @@ def _widest(links: Links, left: Dataset, right: Dataset) -> tuple[frozenset[Data
 # --- numbers --------------------------------------------------------------------------------------
 
 
-NUMBER_CASES = 40
+CASES_TRIED = 40
 """At most this many kinds of pairs are tried."""
 
 
@@ -154,7 +157,7 @@ class Numbered:
 
 def answered(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source] = SOURCES) -> Iterator[Candidate]:
     """Answer a number that the premise lets move slowly: at a pair where the conclusion allows less than that moves it."""
-    for source, case in ((s, c) for s in sources for c in itertools.islice(_telling(premise, conclusion), NUMBER_CASES)):
+    for source, case in ((s, c) for s in sources for c in itertools.islice(_telling(premise, conclusion), CASES_TRIED)):
         for numbered in _numbers(premise, case):
             kept = numbered if premise.budget.uniform() is not None else _within_universe(numbered, premise, case.left)
             if kept is None or kept.value(case.left) == kept.value(case.right):
@@ -289,10 +292,10 @@ def _described(record: Record, unit: str, space: DatasetSpace) -> str:
     return ", ".join(f"{a.name} = {value}" for a, value in zip(attributes, record, strict=True))
 
 
-# --- two dataset spaces ---------------------------------------------------------------------------
+# --- outside a space ------------------------------------------------------------------------------
 
 
-OUTSIDE_LISTED = 5_000
+DATASETS_LISTED = 5_000
 """At most this many datasets of a space, or of a small part of it, are looked at."""
 
 NAMED = 64
@@ -323,7 +326,7 @@ def outside(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate
     if premise.space == conclusion.space:
         return
     seen: set[Hashable] = set()
-    strange = itertools.islice(_strange(premise.space, conclusion), OUTSIDE_LISTED)
+    strange = itertools.islice(_strange(premise.space, conclusion), DATASETS_LISTED)
     for pair in itertools.chain.from_iterable((pair, pair[::-1]) for pair in strange):
         try:
             allowed = allowance(conclusion, pair)
@@ -348,11 +351,11 @@ def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
         same = bool(space.dataset(dataset) == dataset)
     except DpspecError:
         return False
-    return same and (space == other or _outside_named(space) == _outside_named(other) or not _records(other, dataset))
+    return same and (space == other or _attribute_names(space) == _attribute_names(other) or not _records(other, dataset))
 
 
 @lru_cache(maxsize=64)
-def _outside_named(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
+def _attribute_names(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
     return {unit: tuple(a.name for a in space.attributes_of(unit)) for unit in space.units}
 
 
@@ -368,7 +371,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
             yield pair
     labels = labeller(conclusion.multiverse, conclusion.space)
     for small in _parts(conclusion.space):
-        listed = list(itertools.islice(small.datasets(), OUTSIDE_LISTED))
+        listed = list(itertools.islice(small.datasets(), DATASETS_LISTED))
         strangers = (x for x in reversed(listed) if not has(space, conclusion.space, x))
         for x in itertools.islice(strangers, TRIED):
             yield from ((x, y) for y in reversed(listed) if y != x and not set(labels(x)).isdisjoint(labels(y)))
@@ -378,17 +381,17 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
 def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     """The space itself when it is small, else small parts of it: of few records, and of every category."""
     size = space.cardinality()
-    if size is not None and size <= OUTSIDE_LISTED:
+    if size is not None and size <= DATASETS_LISTED:
         return (space,)
     every = {a.name: frozenset(a.values()) for unit in space.units for a in space.attributes_of(unit) if a.size <= NAMED}
     smalls = [miniature_of(space, every, 1), *(miniature_of(space, {}, records) for records in range(2, 5))]
     return tuple(small for small in smalls if small is not None) or (space,)
 
 
-# --- telling the truth where the premise asks for nothing -----------------------------------------
+# --- truths ---------------------------------------------------------------------------------------
 
 
-RELEASES_TRIED = 3
+TRUTHS_TRIED = 3
 """At most this many pairs are tried for each release."""
 
 
@@ -400,11 +403,11 @@ def invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candid
     mechanism = ReleaseInvariants(invariants=held)
     words = "publish exactly: " + "; ".join(str(invariant) for invariant in held)
     argument = "constant in every universe, so it has budget 0 for any divergences (Bailie, Gong and Meng 2023)"
-    for pair in _told_apart(premise, conclusion):
+    for pair in _distinguished_pairs(premise, conclusion):
         yield Candidate(mechanism=mechanism, words=words, argument=argument, pair=pair)
 
 
-def _told_apart(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
+def _distinguished_pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     coarse, fine = premise.multiverse.invariants or (), conclusion.multiverse.invariants
     if fine is not None:
         found = determined(fine, coarse, conclusion.space)
@@ -413,7 +416,7 @@ def _told_apart(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]
         if found.witness is not None and not conclusion.distance(*found.witness).is_infinite:
             yield found.witness
     apart = (pair for pair in pairs(premise, conclusion) if not premise.multiverse.share_universe(*pair, premise.space))
-    for _, pair in zip(range(RELEASES_TRIED), apart, strict=False):
+    for _, pair in zip(range(TRUTHS_TRIED), apart, strict=False):
         yield pair
 
 
@@ -426,7 +429,7 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     words = f"finite distance by {metric}"
     apart = (case for case in cases(premise, conclusion) if case.near.is_infinite)
     far = (case for case in apart if _unconnected(metric, case, premise.space))
-    for _, case in zip(range(RELEASES_TRIED), far, strict=False):
+    for _, case in zip(range(TRUTHS_TRIED), far, strict=False):
 
         def value(dataset: Dataset, x: Dataset) -> int:
             return int(not metric.distance(x, dataset, premise.space).is_infinite)
@@ -447,10 +450,10 @@ def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) 
         return False
 
 
-# --- small spaces ---------------------------------------------------------------------------------
+# --- events ---------------------------------------------------------------------------------------
 
 
-SINGLE_TRIED = 400
+EVENTS_TRIED = 400
 """At most this many events are tried."""
 
 
@@ -472,16 +475,16 @@ class OneEvent(Mechanism):
 
 def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     """Say yes with probabilities that keep every inequality of the premise, and that the conclusion may forbid."""
-    for found in itertools.islice(broken(premise, conclusion), SINGLE_TRIED):
+    for found in itertools.islice(broken(premise, conclusion), EVENTS_TRIED):
         yield Candidate(
             mechanism=OneEvent(chances=found.probabilities),
-            words=f"say yes with probability {_told(found.probabilities)}, and 1 for every other dataset",
+            words=f"say yes with probability {_chances_in_words(found.probabilities)}, and 1 for every other dataset",
             argument="neither the yes nor the no is likelier anywhere than the premise allows, pair by pair",
             pair=found.pair,
         )
 
 
-def _told(chances: Mapping[Dataset, Fraction], shown: int = 6) -> str:
+def _chances_in_words(chances: Mapping[Dataset, Fraction], shown: int = 6) -> str:
     listed = sorted(chances.items(), key=lambda item: repr(item[0]))
     more = f" and other ones for {len(listed) - shown} more" if len(listed) > shown else ""
     return ", ".join(f"{chance} for {dataset}" for dataset, chance in listed[:shown]) + more

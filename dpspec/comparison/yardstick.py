@@ -1,17 +1,13 @@
-"""The blocks in which two specifications can be held against each other: one space, one multiverse, and candidates for the rest.
+"""Common yardsticks: the strongest specifications that two others both imply, in blocks that they share.
 
 What both imply speaks about datasets of both spaces, and about pairs of datasets that share a universe of both: so the space is a
 part of both, and the universes are intersections. Invariants unite there, and those that others determine are left out.
-
-The strongest specifications that two others both imply, block by block, with both budgets in them and each route.
 
 In fixed blocks (X, D, d_X, d_Pr) a smaller budget is a stronger promise. If A implies budget a there, and B implies b, both imply
 max(a, b), and nothing smaller follows *from these two derivations*. So "strongest" means: the least budget that the registered
 rules derive, one step for each block. That it is the least one that holds is not claimed; conversions that are tight are marked.
 
-What each of two promises leaves to one attacker, on the datasets that a common yardstick compares.
-
-Common yardsticks: what two incomparable specifications both imply, in blocks that they share.
+An `Attack` is what each of the two promises leaves to one attacker, on the datasets that the yardstick compares.
 """
 
 from __future__ import annotations
@@ -165,7 +161,7 @@ def _reached(given: Iterable[OutputDivergence], registry: Registry, at: Mapping[
             return
 
 
-# --- yardstick ------------------------------------------------------------------------------------
+# --- yardsticks -----------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -306,7 +302,7 @@ def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yards
         yield attrs.evolve(found[i], follows_from=None if i in first else above)
 
 
-# --- attack ---------------------------------------------------------------------------------------
+# --- attacks --------------------------------------------------------------------------------------
 
 
 LEVEL = Fraction(1, 20)

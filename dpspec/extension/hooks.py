@@ -1,4 +1,4 @@
-"""The hooks of dpspec. Every hook *registers*; none decides anything.
+"""The hooks of dpspec, and the registry of what they bring. Every hook *registers*; none decides anything.
 
 A plugin is a module with functions decorated by `hookimpl`; its distribution names it in the entry-point group
 ``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain; what many names
@@ -10,7 +10,7 @@ bring is given as a table, `dpspec_names`, and imported when it is named:
     def dpspec_register_mechanisms(register):
         register(MyMechanism)
 
-The registry: every registered class by kind and name, with its provenance. Read-only once plugins are loaded.
+The registry holds every registered class by kind and name, with its provenance; it is read-only once plugins are loaded.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def dpspec_register_formats(register: Register) -> None:
 
 
 @hookspec
-def dpspec_register_engines(register: Register) -> None:
-    """Register subclasses of `Engine`: what runs the kernels of a mechanism over the parts of a large table."""
+def dpspec_register_workers(register: Register) -> None:
+    """Register subclasses of `Workers`: what runs the kernels of a mechanism over the parts of a large table."""
 
 
 @hookspec
@@ -154,7 +154,7 @@ BASES: dict[str, str] = {
     "routes": "dpspec.grammar.rule:Route",
     "tables": "dpspec.grammar.tables:TableBuilder",
     "formats": "dpspec.grammar.tables:TableFormat",
-    "engines": "dpspec.grammar.workers:Engine",
+    "workers": "dpspec.grammar.workers:Workers",
     "rules": "dpspec.grammar.rule:Rule",
 }
 """The place of the base class of each kind."""
@@ -332,7 +332,7 @@ class Registry:
 
 def singular(kind: str) -> str:
     """One thing of a kind: "input divergence" for "input_divergences"."""
-    return {"multiverses": "multiverse"}.get(kind, kind.removesuffix("s")).replace("_", " ")
+    return {"multiverses": "multiverse", "workers": "workers"}.get(kind, kind.removesuffix("s")).replace("_", " ")
 
 
 class Registrar:

@@ -1,8 +1,7 @@
 """Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin.
 
-Which distribution, in which version, stands behind every block:
-
-for objects from files and for objects made in Python alike.
+It also knows which distribution, in which version, stands behind every block, for objects from files and for objects made in
+Python alike.
 """
 
 from __future__ import annotations
@@ -194,7 +193,7 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-# --- which distribution, in which version, stands behind every block ------------------------------
+# --- provenance of blocks -------------------------------------------------------------------------
 
 
 Origin = tuple[str, str, Provenance]

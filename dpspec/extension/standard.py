@@ -37,7 +37,7 @@ NAMES: Names = {
     "mechanisms": {
         "release-invariants": "dpspec.grammar.mechanism:ReleaseInvariants",
     },
-    "engines": {
+    "workers": {
         "embedded": "dpspec.grammar.workers:Embedded",
     },
     "rules": {

@@ -1,10 +1,10 @@
-"""Attacker models: who reads a release, what they know before, and what they want to know.
+"""Attacker models and tolerated risk: what a budget means to who reads a release, and which budget keeps a risk.
 
 A budget says nothing to those who must set it. An attacker model turns it into a statement of risk, twice: for the worst
 of all mechanisms that satisfy a specification, and for the law of one mechanism. Every statement carries the assumption
 without which it does not hold.
 
-Tolerated risk: how much somebody is ready to bear, and the budget that follows from it, before any data are seen.
+A tolerance goes the other way: how much somebody is ready to bear, and the budget that follows, before any data are seen.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class AttackerModel(ABC):
         """
 
 
-# --- tolerated risk -------------------------------------------------------------------------------
+# --- tolerances -----------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)

@@ -1,9 +1,7 @@
-"""Mechanisms and their claims: what releases data, and what its author says about it.
+"""Mechanisms, their claims, and flavours: what releases data, what is said about it, and which definitions it may satisfy.
 
 A mechanism is the map x -> P_x from datasets to laws of the output, together with the sampler that draws
 from P_x on real tables. Its claims are statements to be judged; nothing in dpspec believes them.
-
-Flavours: the named definitions of differential privacy, each as a five-tuple that runs.
 
 A flavour is a specification on a small instance together with two mechanisms: one that satisfies it and one that does
 not. It says which blocks it changes relative to pure differential privacy, and who defined it where.
@@ -133,7 +131,7 @@ class Mechanism(ABC):
         raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
 
     def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
-        """One release with all that belongs to it: several tables, a report, the work cut for an engine.
+        """One release with all that belongs to it: several tables, a report, the work cut for workers.
 
         A mechanism that needs none of this implements `release` alone.
         """

@@ -1,13 +1,11 @@
-"""Rules of inference between specifications: what makes one promise follow from another, step by step.
+"""Rules of inference between specifications, conversions between budgets, and the routes by which printed numbers are recomputed.
 
 A step (S, S') says that every mechanism that satisfies S satisfies S'. A rule proposes steps that lead from a given S towards
 a wanted goal; a derivation is a chain of steps. A rule never has to be complete, but each of its steps has to be true.
 
-Conversions between output divergences that no constant factor describes: named formulas, each a rule of inference.
-
-A formula f with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws. A budget that multiplies distances passes through such
-an f only where distances are 0, 1 or infinity, so a conversion applies to *neighbour* distances; what holds with a constant
-factor for all distances is `OutputDivergence.bounded_by`.
+A *conversion* is a named formula f between output divergences with: d(P, Q) <= t implies d'(P, Q) <= f(t), for all laws.
+A budget that multiplies distances passes through such an f only where distances are 0, 1 or infinity, so a conversion applies to
+*neighbour* distances; what holds with a constant factor for all distances is `OutputDivergence.bounded_by`.
 
 A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it
 gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to
@@ -18,10 +16,9 @@ Some formulas need more than a guarantee. From rho-concentrated privacy alone no
 *Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
 which `mechanism` it needs, its numbers are printed apart, and it takes no part in a derivation between specifications.
 
-Routes: named formulas by which a printed number is recomputed.
-
-An `[[expect]]` row of a specification file names its route, so that a reader knows which formula a published
-epsilon came from, and the tool can tell whether that formula gives the printed value.
+A *route* is a named formula by which a printed number is recomputed. An `[[expect]]` row of a specification file names its route,
+so that a reader knows which formula a published epsilon came from, and the tool can tell whether that formula gives the printed
+value.
 """
 
 from __future__ import annotations
@@ -75,7 +72,7 @@ class Rule(ABC):
         """True steps that start at the premise and lead towards the goal; none when the rule does not apply."""
 
 
-# --- conversion -----------------------------------------------------------------------------------
+# --- conversions ----------------------------------------------------------------------------------
 
 
 SLOWER = "; what it gives for one unit of distance it gives for each, since it rises no faster than in proportion"

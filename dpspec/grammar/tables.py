@@ -1,16 +1,13 @@
-"""Tables of categorical microdata: one column of integer codes for each attribute, at the size of a census.
-
-Formats of table files: how columns of categories lie on disk. What is read is judged by `dpspec.grammar.tables`, not here.
-
-Builders of public tables: microdata made on demand from printed figures, so that no big file has to be shipped.
-
-Reading tables: every value is checked against the space, all faults are counted, and the first of each kind is placed.
-
-What stands in a cell is confidential, so a fault tells its row and column and never the value. A file that changes while it is
-read, which takes several looks, is refused.
+"""Tables of categorical microdata, at the size of a census: one column of integer codes for each attribute.
 
 A table is one file, or, where records hold members, a directory with two: `households.*`, one row for each household, and
 `persons.*`, one row for each person. The column `household_id` ties them together and is itself never released.
+
+Formats say how columns of categories lie on disk; builders make public tables on demand from printed figures, so that no big file
+has to be shipped. Reading checks every value against the space, counts all faults, and places the first of each kind.
+
+What stands in a cell is confidential, so a fault tells its row and column and never the value. A file that changes while it is
+read, which takes several looks, is refused.
 """
 
 from __future__ import annotations
@@ -228,7 +225,7 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
     return TableError(subject, f"is no category of the space{note}", few)
 
 
-# --- formats of table files -----------------------------------------------------------------------
+# --- formats --------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -288,7 +285,7 @@ class TableFormat(ABC):
         self.write(joined(attributes, batches), path, {})
 
 
-# --- builders of public tables --------------------------------------------------------------------
+# --- builders -------------------------------------------------------------------------------------
 
 
 SEED = 1940

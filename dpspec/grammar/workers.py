@@ -1,17 +1,15 @@
-"""Engines: what runs the kernels of a mechanism over the parts of a large table.
+"""One run of a mechanism on a real table: workers that run its kernels, checkpoints from which it goes on, and what comes out.
 
 A *kernel* is a pure function of one part, and a part is a mapping of equally long numpy columns that holds whole strata (or
 whole parent nodes). All that is random in a kernel is drawn by place from a keyed source inside it, so a part that is run
-twice, or on another machine, gives the same columns: an engine may cut, move, lose and repeat parts as it likes.
+twice, or on another machine, gives the same columns: workers may cut, move, lose and repeat parts as they like.
 
-Finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
+*Checkpoints* are finished stages of a long run, kept on disk so that an interrupted one goes on without drawing anything twice.
 
 Before anything is drawn, the folder says which run it belongs to (digests of specification and table, versions) and holds
 the key of its randomness, readable by its owner only. A run that goes on has the same key, so what it draws again is what was
 drawn before: nothing is spent twice. Under the same key, *another* table would be protected by the same noise, and the
 difference of the two releases would be free of it; so a folder of another run is refused, never reused.
-
-One run of a mechanism on a real table: what it is given besides the table, and what comes out.
 """
 
 from __future__ import annotations
@@ -32,14 +30,15 @@ import numpy.typing as npt
 from dpspec.base.errors import CheckpointError, ReleaseError
 from dpspec.base.files import private_folder, whole
 from dpspec.base.randomness import KEY_BYTES, Randomness
+from dpspec.base.types import Progress
 from dpspec.grammar.tables import Table
 
 Columns = Mapping[str, npt.NDArray[Any]]
 Kernel = Callable[[Columns], Columns]
 
 
-class Engine(ABC):
-    """Runs a kernel over parts; registered under its `name`."""
+class Workers(ABC):
+    """Run a kernel over parts: one process, or many; registered under their `name`."""
 
     name: ClassVar[str]
 
@@ -57,11 +56,11 @@ class Engine(ABC):
         """
 
     def close(self) -> None:
-        """Give back what the engine holds: processes, connections. Called once, when the release is drawn or has failed."""
+        """Give back what the workers hold: processes, connections. Called once, when the release is drawn or has failed."""
         return
 
 
-class Embedded(Engine):
+class Embedded(Workers):
     """The default: one part after the other, in this process."""
 
     name: ClassVar[str] = "embedded"
@@ -190,11 +189,7 @@ class Folder(Checkpoints):
         return CheckpointError("unfinished run", rule, f"delete {self.path} and begin anew", value=name)
 
 
-# --- one run of a mechanism on a real table -------------------------------------------------------
-
-
-Progress = Callable[[int, int], None]
-"""Called with the work done and the work in all, in one unit of the caller's choice (records, nodes)."""
+# --- one run --------------------------------------------------------------------------------------
 
 
 def nobody(done: int, total: int) -> None:
@@ -207,13 +202,13 @@ class Run:
 
     Args:
         source: the only source of randomness.
-        engine: what runs its kernels.
+        workers: what runs its kernels.
         checkpoints: where finished stages are kept, so that an interrupted run can go on.
         progress: told how far the work is.
     """
 
     source: Randomness
-    engine: Engine = attrs.field(factory=Embedded)
+    workers: Workers = attrs.field(factory=Embedded)
     checkpoints: Checkpoints = attrs.field(factory=NoCheckpoints)
     progress: Progress = nobody
 

@@ -2,8 +2,7 @@
 
 Notation: atoms (p_i, q_i); psi(s) = ln sum_i p_i (p_i/q_i)^s = s D_{1+s}(P || Q).
 
-Sandwiches: a pair of laws between two pairs that are easier to evaluate.
-
+A *sandwich* puts a pair of laws between two such pairs.
 Every functional of a dichotomy is monotone in the convex order of the likelihood ratio. Merging the outcomes of a
 cell to one atom can only lower it (data processing); spreading the cell to the two ends of its ratio range, with both
 masses kept, can only raise it. The two differ in second order of the width of the range.

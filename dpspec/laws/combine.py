@@ -1,8 +1,8 @@
-"""Laws made of laws: products, images and mixtures.
+"""Laws made of laws: products, images, mixtures, and adaptive laws.
 
 `product`, `push_forward` and `mixture` choose the simplest representation: finite laws stay finite and exact.
 
-Adaptive laws: a first outcome i, then a draw from a law that depends on i; both are seen.
+An adaptive law draws a first outcome i, then from a law that depends on i; both are seen:
 
     P(i, y) = w_i P_i(y),     so that  ln(dP/dQ)(i, y) = ln(w_i / v_i) + ln(dP_i/dQ_i)(y)
 

@@ -1,7 +1,6 @@
 """Laws on the line: Laplace and Gaussian noise, by their closed forms.
 
-Closed forms: one noise law at two centers, the pairs of additive-noise mechanisms.
-
+The pairs of one noise law at two centers, which additive noise makes, are in closed form.
 Every pair here is symmetric (turning it round gives an equal dichotomy) except two Gaussians of unequal variance.
 """
 

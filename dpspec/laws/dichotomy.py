@@ -4,12 +4,9 @@ Every divergence that obeys data processing is a function of the dichotomy alone
 dP/dQ simulate each other, by Blackwell). So a dichotomy is what an output divergence gets to see, and the functionals
 below are the vocabulary from which it is written. Each looks one way, (P || Q); `reverse` turns the pair round.
 
-Dichotomies known through cells: rigorous balls around their masses and the range of the likelihood ratio.
-
+A `BallDichotomy` is known through cells: rigorous balls around their masses, and the range of the likelihood ratio.
 A cell is a set of outcomes on which low <= ln(dP/dQ) <= high. An atom is a cell with low = high. Infinite ends stand
 for outcomes where one of the laws has no mass.
-
-Sums of numbers and brackets that keep to the safe side where a sum has no exact form.
 """
 
 from __future__ import annotations
@@ -326,7 +323,7 @@ def _fraction(value: NumberLike, subject: str) -> Fraction:
     return value.as_fraction() if isinstance(value, Number) and value.is_rational else rational(value, subject)
 
 
-# --- dichotomies known through cells --------------------------------------------------------------
+# --- cells ----------------------------------------------------------------------------------------
 
 
 _GRID = (1, "65/64", "9/8", "5/4", "3/2", 2, 3, 4, 6, 8, 16, 32, 64)
@@ -538,7 +535,7 @@ def _end(value: arb) -> Number:
     return Bracket.around(value).upper if value.is_finite() else INFINITY
 
 
-# --- sums of numbers and brackets that keep to the safe side where a sum has no exact form --------
+# --- sums on the safe side ------------------------------------------------------------------------
 
 
 def rational_end(value: Number, direction: int) -> Fraction:

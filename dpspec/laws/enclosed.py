@@ -1,12 +1,11 @@
-"""Laws on finitely many listed outcomes whose probabilities are only known between two bounds.
+"""Laws on finitely many listed outcomes that are known between bounds: by enumeration, and as integrals.
 
     low(o) <= P(o) <= high(o) for every listed o,        P(anything else, or more of the listed) <= rest.
 
 They are what enumeration finds where a threshold was computed in floating point, or where an endless draw was cut off.
 
-Laws with finitely many outcomes whose probabilities are integrals, enclosed by certified quadrature.
-
-A mechanism that draws hidden noise Z and then answers has
+`IntegralLaw` has probabilities that are integrals, enclosed by certified quadrature. A mechanism that draws hidden noise Z and
+then answers has
 
     P(o) = integral over z of f(z) P(o | Z = z),
 
@@ -227,7 +226,7 @@ class LaplaceNoise:
         return math.ceil(self.scale * bits * Fraction(7, 10))  # ln 2 < 7/10
 
 
-# --- the law -----------------------------------------------------------------------------------------
+# --- laws of hidden noise -------------------------------------------------------------------------
 
 
 class QuadratureAnswer(ABC):

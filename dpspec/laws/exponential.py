@@ -1,6 +1,6 @@
-"""Exact numbers that are rational functions of e^r, r rational: the probabilities of `exponential_law`.
+"""Finite laws with probabilities in Q(e^r), r rational: randomised response at epsilon = 1, the exponential mechanism.
 
-The elements of Q(e^(1/k)), k = 1, 2, ..., are quotients
+Their exact numbers are the elements of Q(e^(1/k)), k = 1, 2, ..., quotients
 
     (sum_i a_i e^(r_i)) / (sum_j b_j e^(s_j))      with rational a_i, b_j, r_i, s_j.
 
@@ -8,11 +8,6 @@ e^(1/k) is transcendental, so such a sum is 0 only when it is the empty one, and
 are equal as rational functions: zero is recognised exactly, and every other sign is found by ball arithmetic.
 Randomised response at epsilon = 1 keeps with probability e/(1 + e), the exponential mechanism weighs by
 e^(epsilon score / 2); their likelihood ratios c e^r have the exact logarithm ln(c) + r, so that a claim is decided at equality.
-
-Finite laws with probabilities in Q(e^r): randomised response at epsilon = 1, the exponential mechanism.
-
-Likelihood ratios c e^r have the exact logarithm ln(c) + r, so that a claim is decided at equality; every other ratio is
-enclosed, as finely as asked.
 """
 
 from __future__ import annotations
@@ -303,7 +298,7 @@ def _text(terms: Terms) -> str:
     return " + ".join(one(power, factor) for power, factor in terms) or "0"
 
 
-# --- finite laws with probabilities in Q(e^r) -----------------------------------------------------
+# --- laws -----------------------------------------------------------------------------------------
 
 
 @attrs.frozen

@@ -13,8 +13,6 @@ Scarf's and Chernoff's inequalities the curves differ by at most A r e^(-theta |
 and H <= G turns this into the same expression of U plus 2 theta (G - H)(eps). Solved for the gap:
 
     0 <= G(eps) - H(eps) <= 17/16 r E_P e^(-theta |U - eps|)    which is about 17/4 v times the density of U at eps.
-
-The composed loss of a list of pairs: which grid, which tilt, and the search for the epsilon at a delta.
 """
 
 from __future__ import annotations
@@ -136,7 +134,7 @@ def _escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction
         return dyadic(escaped.lower() if direction > 0 else escaped.upper())
 
 
-# --- the composed loss of a list of pairs ---------------------------------------------------------
+# --- which grid, which tilt, and the epsilon at a delta -------------------------------------------
 
 
 _SMALLEST, _LARGEST = 1 << 12, 1 << 22

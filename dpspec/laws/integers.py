@@ -2,8 +2,6 @@
 
 Cutting the support of such a law would change its guarantee, so nothing is cut: what lies outside a window is
 bounded.
-
-Shifts of discrete Gaussian noise: two tails decide the hockey stick.
 """
 
 from __future__ import annotations
@@ -311,7 +309,7 @@ def theta_log_ratio(variance: Fraction, offset: Fraction, precision: int) -> arb
     return _log_normaliser(variance, reduced, precision) - _log_normaliser(variance, _CENTERED, precision)
 
 
-# --- shifts of discrete Gaussian noise ------------------------------------------------------------
+# --- shifts of discrete Gaussian noise: two tails decide the hockey stick -------------------------
 
 
 _WALK = 64

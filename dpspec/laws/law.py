@@ -1,27 +1,20 @@
-"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output.
-
-How two laws of different kinds are compared: each is cut into parts, the parts into common cells.
+"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output (Bailie, Gong, Meng and Drechsler 2024), and
+how two of them are compared.
 
 A law is a mixture of simple parts, and each part is one of four kinds: finitely many atoms; a location law on the
 integers; a location law on the line; or atoms that can only be listed up to a small remainder (products and images of
 infinite laws). Atoms and the line are mutually singular, so cells of different kinds never meet.
 
-Finite laws: finitely many outcomes, each with an exact rational probability.
-
-The shape that Laplace, Gaussian, geometric and discrete Gaussian laws share.
+`FiniteLaw` has finitely many outcomes, each with an exact rational probability. `LocationLaw` is the shape that Laplace,
+Gaussian, geometric and discrete Gaussian laws share,
 
     ln f(t) = ln f(c) - curvature (t - c)^2 - slope |t - c|
 
 so that every log-likelihood ratio of two of them is a quadratic between their centers, and its range on an interval,
 its limits in the tails and the divergence of its moments are known exactly, not estimated.
 
-Sandwiches of location laws and atoms, whose tails are known in closed form.
-
-Finitely many atoms, location laws on the integers and location laws on the line, mixed with any weights, are cut at
-common breakpoints. Inside a cell the range of the likelihood ratio follows from quadratics; what diverges in a tail is
-decided exactly.
-
-Answers with a whole number that a given bound allows: the laws N_0, N_1, N_2, ... of an answer to i = 0, 1, 2, ...
+`LocationSandwich` compares mixtures of location laws and atoms, whose tails are known in closed form, and `Answers` are the laws
+N_0, N_1, N_2, ... of an answer with a whole number that a given bound allows.
 """
 
 from __future__ import annotations
@@ -66,7 +59,7 @@ class Law(ABC):
         """
 
 
-# --- how two laws of different kinds are compared -------------------------------------------------
+# --- kinds of laws, and how two are compared ------------------------------------------------------
 
 
 OutputValue = Hashable
@@ -85,7 +78,7 @@ class Kind(enum.Enum):
 
 
 class KnownLaw(Law):
-    """A law that the general route understands; a third party subclasses `AtomicLaw`, or `Law` to bring its own route."""
+    """A law that the general comparison understands; a third party subclasses `AtomicLaw`, or `Law` to compare in its own way."""
 
     @abstractmethod
     def parts(self) -> Parts:
@@ -119,7 +112,7 @@ class SimpleLaw(KnownLaw):
 class AtomicLaw(SimpleLaw):
     """A law on countably many outcomes.
 
-    A subclass says which outcomes matter and encloses the mass of each; that is all the general route needs.
+    A subclass says which outcomes matter and encloses the mass of each; that is all the general comparison needs.
     """
 
     kind: ClassVar[Kind] = Kind.LISTED
@@ -350,7 +343,7 @@ def _refuse_negative(weights: Mapping[OutputValue, int]) -> None:
             raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=weight)
 
 
-# --- the shape that Laplace, Gaussian, geometric and discrete Gaussian laws share -----------------
+# --- location laws --------------------------------------------------------------------------------
 
 
 LinePoint = Fraction | None
@@ -485,7 +478,7 @@ def log_density_range(law: LocationLaw, low: Fraction, high: Fraction, precision
     return hull(law.log_density(ball(Fraction(low)), precision), law.log_density(ball(Fraction(high)), precision))
 
 
-# --- sandwiches of location laws and atoms, whose tails are known in closed form ------------------
+# --- sandwiches of location laws and atoms --------------------------------------------------------
 
 
 WeightedLaw = tuple[Fraction, LocationLaw]
@@ -654,7 +647,7 @@ def _log(value: arb) -> arb:
     return value.log().upper() if value.is_finite() else arb.pos_inf()
 
 
-# --- answers with a whole number that a given bound allows ----------------------------------------
+# --- answers with a whole number ------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)

@@ -4,7 +4,7 @@
 It determines the pair, and adds up under independent composition. Its tails are no guarantee: they can grow under
 post-processing (Kifer et al. 2022, Example 4.9), and P(L > eps) lies between the hockey stick at eps and the delta of f-DP.
 
-Composition: what independent releases lose together, many of them and of different kinds.
+Composition adds up what independent releases lose together, many of them and of different kinds.
 
 Under independent composition privacy losses add (Kifer et al. 2022, Example 4.6). Gaussian pairs of any scales are one Gaussian
 pair, exactly; finite pairs stay exact while they are small; a pair of two atoms, many times, is a binomial number; everything

@@ -1,6 +1,6 @@
-"""Small exact and ball-arithmetic helpers that the laws share.
+"""Small helpers that the laws share: exact sums, ball arithmetic, and tails of binomial laws as balls.
 
-Tails of binomial laws as balls: the loss of k-fold randomised response is a binomial number.
+The loss of k-fold randomised response is a binomial number.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
     return low
 
 
-# --- tails of binomial laws as balls --------------------------------------------------------------
+# --- binomial tails -------------------------------------------------------------------------------
 
 
 def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> arb:

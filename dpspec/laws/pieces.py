@@ -1,12 +1,11 @@
-"""Privacy losses in doubles: cells of P with the range of ln(dP/dQ) in each, and how wrong the doubles may be.
+"""Privacy losses in doubles, cut into cells, put on a grid, and summed: with how wrong the doubles may be.
 
 The law of L = ln(dP/dQ) under P decides every functional of a pair, and it adds up under independent composition (Kifer et
 al. 2022, Example 4.6). These arrays are what the convolution of `dpspec.laws.grid` starts from; every pair that can be cut into
 cells has them.
 
-One privacy loss on a grid: moved to its points such that the masses of both laws stay, or where it is on its own lattice.
-
-Sums of independent losses on a grid, tilted so that doubles resolve the tail that is asked for, with the error of the FFT.
+On a grid a loss is moved to its points such that the masses of both laws stay. Sums of independent losses are tilted, so that
+doubles resolve the tail that is asked for, and carry the error of the FFT.
 
 The laws are multiplied by e^(c loss). The transforms have the error of Higham (Accuracy and Stability of Numerical Algorithms,
 Theorem 24.2), at most 7 u log2(n) in the relative 2-norm for twiddles that are correct to one unit; 16 is counted. What leaves
@@ -27,12 +26,11 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NumericalError
 from dpspec.base.exact import ceiling_of, floor_of
+from dpspec.base.types import Floats
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Cell, Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
-
-Floats = npt.NDArray[np.float64]
 
 UNIT = 2.0**-53
 """The relative error of one rounded operation on doubles."""
@@ -238,7 +236,7 @@ def _normal_masses(ends: Floats) -> tuple[Floats, Floats]:
     return masses, np.divide(errors, masses, out=np.ones_like(masses), where=masses > 0)
 
 
-# --- one privacy loss on a grid -------------------------------------------------------------------
+# --- one loss on a grid ---------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -295,7 +293,7 @@ def summed(places: npt.NDArray[np.int64], masses: Floats, size: int = 0) -> Floa
     return np.bincount(places, weights=masses, minlength=size).astype(np.float64, copy=False)
 
 
-# --- tilted ---------------------------------------------------------------------------------------
+# --- tilted sums ----------------------------------------------------------------------------------
 
 
 _TINY = 2.0**-200

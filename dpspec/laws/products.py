@@ -1,8 +1,7 @@
-"""Pairs whose loss is a sum of independent losses; numpy is imported when one of them is evaluated.
+"""Pairs whose loss is a sum of independent losses: products, unions and powers of dichotomies.
 
-Products and unions of dichotomies: independent releases, and a hidden choice between pairs.
-
-Powers of a dichotomy: one pair, released independently many times.
+A product is two independent releases, a power one pair released independently many times, a union a hidden choice between pairs.
+numpy is imported when one of them is evaluated.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Convolved(Dichotomy, Composite):
         return max(functional(pair).lower for pair, _ in self.releases())
 
 
-# --- products and unions of dichotomies -----------------------------------------------------------
+# --- products and unions --------------------------------------------------------------------------
 
 
 _CELLS_PER_BIT = 4
@@ -363,7 +362,7 @@ class UnionDichotomy(Dichotomy):
             )
 
 
-# --- powers of a dichotomy ------------------------------------------------------------------------
+# --- powers ---------------------------------------------------------------------------------------
 
 
 _MOST_BITS = 1 << 20

@@ -6,22 +6,21 @@ the smallest error of the second kind at level a. It is convex, non-increasing a
 alone. Of two laws with finitely many rational atoms it is piecewise linear with rational knots (Neyman and Pearson), as is every
 curve here. Larger is more private: T(P, Q) >= f is what f-differential privacy asks (Dong, Roth and Su 2022).
 
-The least mu with T(P, Q) >= G_mu of any pair of laws, in a bracket where there is no exact trade-off function.
+The least mu with T(P, Q) >= G_mu of any pair of laws lies in a bracket where there is no exact trade-off function.
 
 From below by events, each of which shows two errors (a, b) with T(a) <= b and so mu >= Phi^-1(1 - a) - Phi^-1(b); from above by
 the lines T(a) >= 1 - H_e(Q||P) - e^e a, H the hockey stick: the corners of their upper envelope decide, as the knots of a
 piecewise linear T do.
 
-The power of the best test of a composed pair: from a few points of its hockey-stick curve.
-
-The power at a level a is the least value over t >= 0 of
+The power of the best test of a composed pair follows from a few points of its hockey-stick curve: at a level a it is the least
+value over t >= 0 of
 
     h(t) = H_{ln t}(Q || P) + t a,      H_{ln t}(Q || P) = sup over events S of Q(S) - t P(S),
 
 a convex function: every point bounds the power from above, and for three points a < b < c with h(b) the smallest no value
 is below the line through a and b on [b, c], nor below that through b and c on [a, b].
 
-The power of a test between two laws at a level: exactly, in closed form, or between two tests that are written down.
+The power of a test between two laws at a level is exact, in closed form, or between two tests that are written down:
 
     power(P, Q)(a) = the largest Q(S) over all tests S (randomised ones too) with P(S) <= a,
 
@@ -239,7 +238,7 @@ def _gap(knot: Knot, precision: int) -> Bracket:
         return Bracket.around(arb(2).sqrt() * total, least=0)
 
 
-# --- least mu -------------------------------------------------------------------------------------
+# --- the least mu ---------------------------------------------------------------------------------
 
 
 _LINES_PER_BIT, _MOST_LINES = 2, 256
@@ -281,7 +280,7 @@ def _by_events(pair: Dichotomy, precision: int) -> Number:
     for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
-            best = max(best, Bracket.around(_least_mu_gap(level, error), least=0).lower)
+            best = max(best, Bracket.around(_least_mu_at(level, error), least=0).lower)
     return best
 
 
@@ -294,8 +293,8 @@ def _by_lines(pair: Dichotomy, precision: int) -> Number:
     high, low = (dyadic(end.enclose(precision).upper()) for end in ends)
     count = min(_LINES_PER_BIT * precision, _MOST_LINES)
     places = [high - (high + low) * step / count for step in range(count + 1)]
-    corners = _least_mu_corners([_line(pair, turned, place, precision) for place in places])
-    found = max((Bracket.around(_least_mu_gap(*corner), least=0).upper for corner in corners), default=ZERO)
+    corners = _envelope_corners([_line(pair, turned, place, precision) for place in places])
+    found = max((Bracket.around(_least_mu_at(*corner), least=0).upper for corner in corners), default=ZERO)
     pure = 2 * arb(2).sqrt() * (ball(max(high, low)) / 2).tanh().erfinv()
     return min(found, Bracket.around(pure, least=0).upper)
 
@@ -308,7 +307,7 @@ def _line(pair: Dichotomy, turned: Dichotomy, place: Fraction, precision: int) -
     return slope * (1 - pair.hockey_stick(-place, precision=precision).upper.enclose(ctx.prec)), slope
 
 
-def _least_mu_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
+def _envelope_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
     """The corners of the upper envelope of some of the lines, steep ones first: each certainly right of the one before.
 
     A line whose corners are not certainly in order is left out, which only lowers the envelope.
@@ -327,12 +326,12 @@ def _least_mu_corners(lines: list[Tangent]) -> list[tuple[arb, arb]]:
     return [(level, c - t * level) for level, (c, t) in zip(corners, kept[1:], strict=True)]
 
 
-def _least_mu_gap(level: arb, error: arb) -> arb:
+def _least_mu_at(level: arb, error: arb) -> arb:
     """Phi^-1(1 - a) - Phi^-1(b)."""
     return arb(2).sqrt() * ((1 - 2 * level).erfinv() + (1 - 2 * error).erfinv())
 
 
-# --- the power of the best test of a composed pair ------------------------------------------------
+# --- the power for a composed pair ----------------------------------------------------------------
 
 
 CurvePoint = tuple[arb, arb]
@@ -420,7 +419,7 @@ def _rounded(value: float) -> Fraction:
     return Fraction(round(value * (1 << _BITS)), 1 << _BITS)
 
 
-# --- the power of a test between two laws at a level ----------------------------------------------
+# --- the power at a level -------------------------------------------------------------------------
 
 
 _GUARD = 32

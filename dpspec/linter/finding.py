@@ -14,7 +14,7 @@ import attrs
 from dpspec.base.errors import DpspecError
 from dpspec.extension import Registry
 from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.maker import Positions
+from dpspec.specfile.maker import FilePositions
 
 
 class Severity(enum.Enum):
@@ -73,7 +73,7 @@ class Linted:
     """
 
     document: SpecDocument
-    positions: Positions
+    positions: FilePositions
 
 
 @attrs.frozen(kw_only=True)

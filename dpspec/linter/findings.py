@@ -1,10 +1,7 @@
-"""Findings about the five blocks and the mechanism.
+"""Every kind of finding, and the look for all of them in every file.
 
-Findings about printed numbers.
-
-Findings about ledgers whose parts are files of their own: a part and the file of the same id say the same thing.
-
-Looking for every kind of finding in every file.
+Findings are about the five blocks and the mechanism, about printed numbers, and about ledgers whose parts are files of their own:
+a part and the file of the same id say the same thing.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, 
 from dpspec.reason.kinds import check_kinds, compares_sizes
 from dpspec.risks.candidates import candidates_within
 from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.specfile.maker import Positions
+from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.growth import exchanged, grown
@@ -73,7 +70,7 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
         found = candidates_within(spec, 1)
     except DpspecError:  # no two datasets are so near at all, or budgets differ by universe: another matter
         return
-    if found.told_apart and found.bound is None and not found.unpromised:
+    if found.distinguishing and found.bound is None and not found.unpromised:
         because = f" ({found.reason})" if found.reason else ""
         yield Seen(
             path="budget",
@@ -222,7 +219,7 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
             yield from _units(value, held)
 
 
-# --- findings about printed numbers ---------------------------------------------------------------
+# --- printed numbers ------------------------------------------------------------------------------
 
 
 def _expectations(document: SpecDocument) -> Iterator[tuple[str, Expectation, Bracket]]:
@@ -332,7 +329,7 @@ def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
             )
 
 
-# --- findings about ledgers whose parts are files of their own ------------------------------------
+# --- ledgers --------------------------------------------------------------------------------------
 
 
 @finding("part-differs", Severity.ERROR)
@@ -371,7 +368,7 @@ def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
         yield Seen(path="ledger", message=fault.rule, advice=fault.advice)
 
 
-# --- looking for every kind of finding in every file ----------------------------------------------
+# --- the look -------------------------------------------------------------------------------------
 
 
 EXPLAINS_NOTHING = "explains-nothing"
@@ -396,7 +393,7 @@ def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]
     for file in dict.fromkeys(file for path in paths for file in spec_files(path)):
         try:
             text = load_text(file)
-            read.append(Linted(document=read_text(text, registry, str(file)), positions=Positions.of(text, parse(text))))
+            read.append(Linted(document=read_text(text, registry, str(file)), positions=FilePositions.of(text, parse(text))))
         except DpspecError as fault:
             found += _faults(fault, str(file))
     context = LintContext(registry=registry, others={linted.document.id: linted for linted in read})

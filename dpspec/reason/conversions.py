@@ -1,9 +1,9 @@
-"""Paths of conversions: every way from a budget of one output divergence to a budget of another, each step a named formula.
+"""Conversions of budgets: every chain of formulas from one output divergence to another, and budgets by their names.
 
 The graph has output divergences as nodes and `Conversion`s as arrows. A path takes the upper end of each step's bracket on to the
 next, so that its number is on the safe side; the lower ends are taken along to tell how much of the width is rounding.
 
-Budgets by their names: which output divergence somebody means who writes rho = 2.63, or epsilon at delta = 1e-10.
+Budgets go by their names: somebody writes rho = 2.63, or epsilon at delta = 1e-10.
 
 A name of a budget is shared by several divergences (approximate privacy and pbdp both say epsilon at a delta). The first that is
 registered is taken, and the others are told; a divergence can always be named itself.

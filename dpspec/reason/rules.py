@@ -1,4 +1,4 @@
-"""The rules of inference that ship with the core: one module for each block of a specification.
+"""The rules of inference that ship with the core, block by block.
 
 What is *not* here, because it is no statement about two specifications:
 
@@ -11,21 +11,6 @@ What is *not* here, because it is no statement about two specifications:
 * Composition. Two mechanisms go in: a ledger composes them.
 
 What the datasets of a small space say one by one, where no argument from the form of two blocks is at hand.
-
-Rules of block 5: a larger budget asks for less.
-
-How a budget changes when a divergence is exchanged for one that is bounded by a constant times it.
-
-Rules of block 3: distances that bound each other (Bailie et al. 2024), and neighbours that are joined to paths.
-
-Distances that bound each other only inside a universe, because the invariants fix how many records there are.
-
-Rules of block 4: output divergences that bound each other by a constant, and budgets of 0 that ask for equal laws.
-
-The rule of block 1: what is promised about all datasets is promised about some of them.
-
-Rules of block 2: what is promised inside large universes is promised inside smaller ones
-(Bailie, Gong and Meng 2023, theorem on the universes of invariants; Bailie et al. 2024).
 """
 
 from __future__ import annotations
@@ -35,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpspec.base.errors import DpspecError, NotInUniverseError, count as told
+from dpspec.base.errors import DpspecError, NotInUniverseError, count as count_of
 from dpspec.base.exact import ZERO, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
@@ -69,7 +54,7 @@ def compared_universes(spec: PrivacySpec) -> Iterator[Universe] | None:
     return None if pairs is None else (universe for universe, _ in itertools.groupby(pairs, key=lambda pair: pair[0]))
 
 
-# --- rules of block 5 -----------------------------------------------------------------------------
+# --- block 5: a larger budget asks for less -------------------------------------------------------
 
 
 _OTHERS = ("space", "multiverse", "input_divergence", "output_divergence")
@@ -81,7 +66,7 @@ def constant_of(spec: PrivacySpec) -> Number | None:
     return None if value is None else spec.output_divergence.lipschitz(spec.budget.parameter, number(value))
 
 
-def _told(value: Number) -> str:
+def _number_in_words(value: Number) -> str:
     """The number for people: in exact form while that is short."""
     text = str(value)
     return text if len(text) <= 30 else f"{value.decimal(12)}..."
@@ -108,7 +93,7 @@ class LargerBudget(Rule):
                 block="budget",
                 before=premise,
                 after=premise.replace(budget=goal.budget),
-                reason=f"{_told(given)} <= {_told(allowed)}" + ("" if same else " as Lipschitz constants"),
+                reason=f"{_number_in_words(given)} <= {_number_in_words(allowed)}" + ("" if same else " as Lipschitz constants"),
                 citation=self.citation,
             )
 
@@ -150,10 +135,10 @@ def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
         except NotInUniverseError:  # a table without a number for the universe
             return None
         count += 1
-    return f"no budget is larger in any of {told(count, 'universe')} with datasets to compare"
+    return f"no budget is larger in any of {count_of(count, 'universe')} with datasets to compare"
 
 
-# --- scaling --------------------------------------------------------------------------------------
+# --- block 5: what a budget becomes when a divergence is exchanged --------------------------------
 
 
 def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence, factor: Number) -> Budget | None:
@@ -177,7 +162,7 @@ def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence,
     return budget if source == target and factor <= 1 else None
 
 
-# --- rules of block 3 -----------------------------------------------------------------------------
+# --- block 3: distances that bound each other, neighbours joined to paths -------------------------
 
 
 @define
@@ -254,7 +239,7 @@ class NeighboursToPaths(Rule):
         )
 
 
-# --- inside ---------------------------------------------------------------------------------------
+# --- block 3: distances that bound each other inside a universe alone -----------------------------
 
 
 class InsideUniverse(DatasetSpace, Nesting):
@@ -357,7 +342,7 @@ class DominationInside(Rule):
         )
 
 
-# --- rules of block 4 -----------------------------------------------------------------------------
+# --- block 4: divergences that bound each other, and equal laws -----------------------------------
 
 
 @define
@@ -425,7 +410,7 @@ class EqualLaws(Rule):
         )
 
 
-# --- the rule of block 1 --------------------------------------------------------------------------
+# --- block 1: some of all datasets ----------------------------------------------------------------
 
 
 @define
@@ -458,7 +443,7 @@ class SmallerSpace(Rule):
         yield Step(rule=self.name, block="space", before=premise, after=after, reason=reason, citation=self.citation)
 
 
-# --- rules of block 2 -----------------------------------------------------------------------------
+# --- block 2: smaller universes -------------------------------------------------------------------
 
 
 @lru_cache(maxsize=512)
@@ -547,6 +532,6 @@ class ListedUniverses(Rule):
             block="multiverse",
             before=premise,
             after=after,
-            reason=f"{told(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
+            reason=f"{count_of(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
             citation=self.citation,
         )

@@ -1,17 +1,17 @@
-"""Derivations: chains of steps, each true, from one specification to another; as data that a small checker can read.
+"""Derivations, and the search for them: chains of steps, each true, from one specification to another.
 
 In JSON a derivation holds the specifications as the texts of specification files and is complete in itself:
 
     {"format": "dpspec-derivation", "version": 1, "premise": TEXT, "conclusion": TEXT,
      "steps": [{"rule", "block", "parameters", "citation", "reason", "before": TEXT, "after": TEXT}, ...]}
 
-The search for a derivation: from the premise towards the goal, breadth first, so that the shortest chain is found.
+The search goes from the premise towards the goal, breadth first, so that the shortest chain is found.
 
 Rules are believed about each of their steps, and about nothing else: a rule may propose anything, any number of times, in
 circles. So no specification is looked at twice, and depth, breadth and the number of specifications are bounded. Where no
 chain arrives, small spaces are looked at pair by pair.
 
-Moving a specification to a block of another one, by one true step or a chain of conversions, at the least budget.
+A specification is moved to a block of another one by one true step, or by a chain of conversions, at the least budget.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _id(place: int, count: int) -> str:
     return "premise" if place == 0 else "conclusion" if place == count - 1 else f"after-step-{place}"
 
 
-# --- the search for a derivation ------------------------------------------------------------------
+# --- the search -----------------------------------------------------------------------------------
 
 
 DEPTH = 8
@@ -176,7 +176,7 @@ def agreement(spec: PrivacySpec, goal: PrivacySpec) -> int:
     return len(same) - ("budget" in same and "output_divergence" not in same)
 
 
-# --- moving ---------------------------------------------------------------------------------------
+# --- moving to a block ----------------------------------------------------------------------------
 
 
 MOVING_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")

@@ -18,7 +18,7 @@ from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
 from dpspec.blocks.parts import Membership
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import rational_exponential
@@ -34,8 +34,6 @@ OF_DISTANCE = 150
 
 LARGEST = 6
 """Miniatures have at most this many records."""
-
-Pair = tuple[Dataset, Dataset]
 
 
 @attrs.frozen(kw_only=True)
@@ -229,7 +227,7 @@ def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
                 yield pair
 
 
-# --- small spaces where both output divergences are seen on single events -------------------------
+# --- event by event -------------------------------------------------------------------------------
 
 
 LISTED = 20
@@ -349,7 +347,7 @@ def _rounded(value: Number, up: bool) -> Fraction:
     return dyadic(ends.upper() if up else ends.lower())
 
 
-# --- what follows --------------------------------------------------------------------------------
+# --- the largest probabilities that inequalities allow --------------------------------------------
 
 
 def _broken(given: Lines, asked: Lines) -> Iterator[Broken]:
@@ -460,7 +458,7 @@ class _Allowed:
 MOST_CORNERS = 40
 
 
-# --- the last argument for an implication ---------------------------------------------------------
+# --- pair by pair ---------------------------------------------------------------------------------
 
 
 PAIRWISE_LISTED = 16

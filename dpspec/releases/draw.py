@@ -1,16 +1,16 @@
-"""Where a release lies: a public folder, and beside it a confidential one that only its owner can look into.
+"""One draw of a mechanism on a real table, with everything that is known about it.
 
-out/                  what may be published: tables, report.json
-out.confidential/     mode 0700
-    unfinished/       the stages of a long run and its key
-    ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
-    ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
-    placed.json       what releases have placed in the public folder: these files, and no others, may go
-    utility.*         comparisons with the confidential table
+A release lies in two folders, a public one, and beside it a confidential one that only its owner can look into:
 
-The invariants of a release, asked of the tables before and after by code that knows nothing of the mechanism.
+    out/                  what may be published: tables, report.json
+    out.confidential/     mode 0700
+        unfinished/       the stages of a long run and its key
+        ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
+        ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
+        placed.json       what releases have placed in the public folder: these files, and no others, may go
+        utility.*         comparisons with the confidential table
 
-One draw of a mechanism on a real table, with everything that is known about it.
+The invariants of a release are asked of the tables before and after by code that knows nothing of the mechanism.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, R
 from dpspec.base.files import private_folder, to_disk, whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
+from dpspec.base.types import Progress
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import check_size
 from dpspec.blocks.parts import Collections, nesting_of, own_attributes
@@ -45,7 +46,7 @@ from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
-from dpspec.grammar.workers import Engine, Folder, NoCheckpoints, Output, Progress, Run, nobody
+from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing, standing
 
@@ -193,7 +194,7 @@ def _unwritable(out: Path, problem: Exception) -> ReleaseError:
     return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
 
 
-# --- held -----------------------------------------------------------------------------------------
+# --- invariants that are held ---------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -281,7 +282,7 @@ def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
     return counts
 
 
-# --- one draw of a mechanism on a real table, with everything that is known about it --------------
+# --- options and results --------------------------------------------------------------------------
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -297,7 +298,7 @@ class Options:
 
     Args:
         seed: for tests and audits; None for the operating system's generator.
-        engine: the registered engine that runs the kernels.
+        workers: the registered workers that run the kernels.
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
         progress: told how far the work is.
@@ -305,7 +306,7 @@ class Options:
     """
 
     seed: int | None = None
-    engine: str = "embedded"
+    workers: str = "embedded"
     resume: bool = False
     suffix: str | None = None
     progress: Progress = nobody
@@ -324,7 +325,7 @@ class Release:
         output: the released tables, with their reports.
         name: where the input came from.
         seed: for tests and audits; None for the operating system's generator.
-        engine: the name of the engine.
+        workers: the name of the workers.
         held: the invariants, each compared with the input.
         suffix: of the files to write.
         run: the checkpoints, to be forgotten once the release is on disk.
@@ -339,7 +340,7 @@ class Release:
     output: Output
     name: str
     seed: int | None
-    engine: str
+    workers: str
     held: tuple[Held, ...]
     suffix: str
     run: Folder | None
@@ -365,7 +366,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     Args:
         document: the specification and its mechanism.
         table: a table file, a directory with households and persons, or the name of a registered table builder.
-        registry: where builders, formats and engines are looked up.
+        registry: where builders, formats and workers are looked up.
         directory: where the release will be written; a resumable run keeps its checkpoints beside it.
 
     Raises:
@@ -380,7 +381,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
     mechanism.check(space)
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
-    engine = registry.get("engines", options.engine)()
+    workers = registry.get("workers", options.workers)()
     suffix = _suffix(Path(table), options.suffix, formats_of(registry))
     if options.resume and not mechanism.resumable:
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
@@ -399,8 +400,8 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     try:
         identity = _identity(document, mechanism, given, registry, options)
         folder = Folder(place.unfinished, identity) if mechanism.resumable else None
-        with closing(engine):
-            output = _output(mechanism, given, space, engine, folder, options)
+        with closing(workers):
+            output = _output(mechanism, given, space, workers, folder, options)
         options.stage("checking")
         _check_names(mechanism, output)
         invariants = document.spec.multiverse.invariants or ()
@@ -412,7 +413,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             output=output,
             name=table,
             seed=options.seed,
-            engine=engine.name,
+            workers=workers.name,
             held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
             suffix=suffix,
             run=folder,
@@ -433,12 +434,12 @@ def randomness(seed: int | None) -> str:
 
 
 def _output(  # noqa: PLR0917 - one run with all that it needs
-    mechanism: Mechanism, given: Table, space: DatasetSpace, engine: Engine, folder: Folder | None, options: Options
+    mechanism: Mechanism, given: Table, space: DatasetSpace, workers: Workers, folder: Folder | None, options: Options
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
     source = _source(folder, options)
     options.stage("drawing")
-    run = Run(source=source, engine=engine, checkpoints=folder or NoCheckpoints(), progress=options.progress)
+    run = Run(source=source, workers=workers, checkpoints=folder or NoCheckpoints(), progress=options.progress)
     try:
         return _guarded(mechanism, given, space, run)
     except ValueError:  # table or specification is refused, so there is nothing to go on with

@@ -11,9 +11,9 @@ import attrs
 from dpspec.base.errors import ReleaseError, TableError
 from dpspec.base.files import whole
 from dpspec.base.params import did_you_mean
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.tables import SEED, SizedBuilder, Table, format_of
-from dpspec.grammar.workers import Progress
 from dpspec.releases.draw import formats_of
 
 
@@ -78,13 +78,15 @@ def synthesise(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as part:
-            format_.write_batches(builder.attributes, _told(builder.batches(made.rows, made.seed), made.rows, progress), part)
+            format_.write_batches(
+                builder.attributes, _with_progress(builder.batches(made.rows, made.seed), made.rows, progress), part
+            )
     except OSError as problem:
         raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another --out", value=str(path)) from None
     return made
 
 
-def _told(batches: Iterator[Table], rows: int, progress: Progress) -> Iterator[Table]:
+def _with_progress(batches: Iterator[Table], rows: int, progress: Progress) -> Iterator[Table]:
     done = 0
     for batch in batches:
         yield batch

@@ -1,12 +1,11 @@
-"""What a mechanism says that it keeps, asked of the release as it lies on disk by code that knows nothing of the mechanism.
+"""Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
 
-How far a release is from its table: for the agency alone, since it reads the confidential table.
+What a mechanism says that it keeps is asked of the release as it lies on disk, by code that knows nothing of the mechanism. How
+far a release is from its table is for the agency alone, since that reads the confidential table:
 
 For every table of one or two attributes, N_c the true and M_c the released count of cell c:
 
     MAPE = 100 / |C| * sum over c in C of |M_c - N_c| / N_c,      C the cells with N_c > 0   (Bailie, Gong and Meng 2023)
-
-Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def _with_members(names: Sequence[Numbers], before: Table, after: Table) -> tupl
     return tuple(np.split(final, [len(before)]))
 
 
-# --- how far a release is from its table ----------------------------------------------------------
+# --- distance from the table ----------------------------------------------------------------------
 
 
 NOTE = "NOT FOR PUBLICATION: computed from the confidential table, and covered by no guarantee."
@@ -180,7 +179,7 @@ def write_utility(release: Release) -> dict[str, Any]:
         ReleaseError: it cannot be written.
     """
     found = list(_of_all_units(release))
-    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "told_by_mechanism": dict(release.output.confidential)}
+    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "stated_by_mechanism": dict(release.output.confidential)}
     folder = release.place.private
     try:
         private_folder(folder)
@@ -235,7 +234,7 @@ def picture(found: list[Distance]) -> str:
     )
 
 
-# --- writing a release ----------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 UNFIT = "NOT FIT FOR PUBLICATION: "
@@ -358,19 +357,19 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
         "budget": str(document.spec.budget),
         "claim": {
             "verdict": judged.word.word,
-            "told": judged.sentence,
+            "sentence": judged.sentence,
             "scopes": [verdict.scope for verdict in judged.verdicts],
         },
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),
         "table": Path(release.name).name,
         "records": len(release.output.main),
-        "engine": release.engine,
+        "workers": release.workers,
         "randomness": randomness(release.seed),
         "fit_for_publication": not release.unfit,
         "warning": warning_of(release),
         "invariants": [found.data() for found in release.held],
         "kept": [found.data() for found in kept],
-        "told_by_mechanism": dict(release.output.report),
+        "stated_by_mechanism": dict(release.output.report),
         "released": files,
     }

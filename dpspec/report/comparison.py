@@ -1,13 +1,4 @@
-"""A comparison as text: the blocks side by side, each direction with its argument, and what to beware of.
-
-Conversions of budgets as text and as data: every path with its number, its formulas, and how tight it is.
-
-A checked derivation as text and as JSON.
-
-The order of many specifications as a matrix, as JSON, and as a Hasse diagram.
-
-Common yardsticks as text and as JSON: the blocks, both budgets in them, each route, and what is left to an attacker.
-"""
+"""Comparisons, conversions, derivations, orders and yardsticks, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -23,10 +14,11 @@ from rich.text import Text
 from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
+from dpspec.base.types import JsonData
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.pictures import DiagramBox, diagram_svg
 from dpspec.report.terminal import (
@@ -66,9 +58,9 @@ _SENTENCES = {
 }
 
 
-def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> str:
+def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> str:
     """The whole comparison of two files, with how the claim of each stands."""
-    parts: list[RenderableType] = [_titles(left, right, stand), _side_by_side(found)]
+    parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
     parts += [_direction("B", "A", found.backward, found.left)]
     if found.notes:
@@ -77,12 +69,12 @@ def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, 
     return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
 
 
-def _titles(left: SpecDocument, right: SpecDocument, stand: tuple[Standing, Standing]) -> Table:
+def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
     rows = Table.grid(padding=(0, 2, 0, 0))
-    for letter, document, stands in (("A", left, stand[0]), ("B", right, stand[1])):
+    for letter, document, standing in (("A", left, standings[0]), ("B", right, standings[1])):
         rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         rows.add_row("", document.title)
-        rows.add_row("", standing.standing_line(stands))
+        rows.add_row("", terminal.standing_line(standing))
     return rows
 
 
@@ -212,10 +204,7 @@ def _relation(found: Comparison) -> Group:
     return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
 
 
-# --- conversions of budgets as text and as data ---------------------------------------------------
-
-
-JsonData = dict[str, Any]
+# --- conversions ----------------------------------------------------------------------------------
 
 
 def conversion_data(found: Conversions) -> JsonData:
@@ -278,7 +267,7 @@ def _table(paths: list[ConversionPath]) -> Table:
     table.add_column(overflow="fold")
     for path in paths:
         last = path.legs[-1]
-        table.add_row(Text(bracket_in_words(path.value), "bold"), _route(path))
+        table.add_row(Text(bracket_in_words(path.value), "bold"), _path_steps(path))
         formulas = [leg.conversion.formula for leg in path.legs]
         through = [
             f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {bracket_in_words(leg.value)}"
@@ -291,11 +280,11 @@ def _table(paths: list[ConversionPath]) -> Table:
     return table
 
 
-def _route(path: ConversionPath) -> str:
+def _path_steps(path: ConversionPath) -> str:
     return " > ".join(path.names)
 
 
-# --- a checked derivation as text and as JSON -----------------------------------------------------
+# --- checked derivations --------------------------------------------------------------------------
 
 
 _DERIVATION_STYLES = {"accepted": GOOD, "trusted": OPEN, "unchecked": OPEN, "rejected": BAD}
@@ -321,7 +310,7 @@ def derivation_text(path: str, found: Checked) -> str:
     return drawn(head, rows).rstrip() if found.steps else drawn(head).rstrip()
 
 
-# --- the order of many specifications as a matrix, as JSON, and as a Hasse diagram ----------------
+# --- the order of many specifications -------------------------------------------------------------
 
 
 _YES, _NO = Answer.IMPLIES, Answer.SEPARATED
@@ -436,7 +425,7 @@ def exit_code(found: Order) -> int:
     return 3 if found.unknown else 0
 
 
-# --- common yardsticks as text and as JSON --------------------------------------------------------
+# --- yardsticks -----------------------------------------------------------------------------------
 
 
 SpecNames = tuple[str, str]
@@ -448,12 +437,12 @@ SENSE = (
 )
 
 
-def yardstick_text(found: Sequence[Yardstick], names: SpecNames, stand: Sequence[Standing]) -> str:
+def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequence[Standing]) -> str:
     """All yardsticks of two specifications, called A and B."""
     rows = grid()
-    for letter, name, stands in zip("AB", names, stand, strict=True):
+    for letter, name, standing in zip("AB", names, standings, strict=True):
         rows.add_row(Text(letter, "bold"), name)
-        rows.add_row("", standing.standing_line(stands))
+        rows.add_row("", terminal.standing_line(standing))
     parts: list[RenderableType] = [rows, "", Text("Common yardsticks", "bold")]
     common = [one for one in found if one.is_common]
     if not common:
@@ -509,9 +498,9 @@ def step_in_words(step: Step, side: YardstickSide) -> str:
     constant = step.parameters.get("constant")
     reason = step.reason.split(" (", 1)[0] if step.block == "multiverse" else step.reason
     kept = step.before.budget == step.after.budget
-    told = "the same budget" if kept else budget_in_words(step.after.budget)
+    words = "the same budget" if kept else budget_in_words(step.after.budget)
     factor = f", factor {constant}" if constant not in (None, "1") else ""
-    return f"{told}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
+    return f"{words}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
 
 
 def _alone(found: Sequence[Yardstick]) -> Table:
@@ -521,8 +510,8 @@ def _alone(found: Sequence[Yardstick]) -> Table:
     for one in found:
         letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
         value = number_in_words(side.budget or 0)
-        told = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
-        rows.add_row(Text(letter, "bold"), told)
+        words = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
+        rows.add_row(Text(letter, "bold"), words)
         rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
     return rows
 
@@ -561,15 +550,17 @@ def number_of(text: str) -> Number:
     return Bracket.exactly(text).upper
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- yardsticks as JSON ---------------------------------------------------------------------------
 
 
-def yardstick_data(found: Sequence[Yardstick], names: SpecNames, registry: Registry, stand: Sequence[Standing]) -> dict[str, Any]:
+def yardstick_data(
+    found: Sequence[Yardstick], names: SpecNames, registry: Registry, standings: Sequence[Standing]
+) -> dict[str, Any]:
     """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
     return {
         "left": names[0],
         "right": names[1],
-        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: terminal.standing_data(standing) for side, standing in zip(("left", "right"), standings, strict=True)},
         "yardsticks": [_yardstick(one, registry) for one in found],
         "attacks": [{"left": _attack(left), "right": _attack(right)} for left, right in attacks(found)],
         "sense": SENSE,

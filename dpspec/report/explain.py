@@ -1,14 +1,20 @@
-"""What a name means: the definition, parameters and origin of anything registered, of an error code, of a file.
+"""What a name means: anything registered, an error code, a word of the field, a file; and what a file promises to two audiences.
 
-What a specification promises, told to two audiences: to the people in the data, and to those who must judge it (Kazan 2025).
+The audiences are the people in the data, and those who must judge it (Kazan 2025).
 """
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
+import sys
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,11 +24,13 @@ from rich.text import Text
 from dpspec.base.errors import DpspecError, NotReachedError, UnknownNameError, harmless
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import did_you_mean, parameters
+from dpspec.base.types import JsonData
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
 from dpspec.reason.small_spaces import ARGUMENTS
-from dpspec.report import sources, terminal as standing
+from dpspec.report import sources, terminal
+from dpspec.report.examples import Examples
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.risks.allowed import allowed_excess, allowed_power
@@ -38,28 +46,32 @@ if TYPE_CHECKING:
     from dpspec.specfile.document import Expectation, SpecDocument
     from dpspec.verifier.document import Standing
 
-JsonData = dict[str, Any]
-
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
 _SECTIONS = ("Args:", "Raises:", "Returns:")
 
 
 def explain(name: str, registry: Registry) -> list[JsonData]:
-    """Everything that goes by a name, whatever its kind; error codes too.
+    """Everything that goes by a name, whatever its kind; error codes and words of the field too.
+
+    Words, and names where nothing has exactly that name, are found without regard to case, hyphens and accents.
 
     Raises:
         UnknownNameError: nothing does, with what is spelt alike; exit code 4 when a failed plugin may be the reason.
     """
-    found = [_entry(entry) for entry in registry if name in (entry.name, entry.qualified_name)]
+    found = words_of(name)
+    found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
     found += [_argument(name)] if name in ARGUMENTS else []
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
     known |= {source.key for source in sources.sources()}
-    error = UnknownNameError(
-        "name", "is nothing registered, no error code and no source", did_you_mean(name, known) or _kinds(), value=name
-    )
+    alike = next((one for one in sorted(known) if folded(one) == folded(name)), None)
+    if alike is not None:
+        return explain(alike, registry)
+    advice = did_you_mean(name, known | {word["name"] for word in glossary()}) or _kinds()
+    rule = "is nothing registered, no error code, no word of the field and no source"
+    error = UnknownNameError("name", rule, advice, value=name)
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
     raise error
@@ -97,11 +109,91 @@ def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecErro
     return found
 
 
-def _entry(entry: Entry) -> JsonData:
-    text, described = _docstring(entry.cls)
-    for base in entry.cls.__mro__[1:]:
+# --- words of the field ---------------------------------------------------------------------------
+
+
+GLOSSARY = "glossary.toml"
+
+NOTHING_ELSE: JsonData = {
+    "parameters": [], "also": [], "in_dpspec": None, "example": None, "command": None,
+    "plugin": None, "distribution": None, "version": None, "class": None,
+}  # fmt: skip
+"""A meaning without anything besides its name, kind and definition."""
+
+
+@cache
+def glossary() -> tuple[JsonData, ...]:
+    """The words of the field, as the package's glossary has them."""
+    text = resources.files("dpspec.report").joinpath(GLOSSARY).read_text(encoding="utf-8")
+    return tuple(tomllib.loads(text)["word"])
+
+
+def folded(name: str) -> str:
+    """A name without what one may leave out or write otherwise: case, hyphens, blanks, brackets, accents.
+
+    >>> folded("R\u00e9nyi-DP") == folded("renyi dp")
+    True
+    """
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in letters if letter.isalnum())
+
+
+def words_of(name: str) -> list[JsonData]:
+    """What the glossary says of a word or of another way to write it."""
+    wanted = folded(name)
+    return [_word(word) for word in glossary() if wanted and wanted in map(folded, (word["name"], *word.get("also", ())))]
+
+
+def _word(word: JsonData) -> JsonData:
+    return {**NOTHING_ELSE, "kind": "word", **word}
+
+
+# --- registered names -----------------------------------------------------------------------------
+
+
+AS_IN = re.compile(r"(?P<before>.*?)[,:;]?\s*\bas in `(?P<name>[\w-]+)`(?P<after>.*)", re.DOTALL)
+"""A parameter that is described elsewhere, such as ``the policy, as in `Policy`.``"""
+
+
+def described_parameters(cls: type, registry: Registry) -> dict[str, str]:
+    """What each parameter of a class means, by the docstrings of the class and of its bases.
+
+    Where it is said to be *as in* another class, the words of that class take the place of the reference.
+    """
+    described: dict[str, str] = {}
+    for base in cls.__mro__:
         described = {**_docstring(base)[1], **described}
+    return {name: _resolved(name, text, cls, registry) for name, text in described.items()}
+
+
+def _resolved(name: str, text: str, cls: type, registry: Registry, seen: tuple[type, ...] = ()) -> str:
+    match = AS_IN.fullmatch(text)
+    other = None if match is None else _referred(match["name"], cls, registry)
+    if match is None or other is None or other in seen:
+        return text
+    there = _docstring(other)[1].get(name)
+    if there is None:
+        return text
+    words = _resolved(name, there, other, registry, (*seen, cls))
+    before, after = match["before"].strip(), match["after"].strip()
+    if after.strip("."):  # something is said besides
+        words = words.removesuffix(".") + (after if after[0] in ",;:." else f" {after}")
+    return f"{before}: {words}" if before else words
+
+
+def _referred(name: str, cls: type, registry: Registry) -> type | None:
+    """The class that a docstring refers to by its own name or by its registered one."""
+    beside = vars(sys.modules[cls.__module__]).get(name)
+    known = (*(base for base in cls.__mro__ if base.__name__ == name), beside)
+    registered = (entry.cls for entry in registry if name in (entry.name, entry.cls.__name__))
+    return next((found for found in itertools.chain(known, registered) if isinstance(found, type)), None)
+
+
+def _entry(entry: Entry, registry: Registry) -> JsonData:
+    text, _ = _docstring(entry.cls)
+    described = described_parameters(entry.cls, registry)
     declared = parameters(entry.cls)
+    examples = Examples(registry=registry)
     hypotheses = getattr(entry.cls, "hypotheses", {})
     if hypotheses:
         rows = "\n".join(f"- {name}: {statement}" for name, statement in hypotheses.items())
@@ -120,6 +212,10 @@ def _entry(entry: Entry) -> JsonData:
             }
             for p in declared
         ],
+        "also": [],
+        "in_dpspec": None,
+        "example": examples.toml(entry),
+        "command": examples.command(entry),
         "plugin": entry.provenance.plugin,
         "distribution": entry.provenance.distribution,
         "version": entry.provenance.version,
@@ -129,21 +225,18 @@ def _entry(entry: Entry) -> JsonData:
 
 def _error(cls: type[DpspecError]) -> JsonData:
     text, _ = _docstring(cls)
-    return {
-        "name": cls.code, "kind": "error code", "definition": f"{text}\n\nExit code {cls.exit_code}.", "parameters": [],
-        "plugin": None, "distribution": None, "version": None, "class": f"{cls.__module__}.{cls.__qualname__}",
-    }  # fmt: skip
+    where = f"{cls.__module__}.{cls.__qualname__}"
+    meaning = f"{text}\n\nExit code {cls.exit_code}."
+    return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
 
 
 def _argument(name: str) -> JsonData:
     """An argument of comparisons that is no registered rule."""
-    return {
-        "name": name, "kind": "rule", "definition": ARGUMENTS[name], "parameters": [],
-        "plugin": None, "distribution": None, "version": None, "class": "dpspec.reason.small_spaces",
-    }  # fmt: skip
+    where = "dpspec.reason.small_spaces"
+    return {**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where}
 
 
-def _docstring(cls: type) -> tuple[str, dict[str, str]]:
+def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The prose of a docstring, and its `Args:` by name; examples are left out."""
     prose: list[str] = []
     described: dict[str, str] = {}
@@ -178,11 +271,20 @@ def named_text(found: list[JsonData]) -> str:
     """The definitions as text."""
     parts: list[RenderableType] = []
     for data in found:
-        origin = f"{data['distribution']} {data['version']}" if data["distribution"] else "dpspec"
-        parts += [Text.assemble((data["name"], "bold"), f"  {data['kind']}, from {origin}"), "", data["definition"], ""]
+        origin = f", from {data['distribution']} {data['version']}" if data["distribution"] else ", from dpspec"
+        kind = "word of the field" if data["kind"] == "word" else f"{data['kind']}{origin}"
+        parts += [Text.assemble((data["name"], "bold"), f"  {kind}"), "", data["definition"], ""]
+        if data["in_dpspec"]:
+            parts += [Text.assemble(("In dpspec: ", "bold"), data["in_dpspec"]), ""]
         if data["parameters"]:
             parts += [_parameters(data["parameters"]), ""]
-        parts += [Text(f"class {data['class']}", FAINT), ""]
+        if data["example"]:
+            parts += [Text("In a file:", "bold"), "", Text(data["example"]), ""]
+        if data["command"]:
+            parts += [Text.assemble(("Try: ", "bold"), data["command"]), ""]
+        if data["also"]:
+            parts += [Text(f"also: {', '.join(data['also'])}", FAINT), ""]
+        parts += [Text(f"class {data['class']}", FAINT), ""] if data["class"] else []
     return drawn(*parts).rstrip()
 
 
@@ -200,7 +302,7 @@ def _parameters(rows: list[JsonData]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def file_data(found: SpecDocument, registry: Registry, stands: Standing) -> JsonData:
+def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> JsonData:
     """A specification file in words; printed numbers with every registered formula that gives them."""
     claim = found.claim
     return {
@@ -211,7 +313,7 @@ def file_data(found: SpecDocument, registry: Registry, stands: Standing) -> Json
         "promise": promise(found),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
-        "standing": standing.standing_data(stands),
+        "standing": terminal.standing_data(standing),
         "counterexamples": [
             {"title": fails.title, "because": fails.because, "mechanism": thing_in_words(fails.mechanism)}
             for fails in found.counterexamples
@@ -326,7 +428,7 @@ def _given_by(row: JsonData) -> str:
     return text
 
 
-# --- what a specification promises, told to two audiences -----------------------------------------
+# --- a promise for two audiences ------------------------------------------------------------------
 
 
 AUDIENCES = ("public", "technical")
@@ -377,7 +479,7 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
     return SmallestStep(distance=1, candidates=first, alone_is_settled=first.reason or True)
 
 
-def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonData:
+def audience_data(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
     """The paragraphs for an audience, and the numbers in them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
@@ -391,13 +493,16 @@ def audience_data(found: SpecDocument, audience: str, stands: Standing) -> JsonD
     if bound is not None:
         numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
         numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    told = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
+    paragraphs = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
     return {
         "id": found.id,
         "title": found.title,
         "audience": audience,
-        "standing": standing.standing_data(stands),
-        "paragraphs": [standing.PUBLIC[stands.word] if audience == "public" else f"How it stands: {stands.sentence}.", *told],
+        "standing": terminal.standing_data(standing),
+        "paragraphs": [
+            terminal.PUBLIC[standing.word] if audience == "public" else f"How it stands: {standing.sentence}.",
+            *paragraphs,
+        ],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
@@ -460,7 +565,7 @@ def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:
 def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     spec, bound = found.spec, step.candidates.bound
     yield promise(found)
-    if step.candidates.told_apart:
+    if step.candidates.distinguishing:
         yield (
             f"Published exactly, and known for certain: {step.candidates.publications}. Candidates that differ in it are told "
             "apart with power 1, whatever the budget; the numbers below are about candidates of one universe."
@@ -521,16 +626,16 @@ def limit(chance: Bracket) -> str:
     return f"in at most {cases(chance)}"
 
 
-def audience_text(told: JsonData, found: SpecDocument) -> str:
+def audience_text(data: JsonData, found: SpecDocument) -> str:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
-    for paragraph in told["paragraphs"]:
+    for paragraph in data["paragraphs"]:
         parts += [paragraph, ""]
-    if told["audience"] == "technical":
+    if data["audience"] == "technical":
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(overflow="fold", style=FAINT)
         table.add_column(no_wrap=True)
-        for row in told["numbers"]:
+        for row in data["numbers"]:
             most = Bracket.exactly(row["value"]["upper"]).upper
             said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
             table.add_row(row["what"], said)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import DpspecError, harmless_json
 from dpspec.base.params import each
-from dpspec.report import terminal as standing
+from dpspec.base.types import JsonData
+from dpspec.report import terminal
 from dpspec.report.terminal import blocks_in_words, budget_in_words
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""
-
-JsonData = dict[str, Any]
 
 
 def output_schema() -> JsonData:
@@ -196,13 +195,13 @@ def plain(value: Hashable | Dataset) -> Any:
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing, Standing]) -> JsonData:
+def comparison(given: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> JsonData:
     """Both directions of a comparison, and how the claim of each file stands."""
     left, right = names
     return {
         "left": left,
         "right": right,
-        "standing": {side: standing.standing_data(stands) for side, stands in zip(("left", "right"), stand, strict=True)},
+        "standing": {side: terminal.standing_data(one) for side, one in zip(("left", "right"), standings, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),

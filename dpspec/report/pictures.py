@@ -1,17 +1,11 @@
-"""Picture files: the SVG text of a chart or diagram as it is, or as a PNG of twice its size; the ending of the file decides.
+"""Pictures as SVG text, saved as SVG or as PNG of twice the size: charts, diagrams of boxes and arrows, the family of flavours.
 
 PNG needs resvg, the extra `dpspec[png]`. It draws letters only in a font that it is told to take and that the machine has, and
 leaves them out without a word otherwise; so a font is looked for, by drawing one letter, and its absence is an error.
 
-Small charts as SVG text: curves over a number, or bars side by side.
-
 A chord of a concave curve lies below it. So a bound is never drawn through its points by chords, but as steps on its own side:
 of an upper bound that rises or falls all the way, the larger of two neighbouring values stands for all between them, of a lower
 bound the smaller one. Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
-
-Boxes in columns with arrows between them, as SVG text: how families and orders of specifications are drawn.
-
-The family of flavours: every published definition by the block that it changes, and which implies which.
 """
 
 from __future__ import annotations
@@ -31,6 +25,7 @@ from rich.text import Text
 
 from dpspec.base.errors import PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
+from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
@@ -111,7 +106,7 @@ def _font() -> Mapping[str, Any]:
     )
 
 
-# --- small charts as SVG text ---------------------------------------------------------------------
+# --- charts ---------------------------------------------------------------------------------------
 
 
 WIDTH, HEIGHT, MARGIN, LEGEND = 520, 300, 56, 18
@@ -329,7 +324,7 @@ def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place:
         yield f'<rect x="{start:.2f}" y="{y}" width="{wide:.2f}" height="{HEIGHT - y:.2f}" fill="{colour}"/>'
 
 
-# --- boxes in columns with arrows between them, as SVG text ---------------------------------------
+# --- diagrams -------------------------------------------------------------------------------------
 
 
 NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 64, 16, 90, 30
@@ -449,8 +444,6 @@ def _nodes(arrows: Sequence[tuple[str, str]]) -> list[str]:
 
 # --- the family of flavours -----------------------------------------------------------------------
 
-
-JsonData = dict[str, Any]
 
 NOTHING = "nothing"
 """What the first flavour of all changes."""

@@ -1,6 +1,6 @@
-"""A risk report as text, as data, and as a picture: the worst case beside a mechanism's own law.
+"""Risk reports and recommended budgets, as text, as data, and as a picture.
 
-A recommended budget as text and as data: the number, who binds it, and what it rests on.
+A report shows the worst case beside a mechanism's own law; a recommendation the number, who binds it, and what it rests on.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from rich.text import Text
 
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
+from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
 from dpspec.report.terminal import (
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
-JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]
 """The number of each pair (theorem, assumption)."""
 
@@ -50,13 +50,13 @@ _WORST, _OWN = "any mechanism", "this mechanism"
 NO_LIMIT = "this promise sets no limit here"
 
 
-def risk_data(report: RiskReport, found: SpecDocument, stands: Standing) -> JsonData:
+def risk_data(report: RiskReport, found: SpecDocument, standing: Standing) -> JsonData:
     """The report with exact numbers."""
     attacker = report.attacker
     return {
         "id": found.id,
         "title": found.title,
-        "standing": standing.standing_data(stands),
+        "standing": terminal.standing_data(standing),
         "attacker": {
             "name": attacker.name,
             "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
@@ -77,10 +77,10 @@ def risk_data(report: RiskReport, found: SpecDocument, stands: Standing) -> Json
     }
 
 
-def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> JsonData:
+def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonData:
     """The reports of several attackers, and why others were not asked."""
-    parts = [risk_data(report, found, stands) for report in panel.reports]
-    shared = {"id": found.id, "title": found.title, "standing": standing.standing_data(stands)}
+    parts = [risk_data(report, found, standing) for report in panel.reports]
+    shared = {"id": found.id, "title": found.title, "standing": terminal.standing_data(standing)}
     return {
         **shared,
         "panel": [{key: value for key, value in part.items() if key not in shared} for part in parts],
@@ -88,9 +88,9 @@ def panel_data(panel: Panel, found: SpecDocument, stands: Standing) -> JsonData:
     }
 
 
-def panel_text(panel: Panel, found: SpecDocument, stands: Standing) -> str:
+def panel_text(panel: Panel, found: SpecDocument, standing: Standing) -> str:
     """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
-    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), standing.standing_line(stands)]
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), terminal.standing_line(standing)]
     for report in panel.reports:
         attacker, reasons = report.attacker, Reasons()
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
@@ -120,7 +120,7 @@ def _said(statement: RiskStatement) -> JsonData:
     }
 
 
-def risk_text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
+def risk_text(report: RiskReport, found: SpecDocument, standing: Standing) -> str:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -134,7 +134,7 @@ def risk_text(report: RiskReport, found: SpecDocument, stands: Standing) -> str:
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
-    who.add_row("standing", standing.standing_line(stands))
+    who.add_row("standing", terminal.standing_line(standing))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]
@@ -182,15 +182,15 @@ def stated(statement: RiskStatement) -> str:
     """A statement's number in words; a limit that every release keeps is none, and what cannot happen happens never."""
     if statement.is_vacuous:
         return NO_LIMIT
-    told = in_words(statement.relation, statement.value)
+    words = in_words(statement.relation, statement.value)
     if statement.is_certainty and statement.trivial in (0, 1):
-        return f"{told}, for certain"
+        return f"{words}, for certain"
     if statement.relation is Sense.AT_MOST and statement.trivial is not None:
         if statement.value.upper == 0:
             return "never"
-        if told == f"at most {statement.trivial.decimal()}":
-            return f"practically no limit: {told}"
-    return told
+        if words == f"at most {statement.trivial.decimal()}":
+            return f"practically no limit: {words}"
+    return words
 
 
 def in_words(relation: Sense, value: Bracket) -> str:
@@ -276,7 +276,7 @@ def _is_number(value: str | None) -> bool:
         return False
 
 
-# --- a recommended budget as text and as data -----------------------------------------------------
+# --- recommendations ------------------------------------------------------------------------------
 
 
 NO_CLAIM = (

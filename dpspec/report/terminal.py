@@ -1,8 +1,7 @@
-"""What the text output is drawn with: a page of limited width, and a progress bar that only long work shows.
+"""What text output is made of: pages and progress bars, things in words, and how a claim stands.
 
-Blocks, numbers and datasets in words: short enough to be read, exact where that is short.
-
-How a claim stands, as it is told wherever the claim is spoken of: to technical readers, to the public, and as JSON data.
+Words for blocks, numbers and datasets are short enough to be read, and exact where that is short. How a claim stands is said to
+technical readers, to the public, and as JSON data, wherever the claim is spoken of.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _STYLES = {0: GOOD, 1: BAD, 2: BAD, 4: BAD}
 
 def marked(word: Word) -> tuple[str, str]:
     """A word as it is told, and its style: green only for what was checked and is true."""
-    return word.told, _STYLES.get(word.exit_code, OPEN)
+    return word.label, _STYLES.get(word.exit_code, OPEN)
 
 
 def _on_terminal() -> bool:
@@ -175,10 +174,10 @@ class Work(AbstractContextManager["Work"]):
         with self._lock:
             if self._timer is None:
                 return
-            told = (
+            columns_shown = (
                 (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit), TimeRemainingColumn())
             )
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *told)
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns_shown)
             stderr = Console(stderr=True)
             self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
@@ -204,7 +203,7 @@ class Rate(ProgressColumn):
         return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")
 
 
-# --- blocks, numbers and datasets in words --------------------------------------------------------
+# --- things in words ------------------------------------------------------------------------------
 
 
 def number_in_words(value: Number | Fraction | int) -> str:
@@ -337,7 +336,7 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     return wording_of(space).in_words(left, right)
 
 
-# --- how a claim stands, as it is told wherever the claim is spoken of ----------------------------
+# --- how a claim stands ---------------------------------------------------------------------------
 
 
 PUBLIC = {
@@ -374,7 +373,7 @@ def standing_data(found: Standing) -> dict[str, str]:
 
 def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
-    from dpspec.verifier.document import TOLD
+    from dpspec.verifier.document import STANDING_WORDS
 
-    told = TOLD[found.word]
-    return Text.assemble((told, marked(found.word)[1]), f": {found.reason}")
+    words = STANDING_WORDS[found.word]
+    return Text.assemble((words, marked(found.word)[1]), f": {found.reason}")

@@ -1,11 +1,4 @@
-"""Results as text: checked and verified files, verdicts, plugins, errors.
-
-A ledger as text and as JSON: its parts, the common blocks, the total, and what was lost on the way.
-
-Findings of the linter as text, one line each in front of its advice, and as JSON.
-
-Test tables in words: what there is, and what was made.
-"""
+"""Results as text: files, verdicts, releases, plugins, errors, ledgers, findings of the linter, test tables."""
 
 from __future__ import annotations
 
@@ -21,7 +14,7 @@ from rich.text import Text
 from dpspec.base.errors import DpspecError, count, value_text
 from dpspec.base.params import each
 from dpspec.base.words import Word, joint_word
-from dpspec.report import terminal as standing
+from dpspec.report import terminal
 from dpspec.report.json import registered
 from dpspec.report.terminal import (
     BAD,
@@ -77,7 +70,7 @@ def checked(path: str, document: SpecDocument) -> str:
 
 def failed(path: str, word: Word, fault: DpspecError) -> str:
     """A file that could not be judged; its faults go to stderr."""
-    return drawn(headline(path, word.told, BAD, f"  {count(len(each(fault)), 'fault')}"))
+    return drawn(headline(path, word.label, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
 def file_report(path: str, report: FileReport) -> str:
@@ -106,8 +99,8 @@ def replayed(path: str, found: Replay) -> str:
         Outcome.REFUTED: ("still refuted", BAD),
         Outcome.UNDECIDED: ("undecided", OPEN),
     }[found.outcome]
-    lines: list[Text | Table] = [Text(found.told)]
-    lines += [_labelled("recorded", found.event_told)] if found.event is not None else []
+    lines: list[Text | Table] = [Text(found.sentence)]
+    lines += [_labelled("recorded", found.event_in_words)] if found.event is not None else []
     lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
     lines += [_labelled("assumes", text) for text in _assumed([found.verdict])]
     return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
@@ -216,8 +209,8 @@ def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
     parts = []
     for word in (word for word in Word if word in words):
-        told, style = marked(word)
-        parts.append(Text(f"{words.count(word):,} {_MANY.get(word, told)}", style))
+        label, style = marked(word)
+        parts.append(Text(f"{words.count(word):,} {_MANY.get(word, label)}", style))
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 
@@ -238,15 +231,15 @@ def released(data: Mapping[str, Any], directory: str) -> str:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
-    rows.add_row(Text("claim", FAINT), data["claim"]["told"])
+    rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
     rows.add_row(Text("random", FAINT), data["randomness"])
     for held in data["invariants"]:
         cells = held["cells"]
-        told = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
-        rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {told}")
+        answer = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
+        rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {answer}")
     for kept in data["kept"]:
         rows.add_row(Text("kept", FAINT), f"{kept['kept']}: as before ({count(kept['records'], 'record')})")
-    lines = [line for name, told in data["told_by_mechanism"].items() for line in _told_lines(name, told)]
+    lines = [line for name, value in data["stated_by_mechanism"].items() for line in _value_lines(name, value)]
     for place, line in enumerate(lines):
         rows.add_row(Text("" if place else "mechanism", FAINT), line)
     for file in data["released"]:
@@ -254,35 +247,35 @@ def released(data: Mapping[str, Any], directory: str) -> str:
     if "utility" in data:
         tables = data["utility"]["tables"]
         worst = max(tables, key=lambda table: table["mape"], default=None)
-        told = (
+        range_of = (
             ""
             if worst is None
             else f"; largest MAPE: {worst['mape']:.3g} % ({worst['unit']} by {' x '.join(worst['attributes'])})"
         )
         rows.add_row(Text("utility", FAINT), Text(data["utility"]["folder"], "bold"))
-        rows.add_row("", f"{count(len(tables), 'table')} compared{told}; NOT for publication")
+        rows.add_row("", f"{count(len(tables), 'table')} compared{range_of}; NOT for publication")
     return drawn(rows)
 
 
-def _told_lines(name: str, value: Any) -> list[str]:
+def _value_lines(name: str, value: Any) -> list[str]:
     """An entry of the mechanism's report: the items of a list on lines of their own, nothing for an empty one."""
     if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        return [f"{name}:", *(f"  {_told(item)}" for item in value)]
-    return [] if value in ([], {}) else [f"{name}: {_told(value)}"]
+        return [f"{name}:", *(f"  {_value_in_words(item)}" for item in value)]
+    return [] if value in ([], {}) else [f"{name}: {_value_in_words(value)}"]
 
 
 _LISTED = 2
 """Entries of a list inside another entry that are told at the terminal."""
 
 
-def _told(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     """A value of the mechanism's report in one line; a long list of entries is left to the file."""
     if isinstance(value, list) and len(value) > _LISTED and isinstance(value[0], Mapping):
         return f"{len(value)} entries in report.json"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_told(inner)}" for name, inner in value.items())
+        return ", ".join(f"{name}: {_value_in_words(inner)}" for name, inner in value.items())
     if isinstance(value, list):
-        return "; ".join(map(_told, value)) or "none"
+        return "; ".join(map(_value_in_words, value)) or "none"
     return str(value)
 
 
@@ -313,12 +306,17 @@ def _plugin(info: PluginInfo) -> str:
     return drawn(head, rows) if rows.row_count else drawn(head)
 
 
-# --- a ledger as text and as JSON -----------------------------------------------------------------
+# --- ledgers --------------------------------------------------------------------------------------
 
 
 def ledger_text(found: Composition) -> str:
     """The table of the parts, the common blocks with the total, and the losses."""
-    rows: list[RenderableType] = [_parts(found), "", Text("How the claims stand", "bold"), Padding(_stand(found), (0, 0, 0, 2))]
+    rows: list[RenderableType] = [
+        _parts(found),
+        "",
+        Text("How the claims stand", "bold"),
+        Padding(_standings(found), (0, 0, 0, 2)),
+    ]
     rows += ["", Text("Together", "bold"), Padding(_blocks(found), (0, 0, 0, 2))]
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
     losses = found.losses()
@@ -343,12 +341,12 @@ def _parts(found: Composition) -> Table:
     return table
 
 
-def _stand(found: Composition) -> Table:
+def _standings(found: Composition) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
-            rows.add_row(Text(line.part.id, FAINT), standing.standing_line(line.part.standing))
-    rows.add_row(Text("together", FAINT), standing.standing_line(together(found)))
+            rows.add_row(Text(line.part.id, FAINT), terminal.standing_line(line.part.standing))
+    rows.add_row(Text("together", FAINT), terminal.standing_line(together(found)))
     return rows
 
 
@@ -356,13 +354,13 @@ def together(found: Composition) -> Standing:
     """How the total stands: as the worst of its parts, and derived where each of them is verified."""
     from dpspec.verifier.document import Standing
 
-    stand = {line.part.id: line.part.standing for line in found.lines}
-    word = joint_word(Word.UNCHECKED if one is None else one.word for one in stand.values())
+    standings = {line.part.id: line.part.standing for line in found.lines}
+    word = joint_word(Word.UNCHECKED if one is None else one.word for one in standings.values())
     if word.is_good:
         return Standing(
             word=Word.DERIVED, reason="each part is verified, and the total follows from the parts by the steps stated"
         )
-    worst = ", ".join(id for id, one in stand.items() if (Word.UNCHECKED if one is None else one.word) is word)
+    worst = ", ".join(id for id, one in standings.items() if (Word.UNCHECKED if one is None else one.word) is word)
     kept = (
         "a total of promises, which are not all kept"
         if word in (Word.REFUTED, Word.RECORDED)
@@ -394,7 +392,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
             "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec).items()},
-            "standing": standing.standing_data(together(found)),
+            "standing": terminal.standing_data(together(found)),
         },
         "rule": found.rule,
         "citation": found.citation,
@@ -409,7 +407,7 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
     value = stated.uniform()
     return {
         "id": line.part.id,
-        "standing": None if line.part.standing is None else standing.standing_data(line.part.standing),
+        "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "amount": str(line.amount),
@@ -429,7 +427,7 @@ def _step(step: Step) -> Mapping[str, Any]:
     }
 
 
-# --- findings of the linter as text, one line each in front of its advice, and as JSON ------------
+# --- findings -------------------------------------------------------------------------------------
 
 
 _STYLES = {"error": BAD, "warning": OPEN}
@@ -452,10 +450,10 @@ def _lines(found: Finding) -> Iterable[Text | Padding]:
 
 
 def _summary(findings: Sequence[Finding], files: Sequence[Path]) -> str:
-    stand = sum(single.explained is None for single in findings)
-    told = "no finding" if stand == 0 else count(stand, "finding")
-    rest = len(findings) - stand
-    return f"{count(len(files), 'file')}: {told}" + (f", {rest} explained" if rest else "")
+    left = sum(single.explained is None for single in findings)
+    findings_left = "no finding" if left == 0 else count(left, "finding")
+    rest = len(findings) - left
+    return f"{count(len(files), 'file')}: {findings_left}" + (f", {rest} explained" if rest else "")
 
 
 def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, Any]:
@@ -477,7 +475,7 @@ def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, A
     }
 
 
-# --- test tables in words -------------------------------------------------------------------------
+# --- test tables ----------------------------------------------------------------------------------
 
 
 _WIDTH = 100
@@ -491,15 +489,15 @@ def listing(tables: Sequence[Mapping[str, Any]]) -> str:
       columns  tenure (2)
       source   ours
     """
-    return "\n".join(line for table in tables for line in _synthesis_lines(table))
+    return "\n".join(line for table in tables for line in _table_lines(table))
 
 
-def _synthesis_lines(table: Mapping[str, Any]) -> list[str]:
+def _table_lines(table: Mapping[str, Any]) -> list[str]:
     columns = ", ".join(f"{column['name']} ({column['categories']:,})" for column in table["columns"])
-    told = [f"{table['name']}: {table['rows']:,} records unless --rows says otherwise"]
+    lines = [f"{table['name']}: {table['rows']:,} records unless --rows says otherwise"]
     for label, words in (("  columns  ", columns), ("  source   ", table["source"])):
-        told += textwrap.wrap(words, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
-    return told
+        lines += textwrap.wrap(words, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
+    return lines
 
 
 def synthesis_text(made: Mapping[str, Any]) -> str:

@@ -5,9 +5,8 @@ it is, so that an invariant c with c(x) != c(x') tells the two apart *for certai
 inside a universe does the budget say something, and what it says is eps_D d_X(x, x') for the distances that occur there. Two
 datasets of no common universe that no invariant tells apart are compared by nothing: about them nothing is promised.
 
-Pairs of datasets of one universe that an attacker may tell apart by the release, and which ones are looked at.
-
-What one released outcome does to an attacker's belief, exactly (Bailie et al. 2024).
+`CandidatePairs` are those of one universe that are looked at. What one released outcome does to an attacker's belief is exact
+(Bailie, Gong, Meng and Drechsler 2024).
 
 For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is a 1") and an outcome t of a finite law:
 
@@ -28,7 +27,7 @@ from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import listed_cells
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -37,12 +36,11 @@ from dpspec.laws.law import FiniteLaw
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
-TOLD, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
+DISTINGUISHED, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
 """The places of statements about the three kinds of candidates."""
 
 About = Callable[[Number], Iterable[RiskStatement]]
 """What can be said when the laws of the two candidates are at most so far apart."""
-Pair = tuple[Dataset, Dataset]
 
 
 @attrs.frozen(kw_only=True)
@@ -50,14 +48,14 @@ class Candidates:
     """What a specification says about pairs of candidates.
 
     Args:
-        told_apart: the invariants that tell some of them apart; where the pairs could not be listed, those that may.
+        distinguishing: the invariants that tell some of them apart; where the pairs could not be listed, those that may.
         is_listed: whether the pairs were listed, so that each kind is said to occur only if it does.
         unpromised: whether some may be in no common universe although nothing published tells them apart.
         bound: the largest d_Pr(P_x, P_x') that is allowed for the others, or a number above it; None when there are no others.
         reason: why there are no others, where that was not seen by listing.
     """
 
-    told_apart: tuple[Invariant, ...] = ()
+    distinguishing: tuple[Invariant, ...] = ()
     is_listed: bool
     unpromised: bool = False
     bound: Number | None
@@ -66,12 +64,12 @@ class Candidates:
     @property
     def publications(self) -> str:
         """The invariants that tell candidates apart, in words."""
-        return "; ".join(str(invariant) for invariant in self.told_apart)
+        return "; ".join(str(invariant) for invariant in self.distinguishing)
 
     @property
     def is_plain(self) -> bool:
         """Whether all candidates are in one universe, so that the budget speaks about each pair."""
-        return not self.told_apart and not self.unpromised
+        return not self.distinguishing and not self.unpromised
 
     def stated(self, about: About) -> tuple[RiskStatement, ...]:
         """What holds for every mechanism: first about the candidates that what is published tells apart, then about the others.
@@ -84,13 +82,13 @@ class Candidates:
 
     def published(self, about: About) -> Iterator[RiskStatement]:
         """What is certain about candidates that the invariants tell apart, and that nothing is promised about strangers."""
-        if self.told_apart:
+        if self.distinguishing:
             nothing = "" if self.bound is not None else "; no two candidates are left open"
             because = f": {self.reason}" if self.reason else ""
             for said in about(INFINITY):
                 yield attrs.evolve(
                     said,
-                    at=(*said.at, ("candidates", TOLD)),
+                    at=(*said.at, ("candidates", DISTINGUISHED)),
                     relation=Sense.EQUALS,
                     theorem=f"known for certain, published exactly: {self.publications}{nothing}{because}",
                     assumption=self._with(said, "the candidates differ in what is published"),
@@ -167,16 +165,16 @@ def _is_back(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) ->
 
 def candidates_among(spec: PrivacySpec, pairs: Iterable[Pair]) -> Candidates:
     """The same for pairs that are given."""
-    allowed, told = Allowed(spec), dict[Invariant, None]()
+    allowed, seen = Allowed(spec), dict[Invariant, None]()
     unpromised, bounds = False, set[Number]()
     for left, right in pairs:
         if allowed.share(left, right):
             bounds.add(allowed.between(left, right))
-        elif apart := allowed.told_apart(left, right):
-            told.update(dict.fromkeys(apart))
+        elif apart := allowed.distinguishing(left, right):
+            seen.update(dict.fromkeys(apart))
         else:
             unpromised = True
-    return Candidates(told_apart=tuple(told), is_listed=True, unpromised=unpromised, bound=max(bounds, default=None))
+    return Candidates(distinguishing=tuple(seen), is_listed=True, unpromised=unpromised, bound=max(bounds, default=None))
 
 
 class Allowed:
@@ -195,7 +193,7 @@ class Allowed:
             self._published[dataset] = tuple(invariant.value(dataset, self._spec.space) for invariant in held)
         return self._published[dataset]
 
-    def told_apart(self, left: Dataset, right: Dataset) -> tuple[Invariant, ...]:
+    def distinguishing(self, left: Dataset, right: Dataset) -> tuple[Invariant, ...]:
         """The invariants in which the two differ."""
         held = self._spec.multiverse.invariants or ()
         sides = zip(held, self.published(left), self.published(right), strict=True)
@@ -241,7 +239,7 @@ def _by_structure(spec: PrivacySpec, reach: Number) -> Candidates:
     held = spec.multiverse.invariants
     reason = None if not held else singles_fixed(spec, reach)
     bound = None if reason is not None else _largest(spec, reach)
-    return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
+    return Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
 
 
 def _largest(spec: PrivacySpec, reach: Number) -> Number:
@@ -354,7 +352,7 @@ def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) ->
     return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
 
 
-# --- what one released outcome does to an attacker's belief, exactly ------------------------------
+# --- what one outcome does to a belief ------------------------------------------------------------
 
 
 PriorWeights = Mapping[Dataset, Fraction]

@@ -4,9 +4,8 @@ An attacker model answers twice, for the worst of all mechanisms that satisfy th
 them. Statements about the same quantity at the same place stand in one row. A mechanism that is certainly beyond the worst case
 does not satisfy the specification, or the assumption of the statement does not hold for it; the row says so.
 
-An attacker model from its registered name and its parameters as texts.
-
-One universe of a specification: that of a table, where budgets differ by universe.
+An attacker model is made from its registered name and its parameters as texts. Where budgets differ by universe, that of a
+table is asked about.
 
 A release keeps the invariants, so that the released table lies in the universe of the confidential one: anybody can ask about it.
 """
@@ -110,7 +109,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
         NoRouteError, NotEnumerableError, NotReachedError: when nothing at all can be said.
         PluginContractError: when the attacker raises what it must not, or hides an assumption.
 
-    Either side alone may stay open, because no route is known or there is too much to list; the report then says why.
+    Either side alone may stay open, because no formula is known or there is too much to list; the report then says why.
     """
     sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", partial(attacker.worst_case, spec))]
     if mechanism is not None:
@@ -214,7 +213,7 @@ def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
     return False
 
 
-# --- an attacker model from its registered name and its parameters as texts -----------------------
+# --- attackers by name ----------------------------------------------------------------------------
 
 
 def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
@@ -274,7 +273,7 @@ def _value(text: str) -> Any:
         return text
 
 
-# --- one universe of a specification --------------------------------------------------------------
+# --- the universe of a table ----------------------------------------------------------------------
 
 
 def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:

@@ -1,6 +1,7 @@
-"""The block tables of a specification file: the five blocks, the mechanism, and the miniatures that inherit them.
+"""Reading the tables of a specification file: the five blocks, the mechanism, miniatures, and the records of what is published.
 
-The tables of a specification file that record what is published: claim, ledger, expectations, explanations, source.
+Miniatures inherit the blocks that they do not state. Records are the claim, the ledger, expectations, explanations and the
+source.
 """
 
 from __future__ import annotations
@@ -274,7 +275,7 @@ class BlockReader:
         return self.log.found == before
 
 
-# --- the tables of a specification file that record what is published -----------------------------
+# --- records of what is published -----------------------------------------------------------------
 
 
 _TOLERANCE = Rational(0)

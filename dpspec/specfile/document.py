@@ -1,8 +1,6 @@
 """A specification file as an object: the five blocks, the mechanism, and what is recorded about them.
 
 Everything recorded (budget, claim, printed numbers) is a statement to be judged; reading it believes nothing.
-
-A flavour as a specification file: its blocks, the mechanism that satisfies it, and the one that does not.
 """
 
 from __future__ import annotations
@@ -197,7 +195,7 @@ class SpecDocument:
     source: tuple[tuple[str, str], ...] = ()
 
 
-# --- a flavour as a specification file ------------------------------------------------------------
+# --- a flavour as a document ----------------------------------------------------------------------
 
 
 BASIS = "pure differential privacy"

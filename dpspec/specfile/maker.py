@@ -1,10 +1,10 @@
-"""Where the keys of a TOML text stand: dotted paths to line numbers.
+"""From TOML tables to registered objects; every fault goes into a log with its line, and reading goes on.
+
+`FilePositions` knows the line of every key by its dotted path.
 
 `tomllib` gives values without positions. This module scans a text that `tomllib` has already accepted, so it may
 rely on it being well formed, and records the line of every table, key and list entry under its dotted path:
 ``space.household[1].count``.
-
-From TOML tables to registered objects; every fault goes into a log with its line, and reading goes on.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _SCALAR = re.compile(r"[^\s,\]}#]+(?: \d[^\s,\]}#]*)?")
 
 
 @attrs.frozen(kw_only=True)
-class Positions:
+class FilePositions:
     """The lines of one TOML text.
 
     Args:
         lines: dotted path to line (1-based).
         leaves: dotted path to the written form of each plain value and of each list.
 
-    >>> Positions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
+    >>> FilePositions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
     2
     """
 
@@ -71,7 +71,7 @@ class Positions:
     leaves: Mapping[str, str]
 
     @classmethod
-    def of(cls, text: str, data: Mapping[str, Any]) -> Positions:
+    def of(cls, text: str, data: Mapping[str, Any]) -> FilePositions:
         """The positions of a text and of the data that `tomllib` made of it."""
         return cls(lines=_Scanner(text).scan(), leaves=dict(_leaves(data, "")))
 
@@ -250,7 +250,7 @@ class _Scanner:
         return f"{path}[{self.entries[path]}]" if path in self.entries else path
 
 
-# --- maker ----------------------------------------------------------------------------------------
+# --- log and maker --------------------------------------------------------------------------------
 
 
 Result = TypeVar("Result")
@@ -279,7 +279,7 @@ FAILED: Final = _Failed()
 class Log:
     """The faults of one file, each with its file and line."""
 
-    def __init__(self, file: str, positions: Positions) -> None:
+    def __init__(self, file: str, positions: FilePositions) -> None:
         self.file, self.positions = file, positions
         self.faults: list[DpspecError] = []
         self.found = 0

@@ -1,6 +1,4 @@
-"""From a file to TOML data: limits first, then the parser; numbers stay exactly as written.
-
-Reading a specification file, schema version 1: TOML to a `SpecDocument`, every fault with its line.
+"""Reading a specification file, schema version 1: TOML to a `SpecDocument`, every fault with its line.
 
 The language in one view; every table with ``type`` takes the parameters that the named thing declares:
 
@@ -21,7 +19,7 @@ The language in one view; every table with ``type`` takes the parameters that th
     [[explained]]                       finding, because: what the linter finds and is meant to stand
     [source]                            texts
 
-A new specification to start from: a commented file that reads without a fault.
+Limits come first, then the parser; numbers stay exactly as written. `new_spec` is a commented file to start from.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.document import SCHEMA, SpecDocument
-from dpspec.specfile.maker import Log, Maker, Positions
+from dpspec.specfile.maker import FilePositions, Log, Maker
 
 if TYPE_CHECKING:
     from dpspec.extension import Registry
@@ -182,7 +180,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
     return fault
 
 
-# --- reading a specification file, schema version 1 -----------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 _KEYS = (
@@ -234,7 +232,7 @@ def read_data(data: dict[str, Any], registry: Registry, text: str = "", name: st
         as `read`.
     """
     try:
-        log = Log(name, Positions.of(text, data))
+        log = Log(name, FilePositions.of(text, data))
         _check_schema(data)
     except DpspecError as fault:
         fault.file = name
@@ -334,7 +332,7 @@ class _Reader:
         return identity
 
 
-# --- a new specification to start from ------------------------------------------------------------
+# --- a file to start from -------------------------------------------------------------------------
 
 
 def new_spec(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from dpspec.extension import Registry
     from dpspec.grammar.mechanism import Mechanism
@@ -39,6 +40,33 @@ def to_toml(thing: SpecDocument | PrivacySpec, registry: Registry, *, id: str = 
     """
     document = thing if isinstance(thing, SpecDocument) else SpecDocument(id=id, title=title or id, spec=thing)
     return "\n".join(_Writer(registry).document(document)) + "\n"
+
+
+def fragment(path: str, thing: Any, registry: Registry, *, array: bool = False) -> str:
+    """One table of a specification file, as text.
+
+    Args:
+        path: the name of the table.
+        thing: the block that it describes, or its values by their keys.
+        registry: the names of the classes.
+        array: whether it is a row of a list of tables.
+
+    Raises:
+        NotWritableError: something in it has no form in a file.
+    """
+    writer = _Writer(registry)
+    if isinstance(thing, Mapping):
+        lines = _table(path, {key: writer.plain(value) for key, value in thing.items()}, array=array)
+    else:
+        lines = writer.block(path, thing, path)
+    return "\n".join(lines).strip()
+
+
+def setting(value: Any, registry: Registry) -> str:
+    """A value as `KEY=VALUE` options take it, quoted for a shell where that is needed."""
+    written = _Writer(registry).plain(value).replace("\n", "")
+    plain = written[1:-1] if written.startswith('"') else written
+    return plain if all(c.isalnum() or c in "./-_" for c in plain) else f"'{written}'"
 
 
 class _Writer:
@@ -74,13 +102,17 @@ class _Writer:
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
     ) -> Iterator[str]:
         """The block tables; for a miniature only those that differ from the document's."""
-        short: dict[str, Callable[[Any, str], Iterator[str]]] = {"multiverse": self.multiverse, "budget": self.budget}
         for block in BLOCK_KINDS:
             value = getattr(spec, block)
             if inherited is None or block == "space" or value != getattr(inherited.spec, block):
-                yield from short.get(block, self.typed)(value, prefix + block)
+                yield from self.block(block, value, prefix + block)
         if mechanism is not None and (inherited is None or mechanism != inherited.mechanism):
             yield from _table(f"{prefix}mechanism", self.fields(mechanism))
+
+    def block(self, block: str, value: Any, path: str) -> Iterator[str]:
+        """The table of one block, in its short form where it has one."""
+        short: dict[str, Callable[[Any, str], Iterator[str]]] = {"multiverse": self.multiverse, "budget": self.budget}
+        yield from short.get(block, self.typed)(value, path)
 
     def typed(self, value: Any, path: str) -> Iterator[str]:
         """A block by the name of its class."""

@@ -4,9 +4,7 @@ A check is a function ``check_<property>(subject, context)``. It returns nothing
 `CheckFailedError`, or `NotApplicable` with the reason. Its docstring says the property, where it comes from, and what a failure
 means. Its subjects are chosen by their kind and by what their class declares about itself (`is_metric`, ...), never by name.
 
-What a class says itself that it wants to be tried with: its class method ``examples()``, where it has one.
-
-Subjects for checks: objects built from the declared parameters of registered classes, on small spaces that they fit.
+Subjects are objects built from the declared parameters of registered classes, on small spaces that they fit.
 
 A class may say itself what it wants to be checked with: ``examples()``, a class method that yields objects of the class, or pairs
 (object, space). Without it a few values of every declared domain are combined; texts are names that the space knows.
@@ -223,7 +221,7 @@ def declared_checks() -> tuple[Check, ...]:
     return tuple(_ALL.values())
 
 
-# --- what a class says itself that it wants to be tried with --------------------------------------
+# --- examples of a class --------------------------------------------------------------------------
 
 
 def examples(cls: type) -> list[Any]:
@@ -241,7 +239,7 @@ def example_objects(cls: type) -> list[Any]:
     return [example[0] if isinstance(example, tuple) else example for example in examples(cls)]
 
 
-# --- subjects for checks --------------------------------------------------------------------------
+# --- building subjects ----------------------------------------------------------------------------
 
 
 MOST_DATASETS = 40

@@ -5,8 +5,6 @@ from dpspec.testing import parametrize
 @parametrize("my-plugin")
 def test_conformance(case):
     case.run()
-
-Results of the conformance kit, as text and as JSON.
 """
 
 from __future__ import annotations
@@ -174,7 +172,7 @@ _MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
     "budgets": Subjects.value_subjects,
     "routes": Subjects.value_subjects,
     "spaces": Subjects.space_subjects,
-    **dict.fromkeys(("rules", "tables", "formats", "engines"), Subjects.plain_subjects),
+    **dict.fromkeys(("rules", "tables", "formats", "workers"), Subjects.plain_subjects),
 }
 """How the subjects of a kind are made, where they need no space to stand on."""
 
@@ -270,7 +268,7 @@ def parametrize(plugin: str, *, level: str = "fast", module: Any = None) -> Any:
     return pytest.mark.parametrize("case", chosen, ids=[str(case) for case in chosen])
 
 
-# --- results of the conformance kit, as text and as JSON ------------------------------------------
+# --- results --------------------------------------------------------------------------------------
 
 
 _MARKS = {

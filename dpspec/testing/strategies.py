@@ -1,16 +1,16 @@
-"""The last step to a smallest pair: drop records while the pair stays in one universe and still refutes.
+"""Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
+
+    datasets(space)         elements of X, shrinking towards the smallest
+    universes(spec)         universes of the multiverse
+    pairs(spec)             two datasets of one universe at finite distance
+    from_params(cls)        objects of a declared class, parameters inside their domains
+
+The last step to a smallest pair drops records while the pair stays in one universe and still refutes.
 
 Hypothesis shrinks what was drawn, not the pair; this pass works on the pair itself, in the documented order of witnesses: the two
 magnitudes together, then the distance, then the text. When it ends, no pair that is left after dropping at most one
 cell from each side (one step of a coordinate towards 0), after giving the categories that occur the first names there are, or
 after merging those of one attribute, refutes and comes earlier.
-
-Hypothesis strategies drawn from the typed blocks, and the search for a minimal witness that they allow.
-
-datasets(space)         elements of X, shrinking towards the smallest
-universes(spec)         universes of the multiverse
-pairs(spec)             two datasets of one universe at finite distance
-from_params(cls)        objects of a declared class, parameters inside their domains
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import CellCounts, SimplerNames, counting_cells
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -36,8 +36,6 @@ from dpspec.testing.check import example_objects
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome, Witness
-
-Pair = tuple[Dataset, Dataset]
 
 
 def reduced(pair: Pair, refutes: Callable[[Pair], bool], spec: PrivacySpec) -> Pair:

@@ -1,24 +1,24 @@
-"""Walks from a given dataset of any size: pairs (x, x') of one universe, with x' a few moves away.
+"""Strategies that draw pairs (x, x') inside one universe of any space, and never leave it while they shrink.
 
-A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
-first two, or a kernel vector over all cells that combine what these are made of (`CellCounts.crossed`). Where
-`exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
-only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
-
-Few cells out of many: what a small pair of datasets is made of, drawn from a space of any size.
-
-The space says what a palette is (`Palette.palette`); here Hypothesis chooses it, so that it shrinks.
-
-Strategies that draw pairs (x, x') inside one universe of any space, and never leave it while they shrink.
-
-pairs_in_universe(spec)        two datasets of one universe at finite distance
-drawn_datasets(space)          datasets of a space that is too large to list
+    pairs_in_universe(spec)        two datasets of one universe at finite distance
+    drawn_datasets(space)          datasets of a space that is too large to list
 
 What is reached. `pairs_in_universe` lists a small space and draws from its universes: every pair. Otherwise it draws cells,
 then a kernel vector v over them and a common part w, and returns (w + v^-, w + v^+), which reaches every pair whose
 difference is a sum of at most `TERMS` basis vectors on one palette (`dpspec.blocks.moves`, `dpspec.testing.walks`);
 no connectedness by small steps is needed. Invariants that do not add up over cells are held by rejection, which gives up
 with `NotReachedError`. Walks from a given dataset are in `dpspec.testing.walks`.
+
+*Walks* lead from a dataset of any size to one a few moves away.
+
+A step looks at two to four cells of the dataset (coordinates, for a vector). It tries an exchange of values between the
+first two, or a kernel vector over all cells that combine what these are made of (`DatasetSpace.crossed`). Where
+`exchanges_connect` says so, enough steps reach every table of the universe; for bit vectors with fixed sum likewise; in general
+only what such steps reach. Every step stays inside the universe, so dropping steps, which is how a pair shrinks, does too.
+
+*Few cells out of many* are what a small pair of datasets is made of, drawn from a space of any size.
+
+The space says what a palette is (`DatasetSpace.palette`); here Hypothesis chooses it, so that it shrinks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from dpspec.blocks.parts import (
     listed_cells,
     miniature_of,
 )
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.spec import PrivacySpec
 
 JOINED = 6
@@ -192,8 +192,6 @@ COMMON = 4
 """The common part of two datasets has at most this many cells, beyond what the space demands."""
 PATIENCE = 300
 """After this many candidates without one pair of a universe, rejection gives up."""
-
-Pair = tuple[Dataset, Dataset]
 
 
 def pairs_in_universe(spec: PrivacySpec) -> st.SearchStrategy[Pair]:

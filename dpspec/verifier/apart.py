@@ -3,9 +3,8 @@
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
 
-Cutting calls into foreign code that do not end.
-
-A first look at a plain function: a few calls, so that a crash is told as a crash before anybody speaks of privacy.
+`Cut` ends calls into foreign code that do not end. `Trial` is a first look at a plain function: a few calls, so that a crash is
+reported as a crash before anybody speaks of privacy.
 
 A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
 now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict.
@@ -36,10 +35,10 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import DpspecError, count
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, presented
 
 Result = TypeVar("Result")
-Tell = Callable[[int, int], None]
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "win32"
 _NOTE = 1 << 12
@@ -86,7 +85,7 @@ def note(text: str) -> None:
     _note.write(text)
 
 
-def apart(work: Callable[[Tell], Result], progress: Tell | None = None) -> Returned[Result]:
+def apart(work: Callable[[Progress], Result], progress: Progress | None = None) -> Returned[Result]:
     """Run `work` in a child process, and hand back what it returns or raises.
 
     Args:
@@ -149,7 +148,7 @@ def _alone() -> None:
         os._exit(0)
 
 
-def _serve(work: Callable[[Tell], Any], sender: Connection, printed: IO[bytes]) -> None:
+def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[bytes]) -> None:
     """The child's whole life."""
     status = 1
     try:
@@ -192,7 +191,7 @@ def _redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Tell) -> tuple[str, Any]:
+def _received(receiver: Connection, tell: Progress) -> tuple[str, Any]:
     """How it went (result, failure or ended), and what belongs to it."""
     while True:
         try:
@@ -220,7 +219,7 @@ def _text(printed: IO[bytes]) -> str:
     return printed.read(_SHOWN).decode("utf-8", "replace")
 
 
-# --- a process in which the code was never called ------------------------------------------------------------------------------
+# --- a process in which the code was never called -------------------------------------------------
 
 
 class Spare(Generic[Result]):
@@ -272,10 +271,10 @@ class Spare(Generic[Result]):
             return None
         try:
             self._line.send(question)
-            told, answer = self._line.recv()
+            answered, answer = self._line.recv()
         except (EOFError, OSError):
             return None
-        found: Result | None = answer if told else None
+        found: Result | None = answer if answered else None
         return found
 
     def __exit__(self, *_: object) -> None:
@@ -287,7 +286,7 @@ class Spare(Generic[Result]):
             self._line = None
 
 
-# --- cutting calls into foreign code that do not end ----------------------------------------------
+# --- calls that do not end ------------------------------------------------------------------------
 
 
 WALL = 5.0
@@ -349,7 +348,7 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-# --- a first look at a plain function -------------------------------------------------------------
+# --- a first look ---------------------------------------------------------------------------------
 
 
 FIRST = 24
@@ -442,7 +441,7 @@ def _where(problem: BaseException) -> str:
     return f"{said} ({' > '.join(places)})" if places else said
 
 
-def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
+def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
     """The error for a function that raises always.
 
     Args:
@@ -451,5 +450,5 @@ def refuse(name: str, found: Trial, told: str) -> FunctionRaisesError:
         told: the shape of a dataset.
     """
     rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
-    advice = f"{told}; mend the function, or name the file that it is written for"
+    advice = f"{message}; mend the function, or name the file that it is written for"
     return FunctionRaisesError("function", rule, advice, value=name)

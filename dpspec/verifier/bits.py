@@ -26,10 +26,10 @@ from typing import Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
+from dpspec.base.types import Floats, Integers
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Spare
 from dpspec.verifier.automatic.sampler import SAMPLES
@@ -51,9 +51,6 @@ MOST_NUMBERS = 4
 _ROUNDING = 1e-6
 _HIGH, _LOW = 64, 128
 """Exponents beyond +-64, and lattices finer than 2^-128, are taken together."""
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def exponents(values: Floats) -> tuple[Integers, Integers]:

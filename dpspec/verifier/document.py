@@ -1,6 +1,7 @@
-"""Verifying a specification file: its claim on every miniature (or the whole space), and every printed number.
+"""Verifying a specification file, and how its claim stands.
 
-How the claim of a specification file stands: what goes wherever the claim goes, into every report, sum and release.
+What is judged is the claim, on every miniature or on the whole space, and every printed number. How the claim stands goes
+wherever the claim goes, into every report, sum and release.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import Bracket
+from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
@@ -20,7 +22,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
 from dpspec.verifier.automatic import ReleaseCode
 from dpspec.verifier.entry import NamedFunction, verify_claim
-from dpspec.verifier.exhaustive import Progress, guarded, not_empty, verify
+from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -84,11 +86,11 @@ Judge = Callable[[Registry | None, Progress | None], Obligation]
 
 
 @attrs.frozen(kw_only=True)
-class Duty:
+class Judgement:
     """An obligation that has not been judged yet.
 
     Args:
-        name: what it is; no two duties of a file have the same name.
+        name: what it is; no two judgements of a file have the same name.
         judge: judges it; takes the registry for provenance and who is told of the progress, or None for either.
     """
 
@@ -98,7 +100,9 @@ class Duty:
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
-    return FileReport(document=document, obligations=tuple(duty.judge(registry, progress) for duty in duties(document)))
+    return FileReport(
+        document=document, obligations=tuple(judgement.judge(registry, progress) for judgement in judgements(document))
+    )
 
 
 def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
@@ -108,7 +112,7 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
     code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
-    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in claims(code)))
+    return FileReport(document=code, obligations=tuple(judgement.judge(registry, progress) for judgement in claims(code)))
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
@@ -130,7 +134,7 @@ def verify_function(
     )
 
 
-def duties(document: SpecDocument) -> tuple[Duty, ...]:
+def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
     """What a file obliges itself to, each thing to be judged on its own."""
     stated = (
         *claims(document),
@@ -138,15 +142,15 @@ def duties(document: SpecDocument) -> tuple[Duty, ...]:
         *(_number(expectation, document) for expectation in document.expectations),
     )
     times: Counter[str] = Counter()
-    told_apart = []
-    for duty in stated:
-        times[duty.name] += 1
-        again = times[duty.name] > 1
-        told_apart.append(attrs.evolve(duty, name=f"{duty.name} ({times[duty.name]})") if again else duty)
-    return tuple(told_apart)
+    distinct = []
+    for judgement in stated:
+        times[judgement.name] += 1
+        again = times[judgement.name] > 1
+        distinct.append(attrs.evolve(judgement, name=f"{judgement.name} ({times[judgement.name]})") if again else judgement)
+    return tuple(distinct)
 
 
-def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Duty]:
+def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgement]:
     """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
 
     Args:
@@ -168,17 +172,17 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Duty]:
         yield _nothing_to_judge("claim")
 
 
-def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
+def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Judgement:
     """A claim about every dataset of a space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
-    return Duty(name=name, judge=judge)
+    return Judgement(name=name, judge=judge)
 
 
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Duty:
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Judgement:
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
@@ -200,9 +204,9 @@ def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recor
 def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
     """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
     blocks = " and another ".join(others)
-    told = f"the miniature has another {blocks} than the claim: what it tests is another claim ({found.detail})"
+    words = f"the miniature has another {blocks} than the claim: what it tests is another claim ({found.detail})"
     as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
-    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
+    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=words, exchanged=others)
 
 
 def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int) -> Obligation:
@@ -218,17 +222,17 @@ def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, regi
         against = _recorded(found.name, verdict, str(found.recorded))
         return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
     if growing:
-        told = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
-        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {told}: the miniature says nothing about the claim")
+        words = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
+        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {words}: the miniature says nothing about the claim")
     return small
 
 
-def _counterexamples(document: SpecDocument) -> Iterator[Duty]:
+def _counterexamples(document: SpecDocument) -> Iterator[Judgement]:
     """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
     spec = document.miniatures[0].spec if document.miniatures else document.spec
     for found in document.counterexamples:
-        duty = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
-        yield attrs.evolve(duty, judge=_as_it_must(duty.judge))
+        judgement = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        yield attrs.evolve(judgement, judge=_as_it_must(judgement.judge))
 
 
 def _as_it_must(judge: Judge) -> Judge:
@@ -241,13 +245,13 @@ def _as_it_must(judge: Judge) -> Judge:
     return judged
 
 
-def _nothing_to_judge(name: str) -> Duty:
+def _nothing_to_judge(name: str) -> Judgement:
     detail = "the file names no mechanism, so there is nothing to judge"
-    return Duty(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
+    return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
 
 
-def _number(expectation: Expectation, document: SpecDocument) -> Duty:
-    return Duty(name=f"number: {expectation.what}", judge=lambda _, __: _printed(expectation, document))
+def _number(expectation: Expectation, document: SpecDocument) -> Judgement:
+    return Judgement(name=f"number: {expectation.what}", judge=lambda _, __: _printed(expectation, document))
 
 
 def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
@@ -277,13 +281,13 @@ def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)
 
 
-# --- how the claim of a specification file stands -------------------------------------------------
+# --- how a claim stands ---------------------------------------------------------------------------
 
 
 QUICK = 500
 """Datasets that are walked where the standing of a claim is only told on the way, as `explain` and `compare` do."""
 
-TOLD = {
+STANDING_WORDS = {
     Word.VERIFIED: "the claim is verified",
     Word.DERIVED: "the claim is verified by a derivation",
     Word.MINIATURE: "the claim holds on miniatures only",
@@ -323,7 +327,7 @@ class Standing:
     @property
     def sentence(self) -> str:
         """For a reader: how the claim stands, and why."""
-        return f"{TOLD[self.word]}: {self.reason}"
+        return f"{STANDING_WORDS[self.word]}: {self.reason}"
 
     def __str__(self) -> str:
         return self.sentence
@@ -354,7 +358,7 @@ def standing(
         return Standing(word=Word.UNCHECKED, reason=large)
     found: list[Obligation] = []
     try:
-        found += (duty.judge(registry, progress) for duty in claims(document, effort=effort))
+        found += (judgement.judge(registry, progress) for judgement in claims(document, effort=effort))
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))

@@ -1,12 +1,11 @@
-"""A plain function named on the command line, `module:name`, and how it is sampled.
+"""One entry to the engines: the strongest method that applies is taken.
 
+    a mechanism with laws                  exhaustive: every pair of every universe
+    a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
+    a plain function, anything else        sampled: it can be refuted, never verified
+
+A plain function is named on the command line, `module:name`.
 Specification files hold no import paths: what code is run is said by the person who runs it.
-
-One entry to the engines: the strongest method that applies is taken.
-
-a mechanism with laws                  exhaustive: every pair of every universe
-a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
-a plain function, anything else        sampled: it can be refuted, never verified
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, NoRouteError, NotEnumerableError, count
 from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
@@ -34,7 +34,7 @@ from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.sampler import ENUMERATES
 from dpspec.verifier.bits import refute_bits
-from dpspec.verifier.exhaustive import Progress, not_empty, verify
+from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verifier.sampled.engine import DRAWS, ERROR, refute
 from dpspec.verifier.second import MOST_DATASETS, second_opinion
@@ -162,7 +162,7 @@ def _check_arguments(call: Any, path: str) -> None:
         return
 
 
-# --- one entry to the engines ---------------------------------------------------------------------
+# --- the strongest method -------------------------------------------------------------------------
 
 
 ENUMERATED = 500

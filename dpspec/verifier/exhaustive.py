@@ -1,4 +1,11 @@
-"""Finite laws side by side: one table of integer weights per universe, and the pair that is farthest apart in it.
+"""Exhaustive verification: every pair of every universe, exactly (Bailie, Gong, Meng and Drechsler 2024).
+
+For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
+(Bailie, Gong, Meng and Drechsler 2024), is compared with the budget of that universe. Pairs at infinite distance are not
+compared; two
+datasets at distance 0 must have the same law (Bailie, Gong, Meng and Drechsler 2024).
+
+The finite laws of a universe stand side by side in one table of integer weights.
 
 The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
 `score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
@@ -8,12 +15,6 @@ Pairs that a declared symmetry of the mechanism carries into one another need on
 
 A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
 renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
-
-Exhaustive verification: every pair of every universe, exactly.
-
-For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X,
-is compared with the budget of that universe. Pairs at infinite distance are not compared; two
-datasets at distance 0 must have the same law.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
+from dpspec.base.types import Progress
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
@@ -89,7 +91,7 @@ class LawMatrix:
         return best
 
 
-# --- symmetry -------------------------------------------------------------------------------------
+# --- symmetries -----------------------------------------------------------------------------------
 
 
 Permutation = tuple[int, ...]
@@ -160,7 +162,7 @@ def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered:
     return groups
 
 
-# --- exhaustive verification ----------------------------------------------------------------------
+# --- the walk -------------------------------------------------------------------------------------
 
 
 PRECISIONS = (64, 128, 256, 512)
@@ -169,7 +171,6 @@ PRECISIONS = (64, 128, 256, 512)
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """Why a claim that every mechanism would pass stays undecided."""
 
-Progress = Callable[[int, int], None]
 Value = TypeVar("Value")
 
 

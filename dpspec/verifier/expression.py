@@ -1,4 +1,6 @@
-"""Outputs of a black box as a *shape* (everything that is not a finite number) and the numbers in it.
+"""Outputs of a black box as data: a shape with the numbers in it, and a small language for sets of outputs, the events.
+
+The *shape* is everything that is not a finite number.
 
 Outputs are told apart as `dpspec.verifier.observed` sees them.
 
@@ -7,8 +9,7 @@ Outputs are told apart as `dpspec.verifier.observed` sees them.
 
 Equal shape and numbers mean the same output: an atom. NaN, infinities, None, texts and lengths are part of the shape.
 
-Events as data: a small language for sets of outputs that anyone can evaluate, without this program.
-
+An event can be evaluated by anyone, without this program.
 An output is written as a *form*, a list that begins with its kind:
 
     ["int", "5"]  ["float", "0x1.8p+0"]  ["True"]  ["None"]  ["text", "'yes'"]  ["nan"]  ["inf"]
@@ -40,14 +41,13 @@ from typing import Any, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import SpecSyntaxError
+from dpspec.base.types import Floats
 from dpspec.verifier.observed import Observed, UnobservableError, observed
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
-Floats = npt.NDArray[np.float64]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 MOST_NUMBERS = 64

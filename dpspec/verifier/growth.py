@@ -1,9 +1,7 @@
-"""The sizes of a dataset space that a smaller one lowers, and how each is raised again by one step.
+"""What a miniature says about a claim: which block it exchanges, and whether the constant grows with a size that it lowers.
 
 A *miniature* of a space is the same space with smaller sizes: fewer records at most, fewer members of a household, fewer
 categories or blocks, fewer coordinates. Everything else is equal; whatever is not is no miniature of it but another space.
-
-What a miniature says about the claim: which block it exchanges, and whether the constant grows with a size that it lowers.
 
 A claim on a large space is looked at on a small one. That says something about the claim only if all but the sizes of the space
 is the claimed thing itself, and if the sizes do not matter: the engine raises each lowered size on its own, one step after the
@@ -189,7 +187,7 @@ def _listed(name: str, here: Attributes, claimed: Mapping[str, Attribute]) -> At
     )  # fmt: skip
 
 
-# --- what a miniature says about the claim --------------------------------------------------------
+# --- raising the sizes ----------------------------------------------------------------------------
 
 
 DATASETS, STEPS = 500, 3
@@ -229,8 +227,8 @@ class Grown:
         if self.refuted is not None:
             return f"{raised}: refuted at the last of these"
         steady = len(set(self.constants)) == 1
-        told = f"the constant stays {self.constants[0]}" if steady else f"the constant is {', '.join(self.constants)}"
-        return f"{raised}: {told}{f'; no further: {self.stopped}' if self.stopped else ''}"
+        constant_words = f"the constant stays {self.constants[0]}" if steady else f"the constant is {', '.join(self.constants)}"
+        return f"{raised}: {constant_words}{f'; no further: {self.stopped}' if self.stopped else ''}"
 
 
 def exchanged(document: SpecDocument, miniature: Miniature) -> tuple[str, ...]:
@@ -318,8 +316,8 @@ class _Raised:
         refuted = (spec, found[-1]) if found[-1].outcome is Outcome.REFUTED else None
         larger = any(load.lower > loads[0].upper for load in loads[1:])
         grows = refuted is not None or (larger and self.uniform and not is_whole)
-        told = tuple(map(self.told, found))
-        return Grown(size=name, values=tuple(values), constants=told, grows=grows, refuted=refuted, stopped=stopped)
+        constants = tuple(map(self.constant_in_words, found))
+        return Grown(size=name, values=tuple(values), constants=constants, grows=grows, refuted=refuted, stopped=stopped)
 
     def sizes(self, spec: PrivacySpec) -> dict[str, Size]:
         return dict(lowered(spec.space, self.claimed) or {})
@@ -343,7 +341,7 @@ class _Raised:
         """The constant; in shares of the budget of each universe where that differs by universe."""
         return verdict.constant if self.uniform else largest(map(_share, verdict.universes))
 
-    def told(self, verdict: Verdict) -> str:
+    def constant_in_words(self, verdict: Verdict) -> str:
         load = self.load(verdict)
         return str(load) if self.uniform else f"{load.scaled(100).upper.decimal(4)} % of the budget"
 

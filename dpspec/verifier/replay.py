@@ -22,6 +22,7 @@ from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError,
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -33,7 +34,7 @@ from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import PATHS, NamedFunction, Sampling, verify_claim
 from dpspec.verifier.event import with_probabilities
-from dpspec.verifier.exhaustive import Progress, asked_of, computed_law
+from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.expression import Expression
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.sampled.witness import event_counts
@@ -179,7 +180,7 @@ class Replay:
         return self.verdict.witness == self.recorded
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """What became of it, in one line."""
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
@@ -192,7 +193,7 @@ class Replay:
         return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"
 
     @property
-    def event_told(self) -> str:
+    def event_in_words(self) -> str:
         """What became of the recorded event itself; empty where the file has none as data."""
         if self.event is None:
             return ""
@@ -202,8 +203,8 @@ class Replay:
 
     def __str__(self) -> str:
         found = self.verdict.witness
-        text = f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
-        return f"{text}; the recorded event: {self.event_told}" if self.event is not None else text
+        text = f"{self.outcome.value}: {self.sentence}" if found is None else f"{self.sentence}: {found}"
+        return f"{text}; the recorded event: {self.event_in_words}" if self.event is not None else text
 
 
 def replay(

@@ -1,4 +1,6 @@
-"""Many posteriors of noisy counts at once: each between two doubles that are proved to enclose it.
+"""Noisy counts of a block: the block-knowledge attacker, post-processed counts, and the uniqueness attacker (thesis, chapter 2).
+
+**Enclosures.** Many posteriors at once, each between two doubles that are proved to enclose it.
 
 A posterior is v = 1 / (1 + e^-z), z = logit p + L, L the loss of an outcome. With u = 2^-53 the rounding of one operation, z
 is computed within (6 (ln a + ln b) + 6 |L| + 8) u, where p/(1 - p) = a/b in integers; an error of z is a relative one of e^-z
@@ -6,18 +8,18 @@ and of v, and exp, the sum and the quotient add their own. A mean sums the ends 
 n u more for n terms; what lies beyond the last outcome is bounded by a geometric sum, as in `sums`. Every error is counted twice,
 which covers e^x - 1 <= 2 x and the rounding of the bounds themselves; where it exceeds 1/4, only 0 and 1 are said.
 
-The mean posterior of one noisy count, summed outcome by outcome: enclosed for a table, and in floats for a curve (Kazan 2025).
+**The mean posterior** of one noisy count, summed outcome by outcome (Kazan 2025).
 
 With w_j = e^(-rho j^2) and r_j = e^(-rho (2 j + 1)), the outcome 1 + j above the known count has the weight w_j and the posterior
 1 / (1 + o r_j), o = (1 - p)/p; the outcome 1 - j has the same weight and the posterior r_(j-1) / (r_(j-1) + o).
 
-The block-knowledge attacker: knows all records of a block but one, and sees the noisy count of a cell (Kazan 2025).
+**The block-knowledge attacker** knows all records of a block but one, and sees the noisy count of a cell (Kazan 2025).
 
 The true count is `known` + 1 when the target has the attributes in question, and `known` otherwise; p is the prior probability of
 what is true, the former. The release is the count with discrete Gaussian noise, P(noise = k) proportional to exp(-rho k^2). Only
 the difference of a released value from `known` matters (Kazan 2025, Section 2.6.1), so outcomes are told by that difference.
 
-Post-processed counts: the released block count is fitted to the known count of its group (Kazan 2025, Section 2.11).
+**Post-processed counts**: the released block count is fitted to the known count of its group (Kazan 2025).
 
 The fit moves the noisy counts as little as possible so that they add up to x2, which gives the block (Kazan 2025, equation 2.41)
 
@@ -27,8 +29,8 @@ The thesis claims that this never raises the marginal risk (Kazan 2025, Section 
 alone, because the fitted count also carries y1*. Data processing bounds it by the risk to somebody who sees (x1*, y1*)
 (`ceiling`).
 
-The uniqueness attacker: one variable of the target is unknown, and its other attributes are unique at several levels
-(Kazan 2025, Section 2.6.3).
+**The uniqueness attacker**: one variable of the target is unknown, and its other attributes are unique at several levels (Kazan
+2025).
 
 At each of these levels the count of the guessed combination is 1 if the guess is right and 0 if not. So every level is one more
 release about the same secret, and the log odds add up.
@@ -155,13 +157,13 @@ def _noise(rho: Fraction) -> tuple[Floats, Floats, float]:
     return places, np.exp(-spent * places**2), 2 * after * (1 + 2.0**-30)
 
 
-# --- the mean posterior of one noisy count, summed outcome by outcome -----------------------------
+# --- the mean posterior ---------------------------------------------------------------------------
 
 
 _REACH = 9.0
 
 
-def sums_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64) -> tuple[Bracket, ...]:
+def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64) -> tuple[Bracket, ...]:
     """The mean posterior for every prior; what lies beyond the last outcome is bounded by a geometric sum."""
     with ctx.workprec(precision + 32):
         odds = [ball((1 - p) / p) for p in priors]
@@ -284,7 +286,7 @@ def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 6
     >>> marginal_posterior("0.0992", "1/2").lower.decimal(3)
     '0.524'
     """
-    return sums_mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
+    return summed_mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
 
 
 def marginal_risk(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
@@ -469,7 +471,7 @@ def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[n
 # --- the uniqueness attacker ----------------------------------------------------------------------
 
 
-def uniqueness_posterior(
+def posterior_at_levels(
     released: Sequence[int], rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64
 ) -> Bracket:
     """sigma(logit p + sum_j rho_j (2 x_j* - 1)): the belief in the right guess after one released count at each level (2.12).
@@ -482,7 +484,7 @@ def uniqueness_posterior(
     Raises:
         ParameterError: when there is not one released count for each budget.
 
-    >>> uniqueness_posterior((1, 2), ("0.0992", "0.2465"), "1/2").lower.decimal(4)
+    >>> posterior_at_levels((1, 2), ("0.0992", "0.2465"), "1/2").lower.decimal(4)
     '0.6982'
     """
     if len(released) != len(rhos):

@@ -1,6 +1,4 @@
-"""Sums of a bell over the integers between two ends, enclosed.
-
-The two-level attacker: the noisy counts of a block, of the group around it, and of the other blocks (Kazan 2025).
+"""The two-level attacker: the noisy counts of a block, of the group around it, and of the other blocks (Kazan 2025).
 
 X1 is the count of the block, `known` or `known` + 1, and X2 >= X1 that of the group; the other d blocks have X2 - X1 together.
 Released are x1*, x2* and the sum y1* of the other blocks, with noise of scale 1/(2 rho1), 1/(2 rho2) and d/(2 rho1); the last one
@@ -12,14 +10,14 @@ is the sum of d draws, which is a discrete Gaussian to 1e-12 and better at the b
 summed here with a bound of what is left out. That is where the thesis's printed posteriors differ: they are those of a
 chain that forgets k2 >= k1 when it draws X1; see `reproductions.counts.hierarchy`.
 
-Markov chains for the two-level posterior: Gibbs sampling, and the chain that reproduces what the thesis printed (Kazan 2025).
+**Markov chains** for this posterior: Gibbs sampling, and the chain that reproduces what the thesis printed (Kazan 2025).
 
 Both draw X1 given X2 and X2 given X1 in turn, from their full conditionals. The Gibbs sampler gives X1 = k1 no weight where k1 >
 k2; its law is the posterior that `TwoLevels.posterior` sums. The printed tables follow from the chain without that
 indicator, whose two conditionals belong to no joint law; its stationary law is P1 = T01/(T01 + T10). Everything here is in
 floats.
 
-How often the two-level attacker bets on the true count, over all releases (Kazan 2025).
+**Success**: how often this attacker bets on the true count, over all releases (Kazan 2025).
 
 The success is a sum over the lattice of releases (x1*, x2*, y1*), of the probability of each given the true counts, where the
 posterior of the truth exceeds 1/2; no simulation. Everything here is in floats: these are illustrations, whose errors are those
@@ -226,7 +224,7 @@ def _share(part: arb, whole: arb) -> arb:
     return part / whole
 
 
-# --- markov chains for the two-level posterior ----------------------------------------------------
+# --- Markov chains --------------------------------------------------------------------------------
 
 
 Floats = NDArray[np.float64]
@@ -353,7 +351,7 @@ def stationary(attack: TwoLevels, released: Released, *, nested: bool = False) -
     return Stationary(posterior=share, larger=tuple(zip(counts, mixed.tolist(), strict=True)))
 
 
-# --- how often the two-level attacker bets on the true count, over all releases -------------------
+# --- success --------------------------------------------------------------------------------------
 
 
 _SUCCESS_REACH = 9.0

@@ -1,8 +1,6 @@
-"""Bayesian inference from a noisy mean and variance of bounded data (thesis, chapter 4).
+"""Bayesian inference from a noisy mean and variance of bounded data (thesis, chapter 4): samplers, and what is reported of them.
 
-Draws from cut normal and from inverse Gaussian laws, on arrays of floats; stable in the tails.
-
-Gibbs sampling of (mu, sigma^2) given a noisy mean and variance, many chains at once (Kazan 2025, Algorithm 2).
+**Gibbs sampling** of (mu, sigma^2), many chains at once (Kazan 2025, Algorithm 2).
 
 State: mu, sigma^2, the confidential mean and variance, and omega^2, with which the Laplace noise on the mean is normal noise
 (Kazan 2025). Each sweep draws all five from their full conditionals. In the constrained analysis every one of these is cut to the
@@ -19,7 +17,8 @@ probability min(1, e^(-epsilon1 n (|Y* - Y'| - |Y* - Y|) - epsilon2 n (|S^2* - S
 statistics of `gibbs` cut a joint density, this cuts the likelihood of every single value, which favours small sigma^2.
 Without constraints both have one posterior. A sweep costs n steps instead of one.
 
-What is reported of draws from a posterior: shortest intervals, modes, predictions (Kazan 2025, Sections 4.4.1 and 4.4.2).
+Reported are shortest intervals, modes and predictions (Kazan 2025). Draws from cut normal and from inverse Gaussian
+laws are on arrays of floats, stable in the tails.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def inverse_gaussian(source: Generator, mean: Any, shape: float) -> Floats:
     return np.asarray(np.where(source.random(m.shape) * (m + x) <= m, x, m * (m / x)))
 
 
-# --- gibbs sampling of (mu, sigma^2) given a noisy mean and variance, many chains at once ---------
+# --- Gibbs sampling -------------------------------------------------------------------------------
 
 
 _LEAST = 1e-12
@@ -232,7 +231,7 @@ class _Chain:
         self.variance = tgm.sample(source, self.data.shape, rate, noise, released=released, upper=upper)
 
 
-# --- the alternative that imputes the data themselves ---------------------------------------------
+# --- imputing the data ----------------------------------------------------------------------------
 
 
 def sample_by_imputation(
@@ -304,7 +303,7 @@ def _impute(source: Generator, batch: Batch, values: Floats, mu: Floats, deviati
         mean, variance = np.where(taken, new_mean, mean), np.where(taken, new_variance, variance)
 
 
-# --- what is reported of draws from a posterior ---------------------------------------------------
+# --- what is reported -----------------------------------------------------------------------------
 
 
 _GRID = 512

@@ -1,16 +1,15 @@
-"""The exceptions of this plugin.
+"""The model of a noisy mean and variance: bounds, priors, when a posterior is proper, and the laws that samplers need.
 
-What data in [0, 1] can have as mean, variance and regression sums (Kazan 2025).
+Data are n values in [0, 1]: what they can have as mean, variance and regression sums (Kazan 2025), a
+noisy mean and variance of them, the priors, and when a posterior is proper (Kazan 2025).
 
-A noisy mean and variance of n values in [0, 1], the priors, and when a posterior is proper (Kazan 2025).
-
-Incomplete gamma functions in log space, and draws from a gamma law between two ends. Everything is in floats, on arrays.
-
-The truncated gamma mixture TGM(alpha, beta, lambda, tau): a gamma variable given its value with Laplace noise (Kazan 2025).
+The truncated gamma mixture TGM(alpha, beta, lambda, tau) is a gamma variable given its value with Laplace noise (Kazan 2025).
 
 If x ~ Gamma(alpha, rate beta) and tau = x + Laplace noise of rate lambda < beta, then x given tau has the density proportional to
 x^(alpha - 1) e^(-beta x - lambda |tau - x|): for tau > 0 a gamma law of rate beta - lambda below tau and one of rate beta +
 lambda above. Weights are kept as logarithms, since (beta - lambda)^-alpha is of any size. All values are floats.
+
+Incomplete gamma functions are in log space. Everything is in floats, on arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class ImproperPosteriorError(DpspecError, ValueError):
     code = "improper-posterior"
 
 
-# --- what data in [0, 1] can have as mean, variance and regression sums ---------------------------
+# --- bounds ---------------------------------------------------------------------------------------
 
 
 def variance_limit(mean: Any) -> Any:
@@ -173,7 +172,7 @@ def laplace_half_width(noise: float, alpha: float) -> float:
     return math.log(1 / alpha) / noise
 
 
-# --- model ----------------------------------------------------------------------------------------
+# --- the model and its priors ---------------------------------------------------------------------
 
 
 Floats = NDArray[np.float64]
@@ -328,7 +327,7 @@ def uniform_normaliser(n: int, epsilon_variance: float, variance: float) -> floa
     return (n - 1) / (n - 3) * (0.5 + math.copysign(share, variance))
 
 
-# --- gammas ---------------------------------------------------------------------------------------
+# --- incomplete gamma functions -------------------------------------------------------------------
 
 
 _TINY = 1e-280
@@ -430,7 +429,7 @@ def _upper_fraction(a: Floats, x: Floats) -> Floats:
     return np.asarray(a * np.log(x) - x - np.log(x + 1 - a - value))
 
 
-# --- the truncated gamma mixture TGM(alpha, beta, lambda, tau) ------------------------------------
+# --- the truncated gamma mixture ------------------------------------------------------------------
 
 
 def log_weights(shape: float, rate: Any, noise: float, released: Any, upper: Any = np.inf) -> tuple[Floats, Floats]:

@@ -1,10 +1,12 @@
-"""The posterior of (mu, sigma^2) on a grid, without simulation: what the samplers are checked by.
+"""The posterior of (mu, sigma^2) on a grid, without simulation, and how often its intervals hold the truth.
+
+The samplers are checked by it (Kazan 2025).
 
 The noise and the sampling of the mean together have a closed density (normal plus Laplace), the evidence of S^2* is that of a
 truncated gamma mixture; so without constraints two dimensions remain. With constraints the mean of the data is a third: the same
 joint density, restricted to feasible parameters *and* feasible statistics without renormalising. All values are floats.
 
-How often the intervals hold the truth: repeated data sets, releases and posteriors (Kazan 2025). Simulated.
+The study repeats data sets, releases and posteriors (Kazan 2025); it is simulated.
 """
 
 from __future__ import annotations
@@ -137,7 +139,7 @@ def _normalised(mu: Floats, s2: Floats, logs: Floats) -> Grid:
     return Grid(mu=mu, s2=s2, mass=mass / mass.sum())
 
 
-# --- how often the intervals hold the truth -------------------------------------------------------
+# --- the study ------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)

@@ -1,4 +1,4 @@
-"""A straight line from noisy sums: the release, the prior, and the exact laws that a sampler needs (Kazan 2025, Section 4.5).
+"""A straight line from noisy sums: the release, the prior, an exact sampler, and the one of the thesis (Kazan 2025).
 
 The model is Y ~ N(theta0 + theta1 x, sigma^2) for n points of [0, 1]^2, and the data enter through five sums,
 
@@ -11,7 +11,7 @@ given those of x is that of any normal regression, without limit theorems and fo
 
 All arrays have the five sums (or the two coefficients) first, and then one entry for each chain.
 
-Sampling (theta, sigma^2) given noisy regression sums, many chains at once: the exact counterpart of Kazan 2025, Section 4.5.
+**The exact sampler** draws (theta, sigma^2) given noisy sums, many chains at once.
 
 State: theta, sigma^2 and the five confidential sums. Each sweep
 
@@ -28,8 +28,7 @@ The constrained analysis is the same density where sums, line and sigma^2 <= 1/4
 not is refused. It refuses theta and sigma^2 together. The thesis redraws theta until its line is feasible and keeps
 sigma^2, which leaves out of the law of sigma^2 how often a line with that variance is feasible.
 
-The sampler of the thesis for a noisy regression as it is printed, to be judged; `regression_gibbs` is the one to use
-(Kazan 2025, Section 4.5).
+**The sampler of the thesis** is as it is printed, to be judged; the exact one is the one to use (Kazan 2025).
 
 It draws the sums s from the normal law N(n mu, n Sigma) of the central limit theorem, whose moments of x up to the fourth are
 taken from five more noisy sums, x^0 to x^4, as if they had no noise; then (theta, sigma^2) from the conjugate law given s. The
@@ -214,7 +213,7 @@ def log_likelihood(n: int, sums: Floats, theta: Floats, s2: Any) -> Floats:
     return np.where(residual > 0, of_white + of_residual, -np.inf)
 
 
-# --- regression gibbs -----------------------------------------------------------------------------
+# --- the exact sampler ----------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -350,11 +349,11 @@ def _is_design(n: int, sums: Floats) -> NDArray[np.bool_]:
     return np.asarray((sums[1] >= 0) & (sums[1] <= sums[0]) & (sums[0] <= n) & (sums[0] ** 2 < n * sums[1]))
 
 
-# --- regression printed ---------------------------------------------------------------------------
+# --- the sampler of the thesis --------------------------------------------------------------------
 
 
 _TRIES = 50
-_REGRESSION_PRINTED_LEAST = 1e-9
+_LEAST_EIGENVALUE = 1e-9
 
 
 def sample_as_printed(
@@ -368,7 +367,7 @@ def sample_as_printed(
     chains: int = 100,
     seed: int = 0,
 ) -> LineDraws:
-    """Run chains side by side, as `regression_gibbs.sample` does.
+    """Run chains side by side, as `sample` does.
 
     Args:
         data: the release of the five sums.
@@ -444,7 +443,7 @@ def _draw_sums(
     """Normal, given what was released with normal noise of the variances `noise`; then made data, or drawn until it is."""
     mean, spread = limit
     values, vectors = np.linalg.eigh(spread)
-    inverse = vectors / np.maximum(values, _REGRESSION_PRINTED_LEAST)[:, None, :] @ np.swapaxes(vectors, 1, 2)
+    inverse = vectors / np.maximum(values, _LEAST_EIGENVALUE)[:, None, :] @ np.swapaxes(vectors, 1, 2)
     precision = inverse / n + np.eye(5) / noise.T[:, None, :]
     covariance = np.linalg.inv(precision)
     target = np.einsum("kij,kj->ki", inverse, mean) + (known / noise).T
@@ -471,5 +470,5 @@ def _nearest(n: int, sums: Floats) -> Floats:
     whole = np.full_like(x, n)
     squares = np.moveaxis(np.array([[whole, x, y], [x, xx, xy], [y, xy, yy]]), 2, 0)
     values, vectors = np.linalg.eigh(squares)
-    near = vectors * np.maximum(values, _REGRESSION_PRINTED_LEAST)[:, None, :] @ np.swapaxes(vectors, 1, 2)
+    near = vectors * np.maximum(values, _LEAST_EIGENVALUE)[:, None, :] @ np.swapaxes(vectors, 1, 2)
     return np.stack([near[:, 0, 1], near[:, 1, 1], near[:, 0, 2], near[:, 1, 2], near[:, 2, 2]])

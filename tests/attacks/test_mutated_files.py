@@ -8,7 +8,7 @@ import pytest
 
 from dpspec.base.errors import DpspecError
 from dpspec.extension import installed
-from dpspec.specfile.maker import Positions
+from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import parse, read_text
 from tests.attacks.mutating import FAILED, KEYS, outcomes
 
@@ -64,7 +64,7 @@ def test_keys_of_every_form_have_their_line(key, ends):
     if first == "é":
         return
     text = SOUND.replace("{{", "{").replace("}}", "}").replace("{0}x", "q").replace("{0}", first).replace("\n", ends)
-    positions = Positions.of(text, parse(text))
+    positions = FilePositions.of(text, parse(text))
     assert positions.lines["space.after"] == 9
     assert positions.lines["space.d"] == 8
     assert max(positions.lines.values()) == 15

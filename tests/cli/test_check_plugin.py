@@ -44,7 +44,7 @@ def test_a_registered_name_is_checked_alone(run):
 
 
 def test_every_kind_has_a_name_that_can_be_asked_for():
-    """One registered name of each kind: some check of its own kind is among its cases (engines: in full)."""
+    """One registered name of each kind: some check of its own kind is among its cases (workers: in full)."""
     from dpspec.extension import KINDS, installed
     from dpspec.testing.check import declared_checks
     from dpspec.testing.kit import cases

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 REFUTED = '[claim]\nverdict = "refuted"\nbecause = "ln(3) is larger"\n'
@@ -87,3 +89,23 @@ def test_a_total_of_verified_parts_is_derived(run, response, tmp_path):
 def test_a_recommendation_says_that_nothing_was_checked(run):
     data = run("recommend", "fixed-q", "posterior=1/4", "ratio=3", "q=1", "--format", "json").json("recommend")
     assert data["standing"]["word"] == "unchecked"
+
+
+def _options(command, path=""):
+    import click
+
+    for name, inner in sorted(getattr(command, "commands", {}).items()):
+        yield from _options(inner, f"{path} {name}".strip())
+    yield from ((path, option) for option in command.params if isinstance(option, click.Option))
+
+
+def test_the_help_of_every_option_is_a_sentence():
+    """It begins with a capital letter, ends with a full stop, and needs no line before it to be understood."""
+    from dpspec.cli import main
+
+    lame = [
+        f"{path} {option.opts[0]}: {option.help}"
+        for path, option in _options(main)
+        if not option.hidden and not re.fullmatch(r"[A-Z][a-z]+ [^:]*[^ ].*\.(  \[default: .*\])?", option.help or "")
+    ]
+    assert lame == []

@@ -15,7 +15,7 @@ from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
-from dpspec.reason.small_spaces import PAIRWISE_RULE, pair_by_pair
+from dpspec.reason.small_spaces import PAIR_BY_PAIR, pair_by_pair
 from tests.compare.hunting import contradicted
 from tests.compare.test_rules import (
     BITS,
@@ -119,13 +119,13 @@ def test_rules_come_first() -> None:
     """What follows from the form of the blocks is said so, on small spaces too."""
     found = derive(spec(BITS, ORDERED, value=1), spec(BITS, ORDERED, d_pr("total-variation"), value=1))
     assert found is not None
-    assert PAIRWISE_RULE not in {step.rule for step in found.steps}
+    assert PAIR_BY_PAIR not in {step.rule for step in found.steps}
 
 
 def written(premise: PrivacySpec, goal: PrivacySpec) -> dict[str, Any]:
     found = derive(premise, goal)
     assert found is not None
-    assert [step.rule for step in found.steps] == [PAIRWISE_RULE]
+    assert [step.rule for step in found.steps] == [PAIR_BY_PAIR]
     return found.data(REGISTRY)
 
 

@@ -32,7 +32,7 @@ from dpspec.grammar.mechanism import Claim, Example, Flavour, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
-from dpspec.grammar.workers import Engine
+from dpspec.grammar.workers import Workers
 from dpspec.laws.law import Answers, FiniteLaw
 from dpspec.laws.trade_off import largest_power
 from dpspec.risks.allowed import allowed_power
@@ -1273,7 +1273,7 @@ class BrokenLimit(OneThird):
         return "wishful"
 
 
-# --- tables, formats, engines --------------------------------------------------------------------
+# --- tables, formats, workers --------------------------------------------------------------------
 
 COIN = Attribute(name="coin", categories=("heads", "tails"))
 
@@ -1361,18 +1361,18 @@ class BrokenEnding(Lines):
     suffixes: ClassVar[tuple[str, ...]] = (".csv",)
 
 
-@right("engines")
+@right("workers")
 @define
-class OneByOne(Engine):
+class OneByOne(Workers):
     """One part after the other."""
 
-    name: ClassVar[str] = "toy-engine"
+    name: ClassVar[str] = "toy-workers"
 
     def map(self, kernel, parts):
         return map(kernel, parts)
 
 
-@breaks("check_parts_come_back_in_order", "engines")
+@breaks("check_parts_come_back_in_order", "workers")
 @define
 class BrokenTurn(OneByOne):
     """The last part first."""

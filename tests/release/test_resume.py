@@ -13,7 +13,7 @@ import pytest
 
 from dpspec import installed, releases as face
 from dpspec.api import read_spec
-from dpspec.base.errors import EngineError, ReleaseError, TableError
+from dpspec.base.errors import ReleaseError, TableError, WorkersError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
@@ -215,7 +215,7 @@ def test_a_write_that_fails_leaves_the_run_to_go_on_with(monkeypatch, spec, tabl
 
 
 @pytest.mark.parametrize(
-    ("fault", "kept"), [(TableError("counts", "contradict each other"), False), (EngineError("dask", "lost a part"), True)]
+    ("fault", "kept"), [(TableError("counts", "contradict each other"), False), (WorkersError("dask", "lost a part"), True)]
 )
 def test_refused_input_leaves_nothing_to_go_on_with(monkeypatch, spec, table, tmp_path, fault, kept):
     def refuse(self, stage, when):

@@ -137,7 +137,7 @@ def test_an_invariant_of_persons_that_does_not_hold_is_found(tmp_path):
 @pytest.mark.parametrize(("rate", "told"), [("0", []), ("1", [])])
 def test_a_rate_of_0_or_1_is_a_documented_result_without_a_budget(tmp_path, mechanism, rate, told):
     release, report = drawn(spec(tmp_path, rate=rate, mechanism=mechanism), given(tmp_path), tmp_path / "out", seed=1)
-    assert report["told_by_mechanism"]["budget of this universe"] == told
+    assert report["stated_by_mechanism"]["budget of this universe"] == told
     assert release.output.confidential["records selected"] == (60 if rate == "1" else 0)
 
 
@@ -145,7 +145,7 @@ def test_a_rate_of_0_or_1_is_a_documented_result_without_a_budget(tmp_path, mech
 def test_a_stratum_of_one_stays_and_is_counted(tmp_path, mechanism):
     folder = given(tmp_path, households=2)
     _, report = drawn(spec(tmp_path, rate="1", mechanism=mechanism), folder, tmp_path / "out")
-    assert report["told_by_mechanism"]["strata of one record"] == 2
+    assert report["stated_by_mechanism"]["strata of one record"] == 2
     assert Counter(compositions(folder)) == Counter(compositions(tmp_path / "out"))
 
 
@@ -253,5 +253,5 @@ def test_the_utility_report_lies_apart_and_is_right(tmp_path):
     assert found["largest_error"] == max(errors.values()) > 0
     assert found["cells"] == len(true)
     assert found["mape"] == pytest.approx(100 * sum(errors[cell] / n for cell, n in true.items()) / len(true))
-    assert "records selected" in data["told_by_mechanism"]
+    assert "records selected" in data["stated_by_mechanism"]
     assert "records selected" not in json.dumps(report)

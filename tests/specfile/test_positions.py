@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import given, strategies as st
 
 from dpspec.base.errors import DpspecError
-from dpspec.specfile.maker import Positions
+from dpspec.specfile.maker import FilePositions
 
 TEXT = '''# a comment [with] = signs
 top = 1
@@ -34,7 +34,7 @@ z = 'it''s'
 
 
 def test_lines_of_a_text_with_everything() -> None:
-    lines = Positions.of(TEXT, tomllib.loads(TEXT)).lines
+    lines = FilePositions.of(TEXT, tomllib.loads(TEXT)).lines
     expected = {
         "top": 2, "quoted key": 3, "date": 4, "a": 5, "a.b": 6, "a.list": 9, "a.list[0]": 10, "a.list[1]": 11, "a.list[1].x": 11,
         "a.list[1].y[0]": 12, "a.list[1].y[1]": 12, "a.d.e.f": 15, "a.rows[0]": 16, "a.rows[0].x": 17,
@@ -44,13 +44,13 @@ def test_lines_of_a_text_with_everything() -> None:
 
 
 def test_a_path_that_is_absent_takes_the_line_of_the_nearest_one() -> None:
-    positions = Positions.of(TEXT, tomllib.loads(TEXT))
+    positions = FilePositions.of(TEXT, tomllib.loads(TEXT))
     assert positions.nearest("a.rows[1].absent.deeper[3]") == 20
     assert positions.nearest("nowhere") == 1
 
 
 def test_a_fault_is_placed_by_its_subject_then_by_its_value() -> None:
-    positions = Positions.of(TEXT, tomllib.loads(TEXT))
+    positions = FilePositions.of(TEXT, tomllib.loads(TEXT))
     assert positions.of_fault(DpspecError("a.rows[0].x", "is wrong"), "a") == 17
     assert positions.of_fault(DpspecError("invariant", "is wrong", value="]"), "a.list") == 12
     assert positions.of_fault(DpspecError("the z", "is wrong"), "a.rows[1]") == 23
@@ -89,7 +89,7 @@ def test_every_path_of_any_document_is_found(table: dict[str, object]) -> None:
     text = "".join(f"\n{key} = {write(value)}" for key, value in table.items()) + "\n"
     data = tomllib.loads(text)
     assert data == table
-    lines = Positions.of(text, data).lines
+    lines = FilePositions.of(text, data).lines
     for key, value in table.items():
         for path in paths(value, key):
             assert path in lines

@@ -183,7 +183,7 @@ def test_a_replay_evaluates_the_recorded_event(tmp_path):
     found = replay(witness_of("3/4", tmp_path))
     assert found.event.proves
     assert (str(found.event.left), str(found.event.right)) == ("27/64", "9/64")
-    assert "still proves" in found.event_told
+    assert "still proves" in found.event_in_words
 
 
 def test_another_event_in_the_file_is_the_one_that_is_asked_about(tmp_path):
@@ -196,7 +196,7 @@ def test_another_event_in_the_file_is_the_one_that_is_asked_about(tmp_path):
     assert found.outcome.value == "refuted"
     assert not found.event.proves
     assert (str(found.event.left), str(found.event.right)) == ("1", "1")
-    assert "does not prove" in found.event_told
+    assert "does not prove" in found.event_in_words
 
 
 def test_a_sampled_event_is_data_too():

@@ -1,11 +1,4 @@
-"""Checks of dataset spaces: on every dataset of a small one.
-
-Checks of multiverses, neighbour relations and budgets: on every dataset of small spaces.
-
-Checks of invariants: on all datasets of small spaces.
-
-Checks of input divergences: on all pairs (and triples) of datasets of small spaces.
-"""
+"""Checks of spaces, multiverses, relations, budgets, invariants and input divergences, on all datasets of small spaces."""
 
 from __future__ import annotations
 
@@ -121,7 +114,7 @@ def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> 
                 require(space.records(x, unit) == other.records(x, unit), f"{x} has other {unit} records in {other}")
 
 
-# --- checks of multiverses, neighbour relations and budgets ---------------------------------------
+# --- multiverses ----------------------------------------------------------------------------------
 
 
 MULTIVERSES, RELATION, BUDGET = "multiverses", "relations", "budgets"
@@ -248,7 +241,7 @@ def check_a_budget_lies_within_another_as_stated(subject: ValueSubject, context:
                 require(not exceeds(ours, theirs), f"{ours} in {universe.label}, above {theirs} of {other}: {reason}")
 
 
-# --- checks of invariants -------------------------------------------------------------------------
+# --- invariants -----------------------------------------------------------------------------------
 
 
 INVARIANTS = "invariants"
@@ -333,7 +326,7 @@ def _counterexample(subject: PlacedSubject, coarse: Callable[[Dataset], Hashable
     return None
 
 
-# --- checks of input divergences ------------------------------------------------------------------
+# --- input divergences ----------------------------------------------------------------------------
 
 
 INPUT_DIVERGENCES = "input_divergences"

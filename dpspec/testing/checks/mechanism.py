@@ -1,6 +1,7 @@
-"""Checks of mechanisms: on every dataset of small spaces. What they claim is judged and reported, not required to hold.
+"""Checks of mechanisms and of output divergences.
 
-Checks of output divergences: on pairs of random finite laws, disjoint and equal ones among them.
+Mechanisms are tried on every dataset of small spaces; what they claim is judged and reported, not required to hold. Divergences
+are tried on pairs of random finite laws, disjoint and equal ones among them.
 """
 
 from __future__ import annotations
@@ -238,7 +239,7 @@ def check_claims_can_be_judged(subject: PlacedSubject, context: Context) -> str:
     return "; ".join(found)
 
 
-# --- checks of output divergences -----------------------------------------------------------------
+# --- output divergences ---------------------------------------------------------------------------
 
 
 OUTPUT_DIVERGENCES = "output_divergences"
@@ -450,5 +451,5 @@ def check_composition_covers_the_joint_law(subject: ValueSubject, context: Conte
         allowed = found.divergence.lipschitz(found.divergence.budget_parameters[0], found.value)
         left, right = (FiniteLaw.product([one[side], two[side]]) for side in (0, 1))
         reached = found.divergence.between(left, right)
-        told = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
-        require(not exceeds(reached.lower, allowed), told)
+        message = f"{one} and {two} spend {spent[0][1]} and {spent[1][1]}; together {reached}, above {allowed}"
+        require(not exceeds(reached.lower, allowed), message)

@@ -1,8 +1,7 @@
-"""Checks of a plugin as a whole: what importing it does, and what it registers.
+"""Checks of a plugin as a whole, of registered classes and their values, and of what moves tables.
 
-Checks of registered classes and of their values: parameters declared once, values frozen and hashable.
-
-Checks of what moves tables: builders of public tables, file formats, and engines.
+Of the whole: what importing it does, and what it registers. Of classes: parameters declared once, values frozen and hashable.
+What moves tables are builders, file formats and workers.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ def check_class_is_documented(subject: ClassSubject, context: Context) -> None:
     require(not missing, f"the docstring does not name {', '.join(missing)}")
 
 
-# --- checks of registered classes and of their values ---------------------------------------------
+# --- classes and values ---------------------------------------------------------------------------
 
 
 PARAMS_CLASS, VALUE = "classes", "values"
@@ -259,10 +258,10 @@ def check_values_are_hashable_and_equal_by_value(subject: ValueSubject, context:
     require(hash(subject.thing) == hash(twin), "equal objects have different hashes")
 
 
-# --- checks of what moves tables ------------------------------------------------------------------
+# --- builders -------------------------------------------------------------------------------------
 
 
-TABLES, FORMAT, ENGINE = "tables", "formats", "engines"
+TABLES, FORMAT, WORKERS = "tables", "formats", "workers"
 ROWS = 50
 
 
@@ -302,7 +301,7 @@ def _table() -> Table:
     return Table.from_records(rows, (_PLACE, _SIZE))
 
 
-def _table_read(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
+def _rows_written(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
     attributes = (_PLACE, _SIZE)
     rows: list[tuple[str, ...]] = []
     for batch in subject.thing.batches(path, attributes):
@@ -322,7 +321,7 @@ def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: C
         subject.thing.write(_table(), path, {})
         header = subject.thing.header(path)
         require(tuple(header) == ("place", "size"), f"the header is {header}")
-        found, expected = _table_read(subject, path), [tuple(map(str, row)) for row in _table().records()]
+        found, expected = _rows_written(subject, path), [tuple(map(str, row)) for row in _table().records()]
         require(found == expected, f"{found} is read where {expected} was written")
 
 
@@ -333,7 +332,7 @@ def check_batches_are_written_as_one_table(subject: ValueSubject, context: Conte
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
         subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path)
         expected = [tuple(map(str, row)) for row in _table().records()] * 2
-        found = _table_read(subject, path)
+        found = _rows_written(subject, path)
         require(found == expected, f"{found} is read where {expected} was written in two batches")
 
 
@@ -348,7 +347,7 @@ def check_file_endings_are_its_own(subject: ValueSubject, context: Context) -> N
         require(suffix not in taken, f"{suffix} is an ending of another format")
 
 
-# --- engines -------------------------------------------------------------------------------------
+# --- workers -------------------------------------------------------------------------------------
 
 
 def _doubled(part: Columns) -> Columns:
@@ -359,7 +358,7 @@ def _parts() -> Iterator[Columns]:
     return ({"value": np.arange(size) + size} for size in (3, 0, 1, 5, 2))
 
 
-@check(ENGINE, level="full")
+@check(WORKERS, level="full")
 def check_parts_come_back_in_order(subject: ValueSubject, context: Context) -> None:
     """`map` gives the kernel's result for each part, in the order of the parts. A release is put together by that order."""
     try:

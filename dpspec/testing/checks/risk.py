@@ -1,10 +1,12 @@
-"""Checks of attacker models: limits against brute-force Bayes on small worlds, published facts, a mechanism inside its limits.
+"""Checks of attacker models and of tolerated risks.
+
+Attackers: limits against brute-force Bayes on small worlds, published facts, a mechanism inside its limits.
 
 The worlds are the bit vectors of two people with the number of positions as distance: with nothing published, with the number
 of ones, and with one bit. Their mechanisms are random laws on three outcomes; the budget is read off the laws, which use it up:
 so a limit that is a little too low is seen.
 
-Checks of tolerated risks: a recommendation is a budget, never rounded up, and says what it rests on.
+Tolerances: a recommendation is a budget, never rounded up, and says what it rests on.
 """
 
 from __future__ import annotations
@@ -112,9 +114,9 @@ def worlds(context: Context, name: str, times: int) -> Iterator[SmallWorld]:
     space = BitVectors(length=2)
     positions, pure = _positions(context, space), _pure(context)
     for multiverse in PUBLISHED:
-        lot = Random(f"{name} {multiverse}")
+        generator = Random(f"{name} {multiverse}")
         for _ in range(times):
-            laws = {x: FiniteLaw.from_weights(dict(enumerate(lot.choices(WEIGHTS, k=3)))) for x in space.datasets()}
+            laws = {x: FiniteLaw.from_weights(dict(enumerate(generator.choices(WEIGHTS, k=3)))) for x in space.datasets()}
             spec = PrivacySpec(
                 space=space,
                 multiverse=multiverse,
@@ -232,11 +234,11 @@ def check_attacker_limits_brute_force_bayes(subject: ClassSubject, context: Cont
 
 def _truth(world: SmallWorld, quantity: str, at: dict[str, str]) -> Fraction | None:
     """The largest power or posterior between neighbours of the kind that a statement speaks about."""
-    told = "told apart" in at.get("candidates", "")
+    conditional = "told apart" in at.get("candidates", "")
     values = []
     for x, y in itertools.permutations(world.mechanism.laws, 2):
         apart = world.spec.multiverse.labels(x, world.spec.space) != world.spec.multiverse.labels(y, world.spec.space)
-        if world.spec.distance(x, y) > 1 or (apart != told and "candidates" in at):
+        if world.spec.distance(x, y) > 1 or (apart != conditional and "candidates" in at):
             continue
         left, right = world.mechanism.laws[x], world.mechanism.laws[y]
         if quantity == "power" and "level" in at:
@@ -262,7 +264,7 @@ def _posterior(left: FiniteLaw, right: FiniteLaw, prior: Fraction) -> Fraction:
     )
 
 
-# --- checks of tolerated risks --------------------------------------------------------------------
+# --- tolerances -----------------------------------------------------------------------------------
 
 
 TOLERANCES = "tolerances"

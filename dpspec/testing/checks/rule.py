@@ -1,9 +1,11 @@
-"""Checks of rules, conversions and routes: by brute force over mechanisms with few datasets and outcomes.
+"""Checks of rules, conversions, routes and flavours.
+
+Rules are checked by brute force over mechanisms with few datasets and outcomes.
 
 A step (S, S') says that every mechanism that satisfies S satisfies S'. So a mechanism is taken first, and the budget of S is made
 the least that it keeps; whatever a rule then concludes has to be true of it.
 
-Checks of flavours: what they say about themselves, and that the engine tells their two examples apart.
+Flavours: what they say about themselves, and that the engine tells their two examples apart.
 """
 
 from __future__ import annotations
@@ -186,10 +188,13 @@ def check_steps_are_true_of_every_mechanism(subject: ValueSubject, context: Cont
     for laws, premise, step in _steps(subject, context):
         if set(step.after.space.datasets()) <= set(laws):
             found = broken(laws, step.after)
-            require(not found, f"from {_told(premise)} follows {_told(step.after)}, and a mechanism breaks it: {found}")
+            require(
+                not found,
+                f"from {_spec_in_words(premise)} follows {_spec_in_words(step.after)}, and a mechanism breaks it: {found}",
+            )
 
 
-def _told(spec: PrivacySpec) -> str:
+def _spec_in_words(spec: PrivacySpec) -> str:
     return f"{spec.output_divergence}, {spec.input_divergence}, {spec.multiverse}, {spec.budget}"
 
 
@@ -310,7 +315,7 @@ def check_route_answers_its_question(subject: ValueSubject, context: Context) ->
         raise NotApplicable("it answers no question between output divergences")
 
 
-# --- checks of flavours ---------------------------------------------------------------------------
+# --- flavours -------------------------------------------------------------------------------------
 
 
 FLAVOURS = "flavours"

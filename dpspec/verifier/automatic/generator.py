@@ -1,9 +1,11 @@
-"""The enumerating generator: stands in for `numpy.random.Generator` and makes every draw a choice.
+"""The enumerating generator, and what plain code may use: every draw becomes a choice, everything else must be a plain function.
+
+The generator stands in for `numpy.random.Generator`.
 
 A draw is first made by a real generator, which is thrown away: it raises what numpy raises, and the type, dtype and shape of its
 answer are those of ours. What is not modelled exactly is refused, and the refusal is written down in the path.
 
-What plain code may use: callables, types and attributes that are functions of their arguments and of nothing else.
+Plain code may use callables, types and attributes that are functions of their arguments and of nothing else.
 
 Everything is named; what is not named here, nor written in Python where it can be read, ends the enumeration. Nothing in
 these tables draws, keeps state between calls, looks at time, addresses, files or the interpreter, or leaves memory unwritten

@@ -1,4 +1,4 @@
-"""Redraw loops: a run that comes back to a state it may be in earlier needs not be followed any further.
+"""The user's code as it is enumerated: rewritten with questions, and redraw loops that come back to a state they were in.
 
 When a `while` loop starts a round, what happens next depends on the values of the local variables that are still read,
 on what was pinned when the loop was entered (everything outside it), and on fresh randomness. Two rounds of one
@@ -12,7 +12,7 @@ with every way out of a statement (break, continue, return, an exception to each
 inner function shares are always live. The state counts only when every live variable is a plain value (numbers, texts,
 containers and arrays of them, functions); with any other object the loop is followed round by round.
 
-The user's code as it is enumerated: compiled from its syntax tree with a question before every step that could leave it.
+The code is compiled from its syntax tree with a question before every step that could leave it:
 
     f(x)         ->  _dpspec_call(f, x)              a.b            ->  _dpspec_get(a, "b")
     for x in s   ->  for x in _dpspec_each(s)        f"{x}"         ->  f"{_dpspec_shown(x)}"
@@ -303,7 +303,7 @@ def _parts(value: Any, kind: type, seen: dict[int, int], held: dict[int, tuple[i
     raise NotPlain
 
 
-# --- the user's code as it is enumerated ----------------------------------------------------------
+# --- rewriting ------------------------------------------------------------------------------------
 
 
 PREFIX = "_dpspec_"

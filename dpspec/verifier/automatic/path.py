@@ -1,14 +1,14 @@
-"""One run of a sampler along a prescribed path of choices.
+"""One run of a sampler along a prescribed path of choices, and the chains of states that its loops make.
 
 A run is a sequence of choices, each between finitely many options of known probability. The first ones are prescribed,
 the others take the first option and leave the rest for later runs: depth-first search by running again.
 
-A uniform draw that is split only where the sampler looks at it.
+A uniform draw is split only where the sampler looks at it.
 
 `random()` has infinitely many values, but a sampler that only asks `random() < p` needs two. A `Uniform` stands for
 a U + b, with U uniform on an interval that each question cuts in two.
 
-Absorbing Markov chains, solved exactly: from one-step probabilities between states to the law of where they end.
+Absorbing Markov chains are solved exactly, from one-step probabilities between states to the law of where they end:
 
     P(end | i) = sum_j T[i, j] P(end | j) + T[i, end]
 
@@ -147,7 +147,7 @@ def changed() -> NotEnumerableError:
     )
 
 
-# --- a uniform draw that is split only where the sampler looks at it ------------------------------
+# --- uniform draws --------------------------------------------------------------------------------
 
 
 _DIGITS = 12
@@ -409,7 +409,7 @@ def refuse(path: RandomPath, what: str) -> NoReturn:
     )
 
 
-# --- absorbing Markov chains, solved exactly ------------------------------------------------------
+# --- absorbing Markov chains ----------------------------------------------------------------------
 
 
 TransitionRow = dict[Hashable, Chance]

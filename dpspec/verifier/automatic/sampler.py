@@ -1,12 +1,11 @@
-"""Randomness from elsewhere: an enumerated run is a law only when all its chances come from the generator it was given.
-
-The law of a plain sampler, read off by running it on every choice of its randomness.
+"""The law of a plain sampler, read off by running it on every choice of its randomness.
 
     P_x(o) = sum over the paths that end in o of the product of the probabilities of their choices.
 
 A rejection loop that comes back to an earlier state is solved as a Markov chain, so that redrawing has an exact law too.
 
-What a verdict takes for granted, by the method that reached it: one short line each.
+A run is a law only when all its chances come from the generator that it was given, so randomness from elsewhere ends the
+enumeration.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def _states() -> tuple[object, ...]:
     return random.getstate(), state["state"]["pos"], state["state"]["key"].tobytes()
 
 
-# --- the law of a plain sampler, read off by running it on every choice of its randomness ---------
+# --- the law of a sampler -------------------------------------------------------------------------
 
 
 Draw = Callable[[Any, Any], Any]
@@ -157,13 +156,13 @@ def enumerate_law(
 def _warned(search: _Search, *, read: bool) -> Iterator[None]:
     """A warning is written to standard error, which nobody judges; release code of a mechanism is taken at its word."""
 
-    def told(message: Any, *_: Any, **__: Any) -> None:
+    def on_warning(message: Any, *_: Any, **__: Any) -> None:
         if search.inside:
             search.questions.refuse(f"warns: {message}")
 
     with warnings.catch_warnings(), contextlib.nullcontext() if read else np.errstate(all="ignore"):
         warnings.simplefilter("always" if read else "ignore")
-        warnings.showwarning = told
+        warnings.showwarning = on_warning
         yield
 
 
@@ -338,7 +337,7 @@ class Sampler(Mechanism):
         return self.label
 
 
-# --- what a verdict takes for granted, by the method that reached it ------------------------------
+# --- assumptions of each method -------------------------------------------------------------------
 
 
 CALLS = (

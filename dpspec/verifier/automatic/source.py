@@ -18,14 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
-from dpspec.base.randomness import AnyIntegers, Indices, KeyedRandomness, PlacedRandomness, Randomness, Words
+from dpspec.base.randomness import KeyedRandomness, PlacedRandomness, Randomness, Words
+from dpspec.base.types import AnyIntegers, Integers, Mask
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import Law
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
-
-Mask = npt.NDArray[np.bool_]
 
 
 def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dataset, Any], Hashable]:
@@ -140,13 +139,13 @@ class EnumeratedSource(Randomness, PlacedRandomness):
             chosen[members] = possible[drawn][0]
         return chosen
 
-    def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Indices:
+    def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Integers:
         return self._arranged(groups, itertools.permutations)
 
-    def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Indices:
+    def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Integers:
         return self._arranged(groups, _derangements)
 
-    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Indices:
+    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Integers:
         """In each group one of its arrangements, all equally likely."""
         givers = np.arange(len(groups), dtype=np.int64)
         for members in _members(groups):
@@ -159,7 +158,7 @@ def _derangements(elements: range) -> Iterator[tuple[int, ...]]:
     return (order for order in itertools.permutations(elements) if all(map(ne, order, elements)))
 
 
-def _members(groups: AnyIntegers) -> Iterator[Indices]:
+def _members(groups: AnyIntegers) -> Iterator[Integers]:
     """The elements of each group that has some."""
     for group in np.unique(groups):
         yield np.flatnonzero(groups == group)

@@ -1,10 +1,10 @@
-"""Running a black box under guard: seeds from hashes, a limit on every call, exceptions as outputs, and what the calls give away.
+"""Running a black box under guard, and the datasets and pairs that it is tried on.
 
 The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, stage, user seed): the same seed gives the same
 verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
 output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
 
-Which datasets and pairs a black box is tried on: the smallest ones, and patterns.
+It is tried on the smallest datasets, and on patterns:
 
     lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
              a step; some by lot, with one entry changed and with two exchanged
@@ -32,7 +32,7 @@ import attrs
 import numpy as np
 from flint import arb
 
-from dpspec.base.errors import DpspecError, count as told
+from dpspec.base.errors import DpspecError, count as count_of
 from dpspec.base.exact import Number
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
@@ -175,7 +175,7 @@ class Calls:
         self._waits += waited
         if self.endless > MOST_ENDLESS or self._waits > MOST_WAITS:
             limit = f"{WALL:g} s on the clock" if waited else f"{self.limit:g} s"
-            raise Stuck("mechanism", f"did not end within {limit} in {told(self.endless, 'call')}", f"last on {dataset}")
+            raise Stuck("mechanism", f"did not end within {limit} in {count_of(self.endless, 'call')}", f"last on {dataset}")
 
     # -- what the calls give away -----------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class Calls:
         return cutting(lambda: self.made if self._inside else -1, self.limit)
 
 
-# --- which datasets and pairs a black box is tried on ---------------------------------------------
+# --- datasets and pairs ---------------------------------------------------------------------------
 
 
 MOST = 130
@@ -266,12 +266,12 @@ class ChosenPair:
 
 def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
     """The datasets that are tried, each once."""
-    space, listed, lot = spec.space, _listed(spec), random.Random(seed)
+    space, listed, generator = spec.space, _listed(spec), random.Random(seed)
     trials = Trials.found_in(listed)
-    wanted = None if trials is None else trials.tried(lot)
+    wanted = None if trials is None else trials.tried(generator)
     if wanted is None:
         changed = counting_cells(space) is not None and not space.is_ordered
-        further = _changes(spec, listed, lot) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
+        further = _changes(spec, listed, generator) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
         wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
     most = MOST if space.units else MOST_VECTORS
     found: dict[str, Dataset] = {}
@@ -300,7 +300,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
     return miniature_of(space, mentioned, 3) or space
 
 
-def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
+def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) -> Iterator[Dataset]:
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
     held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
     cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
@@ -308,9 +308,9 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Ite
     least = held.counts(first[0]).total() if first else 0
     for common, whole in itertools.product((0, 1, 3), (True, False)):
         basis = kernel_of(additive, cells, spec.space, keep_total=whole)[:MOST_CELLS]
-        sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
+        sums = [tuple(map(add, generator.choice(basis), generator.choice(basis))) for _ in basis]
         for change in (*basis, *sums):
-            shared = [lot.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
+            shared = [generator.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
             for sign in (-1, 1):
                 side = Counter(shared)
                 side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, rational
+from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -42,8 +43,6 @@ ACCOUNTS = 6
 MASSES = (0.01, 0.1, 0.5)
 _RESERVED = 0.2
 """The part of the draws that is kept for the witness."""
-
-Progress = Callable[[int, int], None]
 
 
 def refute(
@@ -91,11 +90,11 @@ def refute(
         end = time.monotonic() + seconds
         calls.expired = lambda: time.monotonic() > end
     found = _chosen_pairs(spec, seed, datasets, pairs)
-    hunt = _Hunt(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
-    with Spare(calls.single) as hunt.fresh, calls.guarded():
-        verdict = hunt.run()
+    search = _Search(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
+    with Spare(calls.single) as search.fresh, calls.guarded():
+        verdict = search.run()
     provenance = origins(blocks_of(spec), registry)
-    return attrs.evolve(verdict, provenance=provenance, findings=tuple(hunt.findings), assumptions=SAMPLES)
+    return attrs.evolve(verdict, provenance=provenance, findings=tuple(search.findings), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:
@@ -120,7 +119,7 @@ def _chosen_pairs(
 
 
 @attrs.define(kw_only=True, eq=False)
-class _Hunt:
+class _Search:
     """One search for a violation."""
 
     spec: PrivacySpec
@@ -226,7 +225,7 @@ class _Hunt:
         size = min(size, max(1, self.room // (3 * len(wanted))))
         for dataset in wanted:
             self.samples.extend(dataset, size)
-            self._tell()
+            self._report_progress()
 
     def _search(self) -> Account | None:
         """Halving, then betting."""
@@ -266,7 +265,7 @@ class _Hunt:
         stop = account.spent + min(most, max(self.room, 0))
         while account.spent < stop:
             account.step(self.calls, account.next_step(self.log_needed, stop - account.spent))
-            self._tell()
+            self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return True
             if account.prospects()[1] * max(self.room, 0) < self.log_needed - account.log_wealth:
@@ -289,7 +288,7 @@ class _Hunt:
             account = min(alive, key=self._missing)
             step = account.next_step(self.log_needed, self.room)
             account.step(self.calls, step)
-            self._tell()
+            self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return account
         return None
@@ -307,7 +306,7 @@ class _Hunt:
         expected, hoped = account.prospects()
         return (self.log_needed - account.log_wealth) / max((expected + hoped) / 2, 1e-12)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self.calls.made, self.calls.draws)
 

@@ -17,7 +17,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.verifier.expression import Atom, Bools, Expression, Floats, Outcomes, Shape, filled, shape_text, written
+from dpspec.base.types import Floats
+from dpspec.verifier.expression import Atom, Bools, Expression, Outcomes, Shape, filled, shape_text, written
 
 
 def exact(value: float) -> str:

@@ -12,8 +12,6 @@ each divided by a certified upper bound of its largest mean over the null. The m
 
 and on a cell between two points the concave g lies below both neighbouring chords, extended. A convex combination of the two is
 linear, so that its maximum is at an end of the cell: every bound is one evaluation in ball arithmetic.
-
-Numbers for people: Clopper-Pearson intervals, the divergence that they show, and what a test could have found.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ from collections.abc import Callable
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx
 from scipy.special import betaincinv
 
 from dpspec.base.exact import Bracket, rational
+from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 
 PRECISION = 80
@@ -36,8 +34,6 @@ SLACK = 1e-7
 """The certificate is refined until the largest mean exceeds 1 by less than this (or the steps run out)."""
 STEPS = 60
 _GOLDEN = (math.sqrt(5) - 1) / 2
-
-Floats = npt.NDArray[np.float64]
 
 
 @attrs.frozen

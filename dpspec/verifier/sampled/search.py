@@ -1,9 +1,9 @@
-"""The event that tells two samples apart fastest: candidates fitted on one half, chosen on the other by estimated growth.
+"""The search for an event that tells two samples apart, and the bets on it against the claim.
 
 Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most telling cells} are the candidates
 (half-lines besides). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
 
-Betting against the claim: an any-time valid test of one pair, many of which share one wealth.
+Betting against the claim is an any-time valid test of one pair, many of which share one wealth.
 
 An account bets on fresh draws of its pair with what its earlier draws taught it: before every round it chooses an event and an
 alternative, and each draw multiplies its stake by a certified e-variable. Under the claim the expected wealth never grows, at any
@@ -21,7 +21,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.verifier.expression import Floats, Outcomes, Shape
+from dpspec.base.types import Floats
+from dpspec.verifier.expression import Outcomes, Shape
 from dpspec.verifier.sampled.calls import Calls, ChosenPair
 from dpspec.verifier.sampled.events import (
     Additive,
@@ -290,7 +291,7 @@ def _logistic(matrices: list[Floats]) -> Projection | None:
     return Combination(tuple(map(int, used)), tuple(round(float(s), 3) for s in slopes / size))
 
 
-# --- choice --------------------------------------------------------------------------------------
+# --- candidates -----------------------------------------------------------------------------------
 
 
 def _smooth(hits: Any, size: int) -> Any:
@@ -341,7 +342,7 @@ def _chosen(ranked: list[tuple[float, OutputEvent, bool]], halves: Halves, null:
     return None if best is None else best[1]
 
 
-# --- betting against the claim --------------------------------------------------------------------
+# --- bets -----------------------------------------------------------------------------------------
 
 
 SHARES = (1.0, 0.6, 0.3)

@@ -1,9 +1,10 @@
-"""Screening: every dataset is drawn from a little, every pair is compared on a pool of events, the best go on.
+"""From many pairs to a refutation, and from a refutation to the witness that people read.
 
+*Screening*: every dataset is drawn from a little, every pair is compared on a pool of events, the best go on.
 Halving: few draws and optimistic ranks first, more draws and cautious ranks later. What is seen here only says where to look; no
 verdict rests on it.
 
-From a refutation to the witness that people read: a smaller pair, a shorter event, both probabilities on fresh draws.
+*Shrinking*: a smaller pair, a shorter event, both probabilities on fresh draws.
 
 Nothing shrinks on the strength of draws that suggested it: a smaller pair and a shorter event must each refute the claim again,
 at the full error, on draws never seen. What fails is dropped and the next one is tried.
@@ -22,13 +23,14 @@ import numpy as np
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.expression import Expression, Outcomes, Shape, filled
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
 from dpspec.verifier.sampled.events import OutputEvent as SampledEvent, Ranges, projections
-from dpspec.verifier.sampled.null import CONFIDENCE, PRECISION, Floats, Null, bracket, interval, least_bound
+from dpspec.verifier.sampled.null import CONFIDENCE, PRECISION, Null, bracket, interval, least_bound
 from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
 from dpspec.verifier.verdict import Event, Witness
 
@@ -155,7 +157,7 @@ def ranked(pairs: Sequence[ChosenPair], values: Floats, hints: dict[str, tuple[s
     return list({id(pair): pair for pair in [*chosen, *extra]}.values())
 
 
-# --- from a refutation to the witness that people read --------------------------------------------
+# --- shrinking ------------------------------------------------------------------------------------
 
 
 GATES = 6

@@ -229,7 +229,7 @@ def test_risks_of_releases_in_turn_multiply():
     first, second = block.conditional_risks([(2, RHO), (3, RHO)], "1/2")
     assert [middle(first), middle(second)] == pytest.approx([1.1477501, 1.1999982], abs=1e-7)
     assert middle(first) * middle(second) == pytest.approx(1.3772980, abs=1e-7)
-    assert 2 * middle(uniqueness.uniqueness_posterior((2, 3), (RHO, RHO), "1/2")) == pytest.approx(1.3772980, abs=1e-7)
+    assert 2 * middle(uniqueness.posterior_at_levels((2, 3), (RHO, RHO), "1/2")) == pytest.approx(1.3772980, abs=1e-7)
 
 
 @pytest.mark.reference("Z-P4", "Z-T44")
@@ -238,7 +238,7 @@ def test_risks_of_releases_in_turn_multiply():
     st.fractions("1/20", "19/20", max_denominator=20),
 )
 def test_the_product_of_conditional_risks_is_the_joint_risk_in_any_order(releases, prior):
-    joint = uniqueness.uniqueness_posterior([x for x, _ in releases], [rho for _, rho in releases], prior).scaled(1 / prior)
+    joint = uniqueness.posterior_at_levels([x for x, _ in releases], [rho for _, rho in releases], prior).scaled(1 / prior)
     for order in (releases, releases[::-1]):
         product = math.prod(middle(risk) for risk in block.conditional_risks(order, prior))
         assert product == pytest.approx(middle(joint), rel=1e-9)
@@ -339,6 +339,6 @@ def test_a_budget_must_be_positive(rho):
 
 def test_levels_and_released_counts_go_together():
     with pytest.raises(ParameterError, match="one count for each of the 1 levels"):
-        uniqueness.uniqueness_posterior((1, 2), (1,), "1/2")
+        uniqueness.posterior_at_levels((1, 2), (1,), "1/2")
     with pytest.raises(ParameterError, match="at least one level"):
         uniqueness.uniqueness_marginal_posterior((), "1/2")

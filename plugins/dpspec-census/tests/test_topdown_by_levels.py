@@ -241,7 +241,7 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
         parts = 7
 
     cut = Cut()
-    first, second = (census().run(table, space, Run(source=SeededRandomness(3), engine=e)) for e in (Embedded(), cut))
+    first, second = (census().run(table, space, Run(source=SeededRandomness(3), workers=e)) for e in (Embedded(), cut))
     other = census().run(table, space, Run(source=SeededRandomness(4)))
     names = ["block", "kind"]
     assert first.main.counts(names) == second.main.counts(names)

@@ -26,7 +26,6 @@ from dpspec import installed
 from dpspec.base.errors import BudgetParameterError, ParameterError
 from dpspec.base.exact import ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
-from dpspec.extension import installed
 
 SPEC = zcdp_spec(rho="2.63")
 

@@ -1,4 +1,4 @@
-"""The Dask engine on local worker processes: the bytes of the embedded default, whatever the parts and whatever is lost."""
+"""Dask on local worker processes: the bytes of the embedded default, whatever the parts and whatever is lost."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_engines import Dask, dask as cluster, dask as engine
+from dpspec_engines import Dask, dask as cluster, dask as module
 
 from dpspec.api import read_spec
-from dpspec.base.errors import EngineError, TableError
+from dpspec.base.errors import TableError, WorkersError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Members, Table
-from dpspec.grammar.workers import Embedded, Engine, Run
+from dpspec.grammar.workers import Embedded, Run, Workers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -51,17 +51,17 @@ def running():
         found.close()
 
 
-def released(mechanism, table, engine):
+def released(mechanism, table, workers):
     """The bytes of a release with an audit seed."""
     cls = mechanism(match=["stratum"], swap=["county"], swap_rate="1/3")
-    main = cls.run(table, SPACE, Run(source=SeededRandomness(8), engine=engine)).main
+    main = cls.run(table, SPACE, Run(source=SeededRandomness(8), workers=workers)).main
     return b"".join(main.codes[a.name].tobytes() for a in ATTRIBUTES)
 
 
 @pytest.mark.parametrize("mechanism", BOTH)
 @pytest.mark.parametrize("rounds", [1, 4, 25])
 def test_it_releases_the_bytes_of_the_default(mechanism, rounds, table, running, monkeypatch):
-    monkeypatch.setattr(engine, "ROUNDS", rounds)
+    monkeypatch.setattr(module, "ROUNDS", rounds)
     assert running.parts == rounds * running.threads
     assert released(mechanism, table, running) == released(mechanism, table, Embedded())
 
@@ -71,7 +71,7 @@ def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
     """The first worker that finishes a part kills its own process; Dask gives the part to another one."""
     died = tmp_path / "died"
 
-    class Deadly(Engine):
+    class Deadly(Workers):
         parts = 8
 
         def map(self, kernel, parts):
@@ -105,7 +105,7 @@ def test_topdown_gives_the_bytes_of_the_default_too(running):
     document = read_spec(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
     mechanism, space, table = document.mechanism, document.spec.space, town(document)
     one, two = (
-        mechanism.run(table, space, Run(source=SeededRandomness(4), engine=chosen)).tables for chosen in (Embedded(), running)
+        mechanism.run(table, space, Run(source=SeededRandomness(4), workers=chosen)).tables for chosen in (Embedded(), running)
     )
     assert list(one) == list(two)
     for name, expected in one.items():
@@ -117,7 +117,7 @@ def test_a_part_that_kills_every_worker_is_given_up(running):
     def fatal(part):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(EngineError, match="lost every worker"):
+    with pytest.raises(WorkersError, match="lost every worker"):
         list(running.map(fatal, [{"row": np.arange(3)}]))
 
 
@@ -143,7 +143,7 @@ def test_only_a_few_parts_are_under_way(running):
 
     results = running.map(lambda part: part, parts())
     next(results)
-    assert len(cut) == engine.AHEAD * running.threads < 40
+    assert len(cut) == module.AHEAD * running.threads < 40
     results.close()
 
 
@@ -184,18 +184,18 @@ def elsewhere():
 
 SCHEDULER = """
 import sys, time, numpy as np, dask
-from dpspec.base.errors import EngineError
-from dpspec_engines import cluster, dask as engine
-cluster.PATIENCE, engine.ASK = 3.0, 0.2
+from dpspec.base.errors import WorkersError
+from dpspec_engines import cluster, dask as module
+cluster.PATIENCE, module.ASK = 3.0, 0.2
 def slow(part):
     time.sleep(120)
     return part
 with dask.config.set({"scheduler-address": sys.argv[1], "distributed.comm.require-encryption": False}):
-    running = engine.Dask()
+    running = module.Dask()
     print(sum(1 for _ in running.client.nthreads()), flush=True)
     try:
         list(running.map(slow, [{"row": np.arange(2)}]))
-    except EngineError as lost:
+    except WorkersError as lost:
         print(lost, flush=True)
     running.close()
 """
@@ -262,22 +262,22 @@ def test_workers_of_another_version_are_refused(elsewhere, monkeypatch):
 
     installed = importlib.metadata.distributions
     monkeypatch.setattr(importlib.metadata, "distributions", lambda: [*installed(), Older()])
-    with configured(elsewhere, **IN_THE_CLEAR), pytest.raises(EngineError, match=r"has dpspec .*, here it is 0\.0\.1"):
+    with configured(elsewhere, **IN_THE_CLEAR), pytest.raises(WorkersError, match=r"has dpspec .*, here it is 0\.0\.1"):
         _ = Dask().client
 
 
 def test_an_address_in_the_clear_is_refused_unless_it_is_wanted():
-    with configured("tcp://127.0.0.1:1"), pytest.raises(EngineError, match="in the clear"):
+    with configured("tcp://127.0.0.1:1"), pytest.raises(WorkersError, match="in the clear"):
         _ = Dask().client
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with configured("tcp://127.0.0.1:1", **IN_THE_CLEAR), pytest.raises(EngineError, match="does not answer"):
+    with configured("tcp://127.0.0.1:1", **IN_THE_CLEAR), pytest.raises(WorkersError, match="does not answer"):
         _ = Dask().client
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(EngineError, match=r"dpspec-engines\[dask\]"):
+    with pytest.raises(WorkersError, match=r"dpspec-engines\[dask\]"):
         _ = Dask().client

@@ -1,20 +1,20 @@
-"""The input metrics of OpenDP, as relations between datasets: at most so far apart.
+"""Measurements of OpenDP and events of dp-accounting, as functions to run and claims to be judged.
 
-SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
-ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
-AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
-DiscreteDistance                                                    all different datasets
-
-What the adapters share: numbers that a library states, and the error for a library that is not there.
-
-OpenDP measurements (0.16): a plain function to run, and the claim that the privacy map states.
+An OpenDP measurement (0.16) is a plain function, and the claim that its privacy map states:
 
     map(d_in) = d_out     is read as     D(M(x), M(x')) <= d_out  for all x, x' with d(x, x') <= d_in
 
 with d the input metric and D the output measure. OpenDP proves the maps of its own constructors and takes those of users
 on trust; here all are claims to be judged.
 
-Events of dp-accounting: the pair of laws that an event stands for, and the accountant's (epsilon, delta) as the claim.
+Input metrics of OpenDP are relations between datasets, at most so far apart:
+
+    SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
+    ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
+    AbsoluteDistance, L1Distance, L2Distance                            vectors of numbers
+    DiscreteDistance                                                    all different datasets
+
+An event of dp-accounting is a pair of laws, and the accountant's (epsilon, delta) the claim.
 
 An event is a release whose value moves by at most its sensitivity. Its dataset here is one bit: 0 and 1 are the two inputs,
 and the noise is centred at 0 or at the sensitivity. A composition is the product of its parts.
@@ -137,7 +137,7 @@ def _difference(left: Sequence[Any], right: Sequence[Any], power: int) -> Fracti
     return sum((difference**power for difference in differences), Fraction(0))
 
 
-# --- what the adapters share ----------------------------------------------------------------------
+# --- shared ---------------------------------------------------------------------------------------
 
 
 def outward(value: Any, subject: str) -> Fraction:
@@ -161,7 +161,7 @@ def misfit(given: object, wanted: str, library: str, extra: str) -> errors.Plugi
     return errors.PluginError("object to wrap", f"must be {wanted}", f"it is a {type(given).__name__}")
 
 
-# --- openDP measurements (0.16) -------------------------------------------------------------------
+# --- OpenDP ---------------------------------------------------------------------------------------
 
 
 MeasurementFunction = Callable[[Any, Any], Any]
@@ -254,7 +254,7 @@ def _standard(measure: str, bound: Any) -> tuple[OutputDivergence, str, Any]:
     raise IncompatibleBlocksError("output measure", "has no output divergence here", known, value=measure)
 
 
-# --- events of dp-accounting ----------------------------------------------------------------------
+# --- dp-accounting --------------------------------------------------------------------------------
 
 
 _MOST_PARTS = 1_000

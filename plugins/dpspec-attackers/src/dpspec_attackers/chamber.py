@@ -79,11 +79,11 @@ class InformationChamber(AttackerModel):
             moved = [known.get(record, Fraction(0)) / before for record, before in beliefs.items()]
             most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
             least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
-        told = ", ".join(map(str, sorted(sizes)))
+        listed = ", ".join(map(str, sorted(sizes)))
         form = "as printed, and refuted" if self.chamber == "printed" else "corrected"
-        theorem = f"Bailie et al. 2024, theorem on information chambers, {form}, c = {told}"
+        theorem = f"Bailie et al. 2024, theorem on information chambers, {form}, c = {listed}"
         held = "the prior as given, in which the record belongs to {} that tell about each other".format(
-            told.replace(", ", " or ")
+            listed.replace(", ", " or ")
         )
         if spec.multiverse.invariants:
             theorem = f"what is published updates the prior, exactly; then {theorem}"

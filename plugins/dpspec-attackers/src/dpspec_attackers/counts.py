@@ -1,21 +1,17 @@
 """Attackers on published counts (thesis, chapter 2): a block, a block in a larger group, a record unique at several levels.
 
-What a release does to the belief of somebody who wonders which of two laws it came from, on average over the release.
+A release moves the belief of somebody who wonders which of two laws it came from; here it is averaged over the release.
 
 P is the law under what is true, Q the one under the alternative, p the prior probability of the truth. An outcome with the
 privacy loss L = ln(dP/dQ) moves the belief in the truth to sigma(logit p + L) (Kazan 2025, Theorem 27); the functions here
 average over L under P.
 
-The worst mean posterior, and the most right bets, that an output divergence allows within a bound.
+The worst mean posterior, and the most right bets, that an output divergence allows within a bound, are enclosed.
 
 Let g(q) be the largest P(S) over events with Q(S) = q that is allowed; g is concave. The pair of laws whose best tests have just
 that power is at least as informative as every allowed pair (Blackwell), so it has the largest mean of any convex function of the
 likelihood ratio. g is evaluated at levels that get denser where the result is still open. Between two of them the likelihood
 ratio lies between the slopes next door, which encloses what the piece can add.
-
-What the attacker models on counts share: the quantities that they state for every prior.
-
-The attackers on counts as attacker models: a specification beside a mechanism, each statement with its assumption.
 """
 
 from __future__ import annotations
@@ -206,7 +202,7 @@ def _on_grid(pair: laws.Dichotomy, precision: int) -> tuple[NDArray[np.int64], F
     return np.array(places, dtype=np.int64), np.array([found[place] for place in places]), lost, spread
 
 
-# --- worst ----------------------------------------------------------------------------------------
+# --- the worst of all pairs -----------------------------------------------------------------------
 
 
 _PRECISION = 96
@@ -358,7 +354,7 @@ def _top(piece: _Piece, start: arb, prior: Fraction) -> Fraction:
     return max(exact.dyadic(value.upper()) for value in bounds)
 
 
-# --- what the attacker models on counts share -----------------------------------------------------
+# --- shared by the attackers ----------------------------------------------------------------------
 
 
 Place = tuple[tuple[str, str], ...]
@@ -401,9 +397,9 @@ class CountAttacker(AttackerModel):
     def beside(self, spec: PrivacySpec, own: Callable[[], Iterable[RiskStatement]]) -> tuple[RiskStatement, ...]:
         """What is published beside a mechanism's own law, which is asked only where it has something to say."""
         found = risks.candidates_within(spec, self.distance)
-        told = tuple(found.published(partial(self.allowed, spec.output_divergence)))
+        certain = tuple(found.published(partial(self.allowed, spec.output_divergence)))
         asked = found.bound is not None or bool(getattr(self, "datasets", ()))
-        return by_quantity((*told, *found.left_open(own() if asked else ())))
+        return by_quantity((*certain, *found.left_open(own() if asked else ())))
 
     def of_pairs(self, place: Place, relation: Sense, theorem: str, pairs: Sequence[laws.Dichotomy]) -> tuple[RiskStatement, ...]:
         """The statements about given pairs of laws: the largest value of each quantity."""
@@ -439,7 +435,7 @@ def by_quantity(statements: Iterable[RiskStatement]) -> tuple[RiskStatement, ...
     return tuple(sorted(statements, key=lambda statement: QUANTITIES.index(statement.quantity)))
 
 
-# --- the attackers on counts as attacker models ---------------------------------------------------
+# --- attackers ------------------------------------------------------------------------------------
 
 
 @define

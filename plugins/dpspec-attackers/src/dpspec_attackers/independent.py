@@ -1,14 +1,14 @@
 """The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
 (Kazan 2025, Section 3.2.1).
 
-Exact Bayes for an attacker who is unsure whether a target is in the data, with which value, and about the others
-(Kazan 2025, Section 3.2.1).
+Bayes is exact for this attacker, who is unsure whether a target is in the data, with which value, and about the others (Kazan
+2025,
+, chapter 3).
 
 A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Kazan 2025)
-asks that the others have one law given every (record, included) and given that the target is not included; without it the risk
-has no bound that depends on epsilon alone. Assumption 1, that the attacker knows the mechanism, is built in.
-
-The attacker whose other records are independent of the target (thesis, chapter 3).
+asks
+that the others have one law given every (record, included) and given that the target is not included; without it the risk has
+no bound that depends on epsilon alone. Assumption 1 (Kazan 2025), that the attacker knows the mechanism, is built in.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ class IndependentRecord(AttackerModel):
         in S against a single one outside.
         """
         candidates, is_replaced = self._candidates(spec)
-        told = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
+        certain = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
         if candidates.bound is None:
-            return told
+            return certain
         pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
         families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
         risks = [risk for family in families for risk in self._risks(family)]
@@ -129,7 +129,7 @@ class IndependentRecord(AttackerModel):
             raise errors.NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Kazan 2025, Definition 5), {pairs.scope}")
-        return (*told, *candidates.left_open(own))
+        return (*certain, *candidates.left_open(own))
 
     def _risks(self, family: LawFamily) -> Iterator[Fraction]:
         without, laws = family
@@ -175,7 +175,7 @@ def _families(
     return [(law(small), laws) for small, laws in found.items()]
 
 
-# --- belief ---------------------------------------------------------------------------------------
+# --- beliefs --------------------------------------------------------------------------------------
 
 
 PairKey = tuple[Hashable, Hashable]

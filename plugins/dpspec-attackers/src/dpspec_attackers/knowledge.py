@@ -8,7 +8,7 @@ before, on the law that the outcome is drawn from, and on which record is looked
 
 and is 1, or e^-epsilon, outside the domain of the printed formulas, where those are false.
 
-The four numbers called delta at one epsilon, by names and types that keep them apart (Kifer et al. 2022, Section 5.1).
+The four numbers called delta at one epsilon have names and types that keep them apart (Kifer et al. 2022):
 
     approximate  sup_S P(S) - e^eps Q(S)          the delta of (eps, delta)-privacy
     tail         P(L > eps)                       "probabilistic" privacy; post-processing raises it
@@ -205,10 +205,10 @@ def _exponential(exponent: Callable[[arb, arb], arb], epsilon: Number, size: Num
         return Bracket.around(exponent(epsilon.enclose(_BITS), size.enclose(_BITS)).exp(), least=0)
 
 
-# --- the four numbers called delta at one epsilon, by names and types that keep them apart --------
+# --- the four deltas ------------------------------------------------------------------------------
 
 
-_DELTAS_BITS = 128
+_DELTA_BITS = 128
 
 
 @attrs.frozen(kw_only=True, order=False)
@@ -290,12 +290,12 @@ def concentrated(rho: exact.NumberLike, epsilon: exact.NumberLike) -> Concentrat
 
 
 def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
-    """Phi(mu - z) where ln Phi(mu - z) - ln Phi(-z) = epsilon; the left side grows with z (Kifer et al. 2022, Example 5.10)."""
-    with ctx.workprec(_DELTAS_BITS):
-        mu, loss = (2 * rho.lower.enclose(_DELTAS_BITS)).sqrt(), epsilon.enclose(_DELTAS_BITS)
+    """Phi(mu - z) where ln Phi(mu - z) - ln Phi(-z) = epsilon; the left side grows with z (Kifer et al. 2022)."""
+    with ctx.workprec(_DELTA_BITS):
+        mu, loss = (2 * rho.lower.enclose(_DELTA_BITS)).sqrt(), epsilon.enclose(_DELTA_BITS)
         low, high = Fraction(-64), Fraction(64)
-        while high - low > Fraction(1, 1 << (_DELTAS_BITS // 2)):
-            z = number((low + high) / 2).enclose(_DELTAS_BITS)
+        while high - low > Fraction(1, 1 << (_DELTA_BITS // 2)):
+            z = number((low + high) / 2).enclose(_DELTA_BITS)
             excess = laws.normal_cdf(mu - z).log() - laws.normal_cdf(-z).log() - loss
             if excess > 0:
                 high = (low + high) / 2
@@ -303,5 +303,5 @@ def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
                 low = (low + high) / 2
             else:
                 break
-        ends = number(low).enclose(_DELTAS_BITS).union(number(high).enclose(_DELTAS_BITS))
+        ends = number(low).enclose(_DELTA_BITS).union(number(high).enclose(_DELTA_BITS))
         return Bracket.around(laws.normal_cdf(mu - ends), least=0)

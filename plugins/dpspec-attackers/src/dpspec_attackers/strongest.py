@@ -1,7 +1,8 @@
-"""The strongest attacker: who knows every record but the target's, and learns about that one
-(Bailie et al. 2024; Kifer et al. 2022, Section 5).
+"""The strongest attacker, who knows every record but the target's, and the attacker with any prior.
 
-The attacker with any prior, dependence between records included: what the target's own record reveals (Kifer et al. 2022).
+The one learns about the target's record (Bailie, Gong, Meng and Drechsler 2024; Kifer et al. 2022); for the other, dependence
+between records included, it is what the
+target's own record reveals (Kifer et al. 2022).
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def _largest_ratio(pairs: list[laws.Dichotomy]) -> Bracket:
     return Bracket(lower=low.lower, upper=high.upper)
 
 
-# --- the attacker with any prior, dependence between records included -----------------------------
+# --- any prior ------------------------------------------------------------------------------------
 
 
 MOST = "posterior with the record by posterior without it, largest"
@@ -304,7 +305,7 @@ class ArbitraryPrior(AttackerModel):
         if not risks.is_small(spec) or not space.is_ordered:
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
                 chain = risks.candidates_within(spec, step * number(length)).bound or exact.INFINITY
-            return risks.Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+            return risks.Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=chain)
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
         found = risks.candidates_among(
@@ -331,10 +332,10 @@ class ArbitraryPrior(AttackerModel):
             check_uncertain(world.belief(record), f"the target's record {record}")
         if not spec.multiverse.invariants:
             return tuple(self._own([world]))
-        told = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+        certain = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
         inside = [part for part in world.by_universe() if not self._tells(part)]
         found = attrs.evolve(self._candidates(spec), is_listed=True)
-        return (*told, *found.left_open(self._own(inside) if inside else ()))
+        return (*certain, *found.left_open(self._own(inside) if inside else ()))
 
     def _tells(self, world: World) -> bool:
         """Whether what is published tells the world without the target's record from the one with it."""

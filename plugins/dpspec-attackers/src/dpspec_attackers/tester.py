@@ -1,8 +1,8 @@
-"""The frequentist tester: how often a test of the release tells two neighbouring datasets apart (Kifer et al. 2022).
+"""Testers: how often a test of the release tells two neighbouring datasets apart (Kifer et al. 2022).
 
-The compound tester: tests the target's record when the others are drawn from a known law (Kifer et al. 2022, Section 6.4).
-
-The attacker who is after some attributes only, and knows all others: per-attribute semantics (Kifer et al. 2022, Section 8).
+The compound tester tests the target's record when the others are drawn from a known law (Kifer et al. 2022). The
+attribute-restricted
+one is after some attributes only, and knows all others (Kifer et al. 2022).
 """
 
 from __future__ import annotations
@@ -177,9 +177,9 @@ class CompoundTester(AttackerModel):
         whole = self._own(world, pairs)
         if not spec.multiverse.invariants:
             return whole
-        told = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
+        certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
         same = [pair for pair in pairs if not _tells(world, *pair)]
-        return (*told, *found.left_open(self._own(world, same) if same else ()))
+        return (*certain, *found.left_open(self._own(world, same) if same else ()))
 
     def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
         """The largest power against two candidates of some pairs."""
@@ -204,7 +204,7 @@ def mixed(world: World, record: object) -> FiniteLaw:
     return FiniteLaw.mixture(list(others.values()), [world.laws[rest, record] for rest in others])
 
 
-# --- the attacker who is after some attributes only, and knows all others -------------------------
+# --- the attribute-restricted tester --------------------------------------------------------------
 
 
 POWER = "power against the secret attributes"

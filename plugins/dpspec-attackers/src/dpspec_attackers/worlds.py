@@ -1,6 +1,4 @@
-"""Priors over datasets as they are written: pairs of a dataset and its probability, which sum to exactly one.
-
-Exact Bayes in small worlds: what is believed with the target's record in the release, and without it (Kifer et al. 2022).
+"""Exact Bayes in small worlds: what is believed with the target's record in the release, and without it (Kifer et al. 2022).
 
 With prior masses P(d, r) of the other records d and the target's record r, and laws M(d, r) of the output,
 
@@ -8,6 +6,8 @@ With prior masses P(d, r) of the other records d and the target's record r, and 
 
 M'(d) the law of the world without the target's record: `Counterfactual` says which one. What is seen of a dataset is what the
 invariants publish of it together with what the mechanism draws, so that beliefs are first updated by the universe, exactly.
+
+Priors over datasets are written as pairs of a dataset and its probability, which sum to exactly one.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def check_uncertain(mass: Fraction, what: str) -> None:
         raise errors.CertainTargetError(f"prior of {what}", "is certain, so that nothing is left to learn", value=str(mass))
 
 
-# --- exact Bayes in small worlds ------------------------------------------------------------------
+# --- worlds ---------------------------------------------------------------------------------------
 
 
 Masses = dict[Hashable, Fraction]
@@ -388,7 +388,7 @@ def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Count
         if way is Counterfactual.DROPPED and smaller is not None:
             pairs = [(dataset, smaller) for dataset in datasets]
         for left, right in pairs:
-            if allowed.told_apart(left, right):
+            if allowed.distinguishing(left, right):
                 continue
             apart = min(spec.distance(left, right), spec.distance(right, left))
             if apart.is_infinite or not allowed.share(left, right):

@@ -1,4 +1,6 @@
-"""How many ways of moving swap values inside one stratum lead to each table, counted without listing permutations.
+"""One stratum of a swap: how many ways lead to each table, and the swap of all strata of a real table at once.
+
+The ways of moving swap values are counted without listing permutations.
 
 The stratum is the table x of counts x_lk of its n records by rest l and swap k. Take a set S of s records and a
 permutation of S. Sorted by the records u = x - (counts of S) that are not in S, the number of such pairs that
@@ -11,7 +13,7 @@ values). The permutations of all n records that *move exactly* m of them follow 
 
     N_m(x, y) = sum over s <= m of (-1)^(m - s) C(n - s, m - s) A_s(x, y).
 
-Swapping on real tables: vectorised over all strata, with exact coins and exactly uniform permutations and derangements.
+On real tables it is vectorised over all strata, with exact coins and exactly uniform permutations and derangements.
 
 The kernel sees of each record its stratum and its row, and says which record gets the swap values of which. Every draw belongs
 to a row or to a stratum (`PlacedRandomness`), so what is drawn does not depend on how the strata were dealt out to parts.
@@ -176,7 +178,7 @@ def _sums(
     return tuple((table, weight) for table, weight in sums if weight)
 
 
-# --- swapping on real tables ----------------------------------------------------------------------
+# --- on real tables -------------------------------------------------------------------------------
 
 
 Indices = npt.NDArray[np.int64]
@@ -207,7 +209,7 @@ def exchanged(
     kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
-    for drawn in run.engine.map(kernel, _parts(table, scheme, run.engine.parts)):
+    for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts)):
         for name, column in columns.items():
             column[drawn["row"]] = table.codes[name][drawn["giver"]]
         selected += len(drawn["row"])

@@ -1,4 +1,5 @@
-"""The variables of a swap and what they keep (Bailie, Gong and Meng 2023, swapping theorem, appendix).
+"""Swaps and their budgets: the variables of a swap and what they keep (Bailie, Gong and Meng 2023), and the number for each
+universe (Bailie, Gong and Meng 2023).
 
 A record of the swapping unit reads (j, l, k): j its *match* category (the stratum), l the *rest* (all that is held),
 k its *swap* category. A swap exchanges values k inside a stratum, so it keeps
@@ -7,14 +8,12 @@ k its *swap* category. A swap exchanges values k inside a stratum, so it keeps
 
 Several match, rest or swap attributes stand for their combination.
 
-Swap rates that differ by stratum: an agency swaps more where records are easier to recognise.
+Rates may differ by stratum: an agency swaps more where records are easier to recognise.
 
 The strata of a swap are independent, and d_HamS and Mult add up over them. So the theorem holds stratum by stratum, and the
 budget of a universe is the largest over its strata j of that for the size b_j and the rate p_j (Bailie, Gong and Meng 2023).
 
-The budget of the swapping theorem, one number for each universe (Bailie, Gong and Meng 2023, swapping theorem).
-
-Routes that recompute the numbers printed for swapping: its budget, the least budget, and the rates for a budget.
+Routes recompute the printed numbers: a budget, the least budget, and the rates for a budget.
 """
 
 from __future__ import annotations
@@ -213,7 +212,7 @@ class StratumSizes:
         }
 
 
-# --- swap rates that differ by stratum ------------------------------------------------------------
+# --- rates by stratum -----------------------------------------------------------------------------
 
 
 @define
@@ -271,7 +270,7 @@ def rate_of(stratum: Record, rates: Sequence[StratumRate], default: Fraction) ->
     return next((rate.swap_rate for rate in rates if rate.stratum == stratum), default)
 
 
-# --- the budget of the swapping theorem, one number for each universe -----------------------------
+# --- the budget -----------------------------------------------------------------------------------
 
 
 FORMS = ("s23-full", "s23-short", "s24")
@@ -380,7 +379,7 @@ class SwappingBudget(Budget):
         return f"epsilon of the swapping theorem ({self.form}) at swap rate {self.swap_rate}{own}, {b}"
 
 
-# --- routes that recompute the numbers printed for swapping ---------------------------------------
+# --- routes ---------------------------------------------------------------------------------------
 
 
 PRECISION = 160

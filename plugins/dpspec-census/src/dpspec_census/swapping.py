@@ -351,7 +351,7 @@ def published(mechanism: Swapping, table: Table, space: DatasetSpace) -> dict[st
         "largest stratum": sizes.largest,
         "largest stratum with different records": sizes.largest_varied,
         "budget of this universe": [
-            _told(claim.label, claim.source, _budget(claim.spec.budget, mechanism, table, strata))
+            _spent(claim.label, claim.source, _budget(claim.spec.budget, mechanism, table, strata))
             for claim in mechanism.claims(space)
         ],
     }
@@ -369,5 +369,5 @@ def _budget(budget: Budget, mechanism: Swapping, table: Table, strata: StrataRep
     return max(budgets)
 
 
-def _told(label: str, source: str, epsilon: Number) -> Mapping[str, str]:
+def _spent(label: str, source: str, epsilon: Number) -> Mapping[str, str]:
     return {"claim": label, "source": source, "epsilon": str(epsilon), "about": epsilon.decimal()}

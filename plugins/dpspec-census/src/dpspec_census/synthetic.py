@@ -1,14 +1,11 @@
-"""Places of synthetic records: nested geography whose finest units have sizes with a Pareto tail.
+"""Census-like tables of any size whose records are nobody's: dwellings of a country, and a synthetic state for TopDown (Kifer et
+al. 2022).
 
-Dwellings of a whole country by block, household size and tenure.
-
-A synthetic state for TopDown: five levels of geography, 10,000 blocks, persons of 2,016 kinds, and housing units
-(Kifer et al. 2022, Section 8.1).
+Places are nested geography whose finest units have sizes with a Pareto tail. The state has five levels of geography, 10,000
+blocks, persons of 2,016 kinds, and housing units.
 
 The counts of kinds and the levels are those of the redistricting file. No joint table of them is printed in the sources, so every
 chance below is ours, chosen so that most cells of a block are empty, as they are in a census.
-
-Census-like tables of any size whose records are nobody's.
 """
 
 from __future__ import annotations
@@ -63,10 +60,10 @@ class Places:
     @classmethod
     def of(cls, levels: tuple[Attribute, ...], rows: int, seed: int) -> Places:
         """So many records dealt out in proportion to random sizes; the proportions depend on the seed alone."""
-        lot = np.random.default_rng([seed, len(levels)])
+        generator = np.random.default_rng([seed, len(levels)])
         blocks = levels[-1].size
-        weights = lot.pareto(TAIL, blocks) + 1
-        weights[lot.random(blocks) < EMPTY] = 0
+        weights = generator.pareto(TAIL, blocks) + 1
+        weights[generator.random(blocks) < EMPTY] = 0
         weights[0] += 1
         total = np.cumsum(weights)
         return cls(levels=levels, ends=np.floor(total / total[-1] * rows).astype(np.int64))
@@ -87,13 +84,13 @@ def coarsened(finest: Integers, levels: Sequence[Attribute]) -> dict[str, Intege
     return codes
 
 
-def drawn(lot: np.random.Generator, chances: Sequence[float], count: int) -> Integers:
+def drawn(generator: np.random.Generator, chances: Sequence[float], count: int) -> Integers:
     """Independent categories with these chances, in proportion."""
     ends = np.cumsum(np.asarray(chances, dtype=np.float64))
-    return np.minimum(np.searchsorted(ends / ends[-1], lot.random(count), side="right"), len(ends) - 1)
+    return np.minimum(np.searchsorted(ends / ends[-1], generator.random(count), side="right"), len(ends) - 1)
 
 
-# --- dwellings of a whole country by block, household size and tenure -----------------------------
+# --- dwellings of a country -----------------------------------------------------------------------
 
 
 GEOGRAPHY = {"state": 51, "county": 3143, "tract": 84_000, "block-group": 240_000, "block": 8_100_000}
@@ -131,10 +128,10 @@ class SyntheticDwellings(tables.SizedBuilder):
 
         places, owned = Places.of(self.attributes[: len(GEOGRAPHY)], rows, seed), np.asarray(OWNED)
         for piece in tables.pieces(rows):
-            lot = np.random.default_rng([seed, piece.start, 0])
+            generator = np.random.default_rng([seed, piece.start, 0])
             columns = places.codes(piece)
-            columns["size"] = drawn(lot, tuple(DWELLINGS_BY_SIZE.values()), len(piece))
-            columns["tenure"] = (lot.random(len(piece)) >= owned[columns["county"] % len(owned)]).astype(np.int64)
+            columns["size"] = drawn(generator, tuple(DWELLINGS_BY_SIZE.values()), len(piece))
+            columns["tenure"] = (generator.random(len(piece)) >= owned[columns["county"] % len(owned)]).astype(np.int64)
             yield Table(
                 attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
             )
@@ -190,34 +187,34 @@ class SyntheticPersons(tables.SizedBuilder):
 
         places = Places.of(LEVELS, rows, seed)
         for piece in tables.pieces(rows):
-            lot = np.random.default_rng([seed, piece.start, 1])
+            generator = np.random.default_rng([seed, piece.start, 1])
             columns = places.codes(piece)
-            kind = columns["hhgq"] = _quarters(lot, columns["block"])
+            kind = columns["hhgq"] = _quarters(generator, columns["block"])
             grown = (kind > 0) & (kind != HHGQ.index("juvenile"))
-            columns["voting-age"] = ((lot.random(len(piece)) < ADULT) | grown).astype(np.int64)
+            columns["voting-age"] = ((generator.random(len(piece)) < ADULT) | grown).astype(np.int64)
             share = 0.02 + 0.6 * (columns["tract"] * 37 % 101 / 101) ** 3
-            columns["hispanic"] = (lot.random(len(piece)) < share).astype(np.int64)
-            columns["race"] = _races(lot, columns["tract"])
+            columns["hispanic"] = (generator.random(len(piece)) < share).astype(np.int64)
+            columns["race"] = _races(generator, columns["tract"])
             yield Table(
                 attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
             )
 
 
-def _quarters(lot: np.random.Generator, block: Integers) -> Integers:
+def _quarters(generator: np.random.Generator, block: Integers) -> Integers:
     """Households everywhere, and in some blocks group quarters of one type."""
     import numpy as np
 
-    here = (block % GQ_BLOCKS == 1) & (lot.random(len(block)) < GQ_SHARE)
+    here = (block % GQ_BLOCKS == 1) & (generator.random(len(block)) < GQ_SHARE)
     return np.where(here, 1 + block // GQ_BLOCKS % (len(HHGQ) - 1), 0)
 
 
-def _races(lot: np.random.Generator, tract: Integers) -> Integers:
+def _races(generator: np.random.Generator, tract: Integers) -> Integers:
     """The race of the tract for most persons, any of the 63 for the others."""
     import numpy as np
 
     falling = tuple(1 / (k + 1) ** 2 for k in range(RACES))
     usual = drawn(np.random.default_rng(RACES), falling, STATE_GEOGRAPHY["tract"])[tract]
-    return np.where(lot.random(len(tract)) < AT_HOME, usual, drawn(lot, falling, len(tract)))
+    return np.where(generator.random(len(tract)) < AT_HOME, usual, drawn(generator, falling, len(tract)))
 
 
 @define
@@ -240,9 +237,9 @@ class SyntheticHousingUnits(tables.SizedBuilder):
 
         places = Places.of(LEVELS, rows, seed)
         for piece in tables.pieces(rows):
-            lot = np.random.default_rng([seed, piece.start, 2])
+            generator = np.random.default_rng([seed, piece.start, 2])
             columns = places.codes(piece)
-            columns["occupancy"] = (lot.random(len(piece)) >= OCCUPIED).astype(np.int64)
+            columns["occupancy"] = (generator.random(len(piece)) >= OCCUPIED).astype(np.int64)
             yield Table(
                 attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
             )

@@ -1,6 +1,5 @@
-"""Queries and invariants as integer rows over the cells of a space, and the loss of noise on them (Bailie, Gong and Meng 2023).
-
-TopDown in miniature: noisy measurements, then the nearest table that keeps the invariants.
+"""TopDown in miniature and on tables: noisy measurements, then the nearest table that keeps the invariants (Bailie, Gong, Meng
+and Drechsler 2024; Bailie, Gong and Meng 2023).
 
     step 1   t = q(x) + W,  W discrete Gaussian, independent for every answer of every measurement
     step 2   z minimises  sum_i |q_i(z) - t_i| / sigma_i  over integer tables z >= 0 with c(z) = c(x)
@@ -8,7 +7,8 @@ TopDown in miniature: noisy measurements, then the nearest table that keeps the 
 Both z and t are published. Step 2 reads c(x) from the confidential data, so it is post-processing inside a
 universe of c and is none outside (Bailie, Gong and Meng 2023).
 
-Step 2 of TopDown: the integer table nearest to the noisy measurements that keeps the invariants (Bailie, Gong and Meng 2023).
+Queries and invariants are integer rows over the cells of a space, which give the loss of noise on them (Bailie, Gong and Meng
+2023). Step 2 is
 
     minimise    sum_i w_i e_i
     subject to  -e_i <= q_i(z) - t_i <= e_i,   c(z) = c(x),   z >= 0 integer,   the size of z allowed by the space
@@ -18,7 +18,7 @@ in floats, so its answer is only a proposal: it is rounded and must then satisfy
 several tables are equally near, the one that the solver finds is taken; the program is built from (c, t) and the
 space alone and the solver is deterministic, so the choice is a function of (c, t).
 
-TopDown on tables: exact discrete Gaussian noise on the counts, and the fitted table as records again.
+On tables exact discrete Gaussian noise is added to the counts, and the fitted table is written as records again.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: 
     return number(max(losses, default=Fraction(0)))
 
 
-# --- topDown in miniature -------------------------------------------------------------------------
+# --- the mechanism --------------------------------------------------------------------------------
 
 
 DISJOINT = laws.FiniteDichotomy((1, 0), (0, 1), 1, 1)
@@ -327,7 +327,7 @@ class FittedLaw(Law):
         return self.mechanism.fit(self.fixed, measured, self.space), measured
 
 
-# --- step 2 of TopDown ----------------------------------------------------------------------------
+# --- step 2 ---------------------------------------------------------------------------------------
 
 
 _RESOLUTION = 10**4
@@ -402,7 +402,7 @@ def _solve(  # noqa: PLR0917 - the data of one linear program
     return tuple(round(value) for value in program.x[:cells])
 
 
-# --- topDown on tables ----------------------------------------------------------------------------
+# --- on tables ------------------------------------------------------------------------------------
 
 
 def measured(

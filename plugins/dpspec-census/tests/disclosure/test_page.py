@@ -39,4 +39,4 @@ def test_every_mechanism_has_a_verified_and_a_refuted_claim(page):
 @pytest.mark.parametrize("threshold", [2, 3])
 def test_the_auditor_finds_nothing_where_the_rule_tells(threshold):
     found = known(threshold)
-    assert found.audited == 0 < found.told <= found.cells
+    assert found.audited == 0 < found.pinned <= found.cells

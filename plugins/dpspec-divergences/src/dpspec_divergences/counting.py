@@ -1,13 +1,12 @@
-"""Input divergences that count records of one unit: unordered and ordered Hamming, symmetric difference.
+"""Input divergences that count records of one unit, and neighbour relations: which pairs are one step apart (Bailie, Gong and
+Meng 2023; Lecture notes 2025).
 
 With (-) the multiset difference of the records of a unit u and |.| the number of records:
 
     hamming^u(x, x')              = 1/2 |x (-) x'| when |x| = |x'|, else infinity       (Bailie, Gong and Meng 2023)
     symmetric-difference^u(x, x') = |x (-) x'|, without a half                           (Bailie, Gong and Meng 2023)
-    hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths
-
-Neighbour relations: which pairs of datasets are one step apart
-(Bailie, Gong and Meng 2023; Lecture notes 2025; Dwork, McSherry, Nissim and Smith 2006, Definition 1).
+    hamming-ordered^u(x, x')      = number of positions that differ, infinity for unequal lengths   (Bailie, Gong, Meng and
+    Drechsler 2024)
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ class Counting(InputDivergence, ABC):
         return self.unit
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
-        told = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
-        return number(1) if told else None
+        determined = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
+        return number(1) if determined else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:

@@ -1,9 +1,7 @@
-"""Convex generators f of f-divergences, and D_f(P||Q) = sum q f(p/q) of a pair seen as a dichotomy.
+"""f-divergences, one way, the other way or both: D_f(P||Q) = sum q f(p/q) of a pair seen as a dichotomy, and their generators f.
 
 Each is written so that f >= 0 with f(1) = 0, which adds a multiple of t - 1 to the usual form and changes no divergence; outcomes
 that are left out then only lower the sum. An outcome with q = 0 counts p f'(inf), one with p = 0 counts q f(0).
-
-Divergences given by a convex generator: one way, the other way or both.
 """
 
 from __future__ import annotations
@@ -147,7 +145,7 @@ def _times(factor: Number, mass: arb) -> arb:
     return arb(0) if mass.is_zero() or factor == 0 else factor.enclose(ctx.prec) * mass
 
 
-# --- the generators by name ----------------------------------------------------------------------
+# --- generators by name ---------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -269,7 +267,7 @@ def piecewise_linear(knots: Knots) -> Generator:
     )  # fmt: skip
 
 
-# --- divergences given by a convex generator ------------------------------------------------------
+# --- the divergence -------------------------------------------------------------------------------
 
 
 _BISECTIONS = 50

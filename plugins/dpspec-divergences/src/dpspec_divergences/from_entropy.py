@@ -1,6 +1,7 @@
-"""Conversions from concentrated and Renyi privacy to f-divergences and total variation: classical inequalities.
+"""Conversions by classical inequalities: to f-divergences and total variation, and between tails of the privacy loss.
 
-Conversions between tails of the privacy loss, approximate privacy and f-divergences, and from pure to concentrated privacy.
+They lead from concentrated and Renyi privacy to f-divergences, from tails of the loss to approximate privacy and f-divergences,
+and from pure to concentrated privacy.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ class RenyiToTotalVariation(Conversion):
         return distance_from_entropy(value)
 
 
-# --- from losses ----------------------------------------------------------------------------------
+# --- from tails of the loss -----------------------------------------------------------------------
 
 
 @define

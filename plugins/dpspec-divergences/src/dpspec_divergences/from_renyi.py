@@ -1,9 +1,9 @@
-"""Conversions from concentrated privacy (zCDP) to other standards.
+"""Conversions from concentrated privacy (zCDP) and from Renyi privacy of one order to other standards.
 
 Every rho-concentrated mechanism satisfies what these say. A Gaussian one satisfies more, but that it is Gaussian does not follow
 from rho: from concentrated privacy alone no Gaussian trade-off function follows; see `known`.
 
-Conversions from Renyi privacy of one order: each is one step of the paths that start from concentrated privacy.
+Each of those from one order is a step of the paths that start from concentrated privacy.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class ZcdpToRenyi(Conversion):
             yield from super().propose(premise, goal)
 
 
-# --- conversions from Renyi privacy of one order --------------------------------------------------
+# --- from one order -------------------------------------------------------------------------------
 
 
 MIRONOV = "Mironov 2017"

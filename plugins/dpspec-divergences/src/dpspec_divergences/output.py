@@ -1,14 +1,11 @@
-"""What a divergence allows on one event: the largest p = P(S) at q = Q(S), in ball arithmetic.
-
-Every divergence here obeys data processing, so that the binary laws (p, 1 - p) and (q, 1 - q) decide.
-
-Answers that use up a bound to the last, for each standard of protection.
-
-Output divergences: multiplicative, approximate, normalised Renyi, Renyi of one order, total variation.
+"""Output divergences: multiplicative, approximate, normalised Renyi, Renyi of one order, total variation.
 
 Each is a function of the pair of laws seen through its likelihood ratio (`Dichotomy`), in both directions.
 
-Numbers that are defined by an equation or as a least value, in brackets whose ends are proved in ball arithmetic.
+What one allows on one event is the largest p = P(S) at q = Q(S), in ball arithmetic. Every one of them obeys data processing,
+so that the binary laws (p, 1 - p) and (q, 1 - q) decide. Answers use up a bound to the last.
+
+Numbers that are defined by an equation or as a least value lie in brackets whose ends are proved in ball arithmetic.
 """
 
 from __future__ import annotations
@@ -98,7 +95,7 @@ def _power(u: arb, v: arb, order: arb) -> arb:
     return u**order * v ** (1 - order) + (1 - u) ** order * (1 - v) ** (1 - order)
 
 
-# --- answers that use up a bound to the last, for each standard of protection ---------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 _LARGEST = 40
@@ -174,7 +171,7 @@ def of_curve(bound: Number, curve: laws.TradeOff) -> Iterator[laws.Answers]:
     yield laws.Answers(law=pair.__getitem__, words=f"by the two pair of the trade-off function {curve.group(steps)}", most=1)
 
 
-# --- output divergences ---------------------------------------------------------------------------
+# --- the divergences ------------------------------------------------------------------------------
 
 
 Bound = tuple[Number, str]
@@ -456,7 +453,7 @@ def is_pure(divergence: OutputDivergence) -> bool:
     return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)
 
 
-# --- solving --------------------------------------------------------------------------------------
+# --- solving equations ----------------------------------------------------------------------------
 
 
 WORKING = 160

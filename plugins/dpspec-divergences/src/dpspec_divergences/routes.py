@@ -1,6 +1,6 @@
 """Routes: the formulas by which printed numbers are recomputed, each exact or in a bracket of ball arithmetic.
 
-Routes that convert a budget to another standard, and back, by the formulas of the conversions.
+Those of conversions take a budget to another standard, and back.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class LaplaceUnionBound(Route):
         return _enclosed(lambda: top * exact.ball(self.sensitivity) / bottom)
 
 
-# --- conversion routes ----------------------------------------------------------------------------
+# --- routes of conversions ------------------------------------------------------------------------
 
 
 @define

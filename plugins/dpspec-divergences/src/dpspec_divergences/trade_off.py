@@ -1,7 +1,7 @@
 """Output divergences of trade-off functions: hockey stick, Gaussian privacy, and steps of a given curve.
 
-Trade-off functions from lists of points: many (epsilon, delta) of one mechanism say more than any of them alone.
-
+Trade-off functions are made of lists of points: many (epsilon, delta) of one mechanism say more than any of them alone (Kifer et
+al. 2022).
 Both functions round to the safe side: the curve is nowhere above the largest one that the points imply.
 """
 
@@ -320,7 +320,7 @@ def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delt
     return laws.TradeOff.approximate(ratio, delta)
 
 
-# --- trade-off functions from lists of points -----------------------------------------------------
+# --- curves from lists of points ------------------------------------------------------------------
 
 
 MOST_POINTS = 64

@@ -9,14 +9,13 @@ pairs; a trade-off function the pair whose curve it is; Gaussian privacy two Gau
 so that these conversions are tight: the worst pair is a mechanism that attains the number. Where e^epsilon is irrational, the
 pair lies between two with rational atoms, and the number in a bracket.
 
-Group privacy where the output divergence is no metric: approximate privacy, whose delta grows with the group.
+*Group privacy* where the output divergence is no metric: approximate privacy, whose delta grows with the group.
 
 Where it is a metric (pure, concentrated, Gaussian privacy, curves), neighbours extend to paths and the budget is multiplied by
 the length k, so that rho grows with k^2: no rule of its own is needed.
 
-Conversions for mechanisms of known noise: Gaussian, and discrete Gaussian.
-
-f-divergences of two Gaussians mu apart: in closed form for four generators, by quadrature for the others.
+Conversions for known noise, Gaussian and discrete Gaussian, use f-divergences of two Gaussians mu apart: in closed form for four
+generators, by quadrature for the others.
 """
 
 from __future__ import annotations
@@ -300,13 +299,13 @@ WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
 globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place for each, as a class that is written out has
 
 
-# --- group privacy where the output divergence is no metric ---------------------------------------
+# --- group privacy --------------------------------------------------------------------------------
 
 
 MOST = 10_000
 """Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
 
-GROUPS_LARGEST = 200
+LARGEST_GROUP_EPSILON = 200
 """Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
 
 
@@ -366,7 +365,7 @@ def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
     if not delta or steps == 1:
         return delta
-    if epsilon > GROUPS_LARGEST:
+    if epsilon > LARGEST_GROUP_EPSILON:
         return Fraction(1)
     ratio = laws.rational_exponential(epsilon)
     if ratio is None:
@@ -379,7 +378,7 @@ def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
     return total
 
 
-# --- conversions for mechanisms of known noise ----------------------------------------------------
+# --- known noise ----------------------------------------------------------------------------------
 
 
 _SMALLEST = Fraction(1, 1000)
@@ -449,7 +448,7 @@ class DiscreteGaussianProfile(Conversion):
             return None
 
 
-# --- f-divergences of two Gaussians mu apart ------------------------------------------------------
+# --- two Gaussians --------------------------------------------------------------------------------
 
 
 CLOSED: dict[str, Callable[[arb], arb]] = {

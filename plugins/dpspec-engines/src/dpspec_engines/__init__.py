@@ -1,4 +1,4 @@
-"""The first-party plugin of engines: existing distributed systems that run the kernels of a mechanism.
+"""The first-party plugin of workers: existing distributed systems that run the kernels of a mechanism.
 
 Each is an extra of this plugin and is imported when a release asks for it.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DPSPEC_API = 1
 
 NAMES: Names = {
-    "engines": {
+    "workers": {
         "dask": "dpspec_engines.dask:Dask",
     },
 }

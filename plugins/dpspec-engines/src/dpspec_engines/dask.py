@@ -34,13 +34,13 @@ def connected(stack: ExitStack) -> Client:
     """A client of the cluster; `stack` closes it, and the processes that were started for it.
 
     Raises:
-        EngineError: Dask is not installed, its scheduler is silent or speaks in the clear, or its workers have other versions.
+        WorkersError: Dask is not installed, its scheduler is silent or speaks in the clear, or its workers have other versions.
     """
     try:
         import dask
         import distributed  # noqa: F401
     except ImportError:
-        raise errors.EngineError("engine", "is not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
+        raise errors.WorkersError("workers", "are not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
 
     # Parts are large on purpose; Dask's advice to load them on the workers would spread the confidential file.
     stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}))
@@ -75,7 +75,7 @@ def _remote(stack: ExitStack, address: str) -> Client:
 
     encrypted = address.startswith("tls://")
     if not encrypted and dask.config.get("distributed.comm.require-encryption", None) is not False:
-        raise errors.EngineError(
+        raise errors.WorkersError(
             "scheduler",
             "would be sent the key of the release in the clear",
             "give a tls:// address, or set DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=false on a private network",
@@ -86,7 +86,7 @@ def _remote(stack: ExitStack, address: str) -> Client:
         client.wait_for_workers(1, timeout=PATIENCE)
     except (OSError, TypeError) as problem:
         advice = "start it with `dask scheduler` and `dask worker`"
-        raise errors.EngineError("scheduler", f"does not answer ({problem})", advice, value=address) from None
+        raise errors.WorkersError("scheduler", f"does not answer ({problem})", advice, value=address) from None
     _check_versions(client, address)
     return client
 
@@ -97,13 +97,13 @@ def _check_versions(client: Client, address: str) -> None:
     try:
         there = client.run(versions)
     except Exception as problem:
-        rule = f"has workers that cannot import the engine ({type(problem).__name__})"
-        raise errors.EngineError("scheduler", rule, "install dpspec and its plugins on every worker", value=address) from None
+        rule = f"has workers that cannot import dpspec ({type(problem).__name__})"
+        raise errors.WorkersError("scheduler", rule, "install dpspec and its plugins on every worker", value=address) from None
     for worker, found in there.items():
         for name in sorted(here.keys() | found.keys()):
             if here.get(name) != found.get(name):
                 rule = f"has {name} {found.get(name, '(missing)')}, here it is {here.get(name, '(missing)')}"
-                raise errors.EngineError(f"worker {worker}", rule, "install the same versions on every worker")
+                raise errors.WorkersError(f"worker {worker}", rule, "install the same versions on every worker")
 
 
 def versions() -> dict[str, str]:
@@ -125,7 +125,7 @@ AHEAD = 2
 """Parts that are under way for each worker thread; memory grows with it, here and there."""
 
 
-class Dask(workers.Engine):
+class Dask(workers.Workers):
     """Sends the columns of a part to a worker and takes the columns of its result back, a few parts at a time."""
 
     name: ClassVar[str] = "dask"
@@ -146,7 +146,7 @@ class Dask(workers.Engine):
         """How many parts the workers can run at once.
 
         Raises:
-            EngineError: the scheduler is gone.
+            WorkersError: the scheduler is gone.
         """
         return max(1, sum(int(worker["nthreads"]) for worker in alive(self.client).values()))
 
@@ -158,7 +158,7 @@ class Dask(workers.Engine):
         """The kernel's results, in the order of the parts.
 
         Raises:
-            EngineError: the scheduler or all workers are gone, or a part was on so many lost workers that Dask gives it up.
+            WorkersError: the scheduler or all workers are gone, or a part was on so many lost workers that Dask gives it up.
             Exception: what the kernel raised.
         """
         waiting: deque[Future[Any]] = deque()
@@ -189,18 +189,18 @@ def alive(client: Client) -> dict[str, Any]:
     """The workers, as the scheduler tells them now.
 
     Raises:
-        EngineError: it does not answer.
+        WorkersError: it does not answer.
     """
     try:
         scheduler: Any = client.scheduler
-        told: Any = client.sync(scheduler.identity, n_workers=-1, callback_timeout=PATIENCE)  # type: ignore[no-untyped-call]
+        described: Any = client.sync(scheduler.identity, n_workers=-1, callback_timeout=PATIENCE)  # type: ignore[no-untyped-call]
     except Exception as problem:  # the connection is gone in one of many ways
         raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
-    return dict(told["workers"])
+    return dict(described["workers"])
 
 
-def _lost(rule: str) -> errors.EngineError:
-    return errors.EngineError("engine", rule, "see to the cluster and run again", value=Dask.name)
+def _lost(rule: str) -> errors.WorkersError:
+    return errors.WorkersError("workers", rule, "see to the cluster and run again", value=Dask.name)
 
 
 def _result(future: Future[Any], client: Client) -> workers.Columns:
@@ -216,7 +216,7 @@ def _result(future: Future[Any], client: Client) -> workers.Columns:
             break
         except KilledWorker:
             rule, advice = "lost every worker that one of the parts was given to", "look whether the workers have memory enough"
-            raise errors.EngineError("engine", rule, advice, value=Dask.name) from None
+            raise errors.WorkersError("workers", rule, advice, value=Dask.name) from None
         except TimeoutError:
             seen = monotonic() if alive(client) else seen
             if monotonic() - seen > PATIENCE:

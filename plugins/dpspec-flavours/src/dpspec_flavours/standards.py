@@ -1,17 +1,14 @@
-"""Pure differential privacy, from which every other flavour differs in some block.
+"""Pure differential privacy, and the flavours that change its output divergence.
 
-A mechanism with a flaw that approximate privacy tolerates: now and then it publishes the data.
-
-Flavours that bound the whole trade-off curve of the errors of a test: Gaussian privacy and f-privacy.
-
-Flavours that bound a mean or all but a small part of the privacy loss: approximate, Renyi, concentrated, hockey stick, D_f.
+They bound the whole trade-off curve of the errors of a test (Gaussian privacy, f-privacy), or a mean or all but a small part of
+the privacy loss (approximate, Renyi, concentrated, hockey stick, D_f).
 
 Their publications ask something of neighbours alone. Where the output divergence is a metric (zero-concentrated privacy) a
 bound for
 neighbours is one for all pairs; elsewhere it is not, and the bound for all pairs, d_Pr(P_x, P_x') <= eps d(x, x'), is another and
 stronger promise. It is filed under names of its own: `linear-approximate-dp` and so on.
 
-Flavours that change the output divergence.
+`RevealByChance` has a flaw that approximate privacy tolerates: now and then it publishes the data.
 """
 
 from __future__ import annotations
@@ -115,7 +112,7 @@ def between_neighbours(standard: OutputDivergence, value: exact.NumberLike, *, p
     return relaxed(standard, value, parameter=parameter).replace(input_divergence=Neighbour(relation=DifferInOnePosition()))
 
 
-# --- a mechanism with a flaw that approximate privacy tolerates -----------------------------------
+# --- a tolerated flaw -----------------------------------------------------------------------------
 
 
 def _noisy(outcome: Any) -> Hashable:
@@ -159,7 +156,7 @@ class RevealByChance(Mechanism):
         yield cls(mechanism=inner, chance=Fraction(1, 10)), BitVectors(length=2)
 
 
-# --- flavours that bound the whole trade-off curve of the errors of a test ------------------------
+# --- the whole trade-off curve --------------------------------------------------------------------
 
 
 _MU = Fraction(8, 5)
@@ -236,7 +233,7 @@ class FDP(Flavour):
         )
 
 
-# --- relaxed --------------------------------------------------------------------------------------
+# --- a mean or all but a part of the loss ---------------------------------------------------------
 
 
 _DELTA = Fraction(1, 100)

@@ -1,10 +1,6 @@
-"""A shuffler: reports without the names of those who made them.
+"""Flavours about who is trusted with what: nobody (local), a shuffler, everybody with the features, the attacker with nothing.
 
-Free-lunch, label, local and shuffle privacy.
-
-Flavours about who is trusted with what:
-
-nobody (local), a shuffler, everybody with the features, and the attacker with nothing.
+The shuffler makes reports without the names of those who made them.
 """
 
 from __future__ import annotations

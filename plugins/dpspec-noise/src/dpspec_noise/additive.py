@@ -1,7 +1,4 @@
-"""Mechanisms that add independent noise to the integer answers of several queries on one dataset.
-
-Queries on a table of microdata, and the table of their noisy answers.
-"""
+"""Mechanisms that add independent noise to the integer answers of several queries, on one dataset or a table of microdata."""
 
 from __future__ import annotations
 
@@ -137,7 +134,7 @@ def _check_query(query: Invariant, space: DatasetSpace) -> None:
     query.check_answers(space)
 
 
-# --- queries on a table of microdata, and the table of their noisy answers ------------------------
+# --- on tables ------------------------------------------------------------------------------------
 
 
 LISTED = 100_000
@@ -172,8 +169,8 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:
     """The unit whose records the rows are: the one that has the columns as its attributes, else the largest."""
-    told = (unit for unit in space.units if {a.name for a in space.attributes_of(unit)} == columns)
-    return next(told, space.units[0])
+    matching = (unit for unit in space.units if {a.name for a in space.attributes_of(unit)} == columns)
+    return next(matching, space.units[0])
 
 
 def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, ...] | None:

@@ -1,6 +1,6 @@
-"""Gaussian noise: on the line with the lecture's variance and the standard one, and on the integers.
+"""Noise mechanisms: Gaussian on the line and on the integers, Laplace on the line, two-sided geometric on the integers.
 
-Noise for pure privacy: Laplace on the line, and the two-sided geometric on the integers.
+Gaussian noise has the lecture's variance and the standard one; Laplace and geometric noise serve pure privacy.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _square(value: Number, subject: str) -> Fraction:
     return value.squared().as_fraction()
 
 
-# --- noise for pure privacy -----------------------------------------------------------------------
+# --- Laplace and geometric ------------------------------------------------------------------------
 
 
 @define

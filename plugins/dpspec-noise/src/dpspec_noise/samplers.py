@@ -3,7 +3,7 @@
 The coin of probability e^-g and the two rejection samplers follow Canonne, Kamath and Steinke (2020), "The Discrete
 Gaussian for Differential Privacy"; here they run on whole arrays, and the array of undecided draws shrinks.
 
-Exact bulk sampling of integer noise by inversion of its distribution function.
+Bulk sampling inverts the distribution function, exactly.
 
 A uniform number U of endlessly many bits gives the outcome k with F(k-1) <= U < F(k). Its first 64 bits, one word,
 settle k unless some F(j) lies among the numbers that begin with this word (about one word in 2^64 for each entry of the
@@ -194,10 +194,10 @@ def _check_range(largest: int) -> None:
         raise errors.ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)
 
 
-# --- exact bulk sampling of integer noise by inversion of its distribution function ---------------
+# --- inversion ------------------------------------------------------------------------------------
 
 
-_INVERSION_WORD = 64
+_WORD_BITS = 64
 _PRECISION = 192
 """Bits at which the table is computed."""
 LARGEST_REACH = 1 << 15
@@ -212,7 +212,7 @@ BULK = 1000
 
 def fits(law: laws.IntegerLaw) -> bool:
     """Whether the table of the law is small enough to be made."""
-    return law.reach(_INVERSION_WORD) <= LARGEST_REACH
+    return law.reach(_WORD_BITS) <= LARGEST_REACH
 
 
 def inverted(law: laws.IntegerLaw, count: int, source: Randomness) -> Integers:
@@ -256,7 +256,7 @@ class _Table:
 @lru_cache(maxsize=64)
 def _table(law: laws.IntegerLaw) -> _Table:
     """The tails outside it are below one word, so its ends are never drawn without more bits."""
-    reach = law.reach(_INVERSION_WORD) + 1
+    reach = law.reach(_WORD_BITS) + 1
     first = law.center - reach
     floors: list[int] = []
     doubtful: list[bool] = []
@@ -266,22 +266,22 @@ def _table(law: laws.IntegerLaw) -> _Table:
             total += law.mass(k, _PRECISION)
             low, high = _floor(total.lower()), _floor(total.upper())
             if high > low + 1:
-                raise errors.NumericalError(f"F({k})", f"is not known to {_INVERSION_WORD} bits")
+                raise errors.NumericalError(f"F({k})", f"is not known to {_WORD_BITS} bits")
             floors.append(max(low, 0))
             doubtful.append(high > low)
     return _Table(first=first, floors=np.array(floors, dtype=np.uint64), doubtful=np.array(doubtful))
 
 
 def _floor(value: arb) -> int:
-    return min(math.floor(exact.dyadic(value) * (1 << _INVERSION_WORD)), (1 << _INVERSION_WORD) - 1)
+    return min(math.floor(exact.dyadic(value) * (1 << _WORD_BITS)), (1 << _WORD_BITS) - 1)
 
 
 def _refined(law: laws.IntegerLaw, word: int, source: Randomness) -> int:
     """The outcome of a draw that its first word leaves open."""
-    bits = _INVERSION_WORD
+    bits = _WORD_BITS
     while True:
-        word = (word << _INVERSION_WORD) | int(source.words(1)[0])
-        bits += _INVERSION_WORD
+        word = (word << _WORD_BITS) | int(source.words(1)[0])
+        bits += _WORD_BITS
         outcome = _located(law, word, bits)
         if outcome is not None:
             return outcome
@@ -295,8 +295,8 @@ def _located(law: laws.IntegerLaw, word: int, bits: int) -> int | None:
 
     def side(k: int) -> int:
         """-1 when F(k) lies below all such u, 1 when above, 0 when neither is proved."""
-        with ctx.workprec(bits + 2 * _INVERSION_WORD):
-            enclosure = law.tail(k, bits + _INVERSION_WORD)[0]
+        with ctx.workprec(bits + 2 * _WORD_BITS):
+            enclosure = law.tail(k, bits + _WORD_BITS)[0]
             if exact.dyadic(enclosure.upper()) <= low:
                 return -1
             return 1 if exact.dyadic(enclosure.lower()) >= high else 0

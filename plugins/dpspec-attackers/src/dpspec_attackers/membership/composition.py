@@ -1,9 +1,7 @@
 """What k releases of one data collection spend together, by each composition theorem (Kazan 2025).
 
-All of them are valid; the optimal one is never above the others at the same delta. Basic composition can beat the
-advanced one, so that the least of several is what should be told.
-
-Composition by name, and the largest epsilon of each release for what all may spend together (Kazan 2025).
+All of them are valid; the optimal one is never above the others at the same delta (Kazan 2025). Basic composition can beat the
+advanced one, so that the least of several is what should be told (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -163,7 +161,7 @@ def _events(times: int, epsilon: Number) -> list[tuple[arb, arb]]:
     return found
 
 
-# --- methods --------------------------------------------------------------------------------------
+# --- composition by name --------------------------------------------------------------------------
 
 
 METHODS: dict[str, Callable[[Releases], Bracket]] = {

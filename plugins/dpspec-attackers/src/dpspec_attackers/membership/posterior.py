@@ -5,13 +5,14 @@ X = p/(p + (1 - p) e^-L). So |L| <= epsilon says
 
     p/(p + (1 - p) e^epsilon) <= X <= p/(p + (1 - p) e^-epsilon),  e^-epsilon <= X/p <= e^epsilon,  |X - p| <= tanh(epsilon/4).
 
-The law of the posterior under one mechanism, instead of a bound (Kazan 2025): from the privacy loss of a pair (P_x, P_x-i).
+The law of the posterior under one mechanism, instead of a bound, follows from the privacy loss of a pair (P_x, P_x-i) (Kazan
+2025,
+).
 
 The outcome is drawn from the left law of the pair. With the target in the data (left = P_x) the posterior is p/(p + (1 - p)
 e^-L); with the pair turned round it is drawn without the target, and L changes its sign.
 
-How far the privacy loss goes, but for a probability `failure`, under each standard of protection
-(Kazan 2025, Theorems 1, 31 and 35, Example 7).
+How far the loss goes, but for a probability `failure`, is bounded under each standard (Kazan 2025).
 
 `failure` (delta' of the thesis) is the probability that a statement about the posterior does not hold. It has to be above the
 delta of approximate privacy, and may be far above it. Statements are composed and post-processed first and converted last.
@@ -164,7 +165,7 @@ def _weights(prior: exact.NumberLike) -> tuple[fmpq, fmpq]:
     return fmpq_of(p), fmpq_of(1 - p)
 
 
-# --- law ------------------------------------------------------------------------------------------
+# --- the law of the posterior ---------------------------------------------------------------------
 
 
 Side = Literal["in", "out"]
@@ -265,7 +266,7 @@ def _size(p: Fraction, q: Fraction) -> Number:
     return -loss if loss < 0 else loss
 
 
-# --- losses ---------------------------------------------------------------------------------------
+# --- how far the loss goes ------------------------------------------------------------------------
 
 
 _GOLDEN = (math.sqrt(5) - 1) / 2

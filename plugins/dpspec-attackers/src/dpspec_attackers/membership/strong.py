@@ -1,6 +1,6 @@
-"""Datasets with and without one record: what a specification allows about them, and which there are.
+"""The strong membership attacker: knows all other records, and asks whether one person is in the data (Kazan 2025).
 
-The strong membership attacker: knows all other records, and asks whether one person is in the data (Kazan 2025).
+The pairs are datasets with and without one record: what a specification allows about them, and which there are.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def replacement_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(near, pairs=tuple((left, right) for left, right in near.pairs if one(left, right)))
 
 
-# --- the strong membership attacker ---------------------------------------------------------------
+# --- the attacker ---------------------------------------------------------------------------------
 
 
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
@@ -182,13 +182,13 @@ class StrongMembership(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found = inclusion_candidates(spec)
-        told = tuple(found.published(partial(self._allowed, spec)))
+        certain = tuple(found.published(partial(self._allowed, spec)))
         if found.bound is None:
-            return told
+            return certain
         looked = inclusion_pairs(spec)
         loss = exact.largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
         own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Kazan 2025, Theorem 27, {looked.scope}")
-        return (*told, *found.left_open(own))
+        return (*certain, *found.left_open(own))
 
     def _said(self, relation: Sense, loss: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
         often = (("probability", str(1 - self.failure)),)
@@ -199,13 +199,13 @@ class StrongMembership(AttackerModel):
         ) -> RiskStatement:
             return said(quantity, (*at, *often), way, value, theorem, self.assumption, trivial=trivial)
 
-        told = []
+        certain = []
         for prior in self.priors:
             at = (("prior", str(prior)),)
-            told += [
+            certain += [
                 one("largest posterior of membership", at, highest_posterior(prior, loss), relation, 1),
                 one("least posterior of membership", at, lowest_posterior(prior, loss), falling, 0),
                 one("largest posterior by prior", at, highest_ratio(prior, loss), relation, 1 / prior),
             ]
         worst = one("largest change of the posterior", (("prior", "any"),), difference_bound(loss), relation, 1)
-        return (*told, worst, one("privacy loss", (), as_bracket(loss), relation))
+        return (*certain, worst, one("privacy loss", (), as_bracket(loss), relation))

@@ -1,8 +1,4 @@
-"""Tolerated membership risk, and the budget of each of k releases that keeps it (Kazan 2025); how many releases a budget allows
-(Kazan 2025, Section 5.4.2).
-
-How many releases a budget allows before a tolerated loss is used up (Kazan 2025, Section 5.4.2).
-"""
+"""Tolerated membership risk: the budget of each of k releases that keeps it, and how many it allows (Kazan 2025)."""
 
 from __future__ import annotations
 
@@ -89,7 +85,7 @@ class MembershipTolerance(Tolerance):
         elif self.releases > 1:
             theorem += ", Theorem 25"
         deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
-        return self._told("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
+        return self._statement("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
 
     def _concentrated(self) -> grammar.Recommendation:
         if not self.failure:
@@ -104,9 +100,9 @@ class MembershipTolerance(Tolerance):
             if self.method == "zcdp"
             else "Kazan 2025, Theorem 26; Kifer et al. 2022, Section 5.3"
         )
-        return self._told("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
+        return self._statement("rho", each, theorem, False, (("failure", number(self.failure).plain()),))
 
-    def _told(
+    def _statement(
         self, parameter: str, value: Bracket, theorem: str, closed: bool, given: tuple[tuple[str, str], ...]
     ) -> grammar.Recommendation:
         failing = f"with probability at least {number(1 - self.failure).plain()}" if self.failure else "always"
@@ -198,7 +194,7 @@ class MembershipRatio(MembershipTolerance):
         return f"posterior by prior of membership lies between {1 / self.ratio} and {self.ratio}, for every prior"
 
 
-# --- how many releases a budget allows before a tolerated loss is used up -------------------------
+# --- how many releases ----------------------------------------------------------------------------
 
 
 MOST_RELEASES = 4096

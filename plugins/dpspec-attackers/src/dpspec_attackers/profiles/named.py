@@ -1,14 +1,9 @@
-"""The printed risk profiles (Kazan 2025, Sections 3.3 and 3.4) with their closed forms.
+"""The named risk profiles, with their closed forms, and what others derive from a tolerated risk.
 
-Every closed form is a value of `bayes.root` at the binding priors, so that nothing cancels.
+Printed profiles (Kazan 2025), profiles about one attacker alone (Kazan 2025), one given as a Python
+function, and the rules of Lee and Clifton 2011 and Wood et al. (Kazan 2025).
 
-Risk profiles about one attacker alone (Kazan 2025, Sections 3.3, 3.4 and 3.11.1), with their closed forms.
-
-A risk profile given as a Python function.
-
-What others derive from a tolerated risk: Lee and Clifton 2011, and Wood et al. (Kazan 2025, Section 3.11).
-
-`recommend_epsilon`, and what is drawn of profiles: curves, surfaces, tables of utility.
+Every closed form is a value of `root` at the binding priors, so that nothing cancels (Kazan 2025).
 """
 
 from __future__ import annotations
@@ -223,7 +218,7 @@ class Difference(RiskProfile):
         return root(ONE, q, self.tolerated(ONE, q)), (ONE, q), "Kazan 2025, equations 3.31 and 3.32"
 
 
-# --- risk profiles about one attacker alone, with their closed forms ------------------------------
+# --- one attacker alone ---------------------------------------------------------------------------
 
 
 @define
@@ -291,7 +286,7 @@ class OneMissing(RiskProfile):
         return root(p, ONE, self.size * self.posterior), (p, ONE), "Kazan 2025, equation 3.40"
 
 
-# --- a risk profile given as a Python function ----------------------------------------------------
+# --- a Python function ----------------------------------------------------------------------------
 
 
 ProfileFunction = Callable[[Fraction, Fraction], object]
@@ -374,7 +369,7 @@ class FromFunction(RiskProfile):
             ) from fault
 
 
-# --- what others derive from a tolerated risk -----------------------------------------------------
+# --- what others derive ---------------------------------------------------------------------------
 
 
 RecordType = TypeVar("RecordType")

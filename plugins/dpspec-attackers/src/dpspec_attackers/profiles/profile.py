@@ -1,6 +1,9 @@
-"""How many times the prior a posterior may be: the parameter `ratio` of risk profiles and of bounds on membership.
+"""Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Kazan 2025).
 
-What a pure budget says about an attacker with independent records (Kazan 2025, Theorems 4 and 5, Corollaries 6 and 7).
+A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
+least epsilon(p, q) of `epsilon_at` over them (Kazan 2025).
+
+What a pure budget says about an attacker with independent records (Kazan 2025):
 
 The target is in the data with prior p; if so, its value lies in a set S with prior q. Between the prior and the posterior of
 both together, P(value in S and included), stands the relative disclosure risk
@@ -10,23 +13,18 @@ both together, P(value in S and included), stands the relative disclosure risk
 for epsilon-DP with records added or removed, when the belief about the other records depends neither on the target's inclusion
 nor on its value (Kazan 2025, Assumption 2).
 
-What a release under a budget looks like: a count with geometric noise (Kazan 2025). No data are needed for it.
+The release that such a budget describes is a count with geometric noise (Kazan 2025); no data are needed for it.
 
 With r = e^-epsilon the noise K has P(K = k) = (1 - r)/(1 + r) r^|k|.
 
-The least epsilon that a risk profile asks for, by branch and bound over the priors: certified, where no closed form is known.
+Where no closed form is known, the least epsilon of a profile is found by branch and bound over the priors, certified.
 
 r <= r* says 1/r*(p, q) <= G(p, q, y) with y = e^-epsilon and G = p q + p (1 - q) y^2 + (1 - p) y, which never falls in q nor in y
 and is linear in p. So for a profile that never grows with p or q, in a box [p0, p1] x [q0, q1],
 
     epsilon(p, q) >= min over p' in {p0, p1} of the epsilon at (p', q0) for the ratio r*(p1, q1):
 
-one evaluation of the closed form at two points, in ball arithmetic. No box is dropped but by this bound.
-
-Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Kazan 2025).
-
-A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
-least epsilon(p, q) of `bayes.epsilon_at` over them (Kazan 2025, equation 3.15).
+one evaluation of the closed form (Kazan 2025, Theorem 5) at two points, in ball arithmetic. No box is dropped but by this bound.
 """
 
 from __future__ import annotations
@@ -73,7 +71,7 @@ class Multiple(Rational):
 MULTIPLE = Multiple(1, open_low=True)
 
 
-# --- what a pure budget says about an attacker with independent records ---------------------------
+# --- what a pure budget says ----------------------------------------------------------------------
 
 
 CellPoint = tuple[Fraction, Fraction]
@@ -183,7 +181,7 @@ def naive_epsilon(ratio: exact.NumberLike) -> Bracket:
     return Bracket.exactly(ln(value.as_fraction()) * Fraction(1, 2))
 
 
-# --- what a release under a budget looks like -----------------------------------------------------
+# --- noisy counts ---------------------------------------------------------------------------------
 
 
 _BY_NOISE = "Kazan 2025, Definition 4 and Section 3.5"
@@ -256,7 +254,7 @@ def consequences(epsilon: exact.NumberLike | Bracket, distances: Iterable[int] =
     )
 
 
-# --- search ---------------------------------------------------------------------------------------
+# --- branch and bound -----------------------------------------------------------------------------
 
 
 PRECISION = 96
@@ -385,7 +383,7 @@ def _bracket(least: arb, most: arb) -> Bracket:
     return Bracket(lower=max(lower, number(0)), upper=max(upper, number(0)))
 
 
-# --- risk profiles --------------------------------------------------------------------------------
+# --- profiles -------------------------------------------------------------------------------------
 
 
 ADJACENCY = "pure epsilon-DP for one record added or removed (for records replaced, write the distance of two changes)"

@@ -1,13 +1,4 @@
-"""Perturbation tables: for every count the law of its change (Thompson, Broadfoot and Elazar 2013).
-
-A row for a count n >= 1 has probabilities p(n, d) of publishing n + d, with
-
-    sum_d p(n, d) = 1,   sum_d d p(n, d) = 0,   n + d >= 0
-
-The last row serves all larger counts; 0 stays 0. `designed` makes such a table for given variance and largest change, as the
-law of largest entropy in multiples of 1/keys (Marley and Leaver 2011; Giessing 2016).
-
-The cell-key method: small changes of counts that are the same wherever the same records are counted.
+"""The cell-key method: small changes of counts that are the same wherever the same records are counted.
 
 Every record r has a key k_r in {0, ..., K-1}. The key of a cell is the sum of the keys of its records modulo K, and a cell of
 n >= 1 records is published as n + d(n, key), d being the perturbation table; an empty cell as 0. One cell in two tables is
@@ -15,6 +6,15 @@ changed alike, while margins and sums of cells are changed for themselves (Frase
 
 There are two readings of its law. `CellKey`: the keys are part of the randomness, uniform and independent. `KeptCellKey`: they
 are drawn once and kept with the records, as agencies do, so that whoever knows the file knows them; then nothing is random.
+
+The perturbation table holds for every count the law of its change (Thompson, Broadfoot and Elazar 2013):
+
+A row for a count n >= 1 has probabilities p(n, d) of publishing n + d, with
+
+    sum_d p(n, d) = 1,   sum_d d p(n, d) = 0,   n + d >= 0
+
+The last row serves all larger counts; 0 stays 0. `designed` makes such a table for given variance and largest change, as the
+law of largest entropy in multiples of 1/keys (Marley and Leaver 2011; Giessing 2016).
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _most_entropy(changes: Any, variance: float) -> Any:
     return np.exp(exponents - logsumexp(exponents))
 
 
-# --- the cell-key method --------------------------------------------------------------------------
+# --- the mechanisms -------------------------------------------------------------------------------
 
 
 MOST_KEYS = 100_000

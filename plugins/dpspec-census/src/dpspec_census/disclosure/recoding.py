@@ -4,7 +4,7 @@
 
 with r_a constant on each group of categories (Hundepool and others, Statistical Disclosure Control, 2012).
 
-Top- and bottom-coding: recodings that put one end of the order of the categories together (Hundepool and others 2012).
+Top- and bottom-coding are recodings that put one end of the order of the categories together (Hundepool and others 2012).
 """
 
 from __future__ import annotations

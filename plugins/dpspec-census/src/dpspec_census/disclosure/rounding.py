@@ -3,10 +3,10 @@
     conventional   n -> b floor((2n + b) / (2b)): the nearest multiple, ties up
     random         n = q b + r -> q b with probability 1 - r/b, (q + 1) b with probability r/b: unbiased, multiples stay
 
-Cells are rounded one by one, margins too, so published tables need not add up (see `controlled` for the one that does).
+Cells are rounded one by one, margins too, so published tables need not add up (`ControlledRounding` does).
 Definitions as in Willenborg and de Waal, Elements of Statistical Disclosure Control (2001).
 
-Controlled rounding: the table, both its margins and its total are rounded to a base at random, and still add up.
+Controlled rounding takes the table, both its margins and its total to multiples of a base at random, and they still add up.
 
 Cox's procedure (J. Amer. Statist. Assoc. 82, 1987). The table of R rows and C columns gets a row and a column more, minus the
 totals, so that every line sums to 0. While an entry is no multiple of b, there is a cycle of such entries that turns from row to

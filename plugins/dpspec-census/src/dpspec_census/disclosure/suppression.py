@@ -1,4 +1,14 @@
-"""Which further cells must be suppressed so that no suppressed cell can be computed from the published ones.
+"""Cell suppression: sensitive cells are not published, nor are those from which they could be computed.
+
+A cell of the contributions x_1 >= x_2 >= ... with total X is sensitive by (Hundepool and others 2012, chapter 4)
+
+    threshold t          0 < number of contributions < t
+    p-percent            X - x_1 - x_2 < p/100 x_1: the second could estimate the first to within p percent
+    dominance (n, k)     x_1 + ... + x_n > k/100 X
+
+In a table of counts every contribution is 1; in a table of magnitudes it is the number in one attribute of the record.
+
+The auditor says which further cells must be suppressed:
 
 An attacker knows the layout and every published number, and that base counts are integers at least 0. A suppressed cell c is
 *protected* by (u, l) when two tables agree with all that is published, one of them with at least u more in c, one with at least l
@@ -10,16 +20,6 @@ less (Fischetti and Salazar 2000). Cell after cell, the fewest numbers that give
 
 A solution of the solver is believed only after integer arithmetic has confirmed its two tables. That no cheaper set exists rests
 on the solver, the protection does not.
-
-Cell suppression: sensitive cells are not published, nor are those from which they could be computed.
-
-A cell of the contributions x_1 >= x_2 >= ... with total X is sensitive by (Hundepool and others 2012, chapter 4)
-
-    threshold t          0 < number of contributions < t
-    p-percent            X - x_1 - x_2 < p/100 x_1: the second could estimate the first to within p percent
-    dominance (n, k)     x_1 + ... + x_n > k/100 X
-
-In a table of counts every contribution is 1; in a table of magnitudes it is the number in one attribute of the record.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _extreme(layout: Layout, published: Mapping[int, int], cell: int, sign: int)
     return table[cell]
 
 
-# --- cell suppression -----------------------------------------------------------------------------
+# --- the mechanism --------------------------------------------------------------------------------
 
 
 SUPPRESSED = "x"

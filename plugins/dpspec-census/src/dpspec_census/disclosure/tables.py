@@ -1,19 +1,18 @@
-"""What can be wrong with a rule of disclosure control.
+"""What the rules of disclosure control share: tables of counts with their margins, what a release can be, and what can be wrong.
 
-What a release can be, as an invariant, and what is true of mechanisms whose releases are few (Bailie, Gong and Meng 2023).
+A release of tables T_1, ..., T_t, each a list of attributes, has one number for every cell of every table. The *base* is the
+table of all attributes together; each published count is a sum of base counts:
+
+    y = A n,   n = base counts, A 0/1 with one row per published cell
+
+What a release can be is an invariant, and what is true of mechanisms whose releases are few follows from it (Bailie, Gong and
+Meng 2023):
 
     c(x) = supp P_x,  the set of the outputs that the mechanism can give on x
 
 For a finite law the multiplicative divergence of P_x and P_x' is finite exactly when c(x) = c(x'). So the level sets of c are the
 coarsest universes of invariants in which the mechanism has a finite constant for each pair; for a deterministic mechanism they
 are the level sets of its output, and the constant is 0.
-
-Tables of counts with their margins, as statistics are published.
-
-A release of tables T_1, ..., T_t, each a list of attributes, has one number for every cell of every table. The *base* is the
-table of all attributes together; each published count is a sum of base counts:
-
-    y = A n,   n = base counts, A 0/1 with one row per published cell
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ class EmptyTableError(errors.TableError):
     code = "empty-table"
 
 
-# --- outputs --------------------------------------------------------------------------------------
+# --- what a release can be ------------------------------------------------------------------------
 
 
 PUBLISHED = "Bailie, Gong and Meng 2023, theorem on the universes of invariants"
@@ -255,7 +254,7 @@ def small_space(most: int | None = None) -> UnorderedRecords:
     return UnorderedRecords(attributes=(region, age), most=most)
 
 
-# --- tables of counts with their margins, as statistics are published -----------------------------
+# --- tables of counts -----------------------------------------------------------------------------
 
 
 MOST_CELLS = 1_000_000

@@ -11,7 +11,7 @@ in levels, coarse to fine, and level after level:
 A risky record without donors stays, and may find one a level below. Unlike swapping with one rate for all
 (`PermutationSwapping`), who moves depends on how rare they are.
 
-Targeted record swapping on real tables: the same choices as in its law, each drawn exactly.
+On real tables the same choices are made as in its law, each drawn exactly.
 
 The risky records of a level are taken in the order of a uniform permutation, those that a former one has swapped left out: the
 next one is then uniform among those that remain. A donor is drawn from all records of the same profile until one fits, which is
@@ -211,7 +211,7 @@ def _with(record: Record, other: Record, places: Sequence[int]) -> Record:
     return tuple(other[place] if place in places else value for place, value in enumerate(record))
 
 
-# --- targeted record swapping on real tables ------------------------------------------------------
+# --- on real tables -------------------------------------------------------------------------------
 
 
 TRIES = 32

@@ -1,8 +1,8 @@
-"""TopDown by levels, the mechanism: what it measures, what it holds fixed, its law in miniature and its claim.
+"""TopDown by levels: the mechanism, what it does on a space, and one release of it (Bailie, Gong and Meng 2023).
 
-What a mechanism does on a space: cells, queries and invariants, and the one path from (c(x), t) to the fitted tables.
-
-One release of TopDown by levels: microdata of every unit, the noisy measurements, and the report (Bailie, Gong and Meng 2023).
+The mechanism says what it measures, what it holds fixed, its law in miniature and its claim. On a space it has cells, queries
+and invariants, and one path from (c(x), t) to the fitted tables. A release is microdata of every unit, the noisy measurements,
+and the report.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class TopdownByLevels(Mechanism):
         return found
 
 
-# --- what a mechanism does on a space -------------------------------------------------------------
+# --- on a space -----------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -377,7 +377,7 @@ def _taken(values: Iterator[int], shape: tuple[int, int]) -> Counts:
     return np.array(taken, dtype=np.int64).reshape(shape)
 
 
-# --- one release of TopDown by levels -------------------------------------------------------------
+# --- one release ----------------------------------------------------------------------------------
 
 
 def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: DatasetSpace, run: workers.Run) -> workers.Output:

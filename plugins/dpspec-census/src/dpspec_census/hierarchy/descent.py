@@ -1,6 +1,8 @@
-"""The work of one parent, written once: measure its children, fit them, round them (Bailie, Gong and Meng 2023).
+"""The descent of TopDown: from the largest level to the smallest, every family of a level a task of its own (Bailie, Gong and
+Meng 2023).
 
-A part holds whole families as rows (family, kind, node, place, value), so that any engine can carry it:
+The work of one parent is written once: measure its children, fit them, round them.
+A part holds whole families as rows (family, kind, node, place, value), so that any workers can carry it:
 
     CHILD    a child of the family                    PARENT   place: cell, value: the parent's fitted count
     TRUE     place: cell, value: the child's count    LOW, HIGH   place: limit, value: its bound for the child
@@ -8,8 +10,6 @@ A part holds whole families as rows (family, kind, node, place, value), so that 
 
 and comes back as FITTED rows (place: cell, value: count), ANSWER rows, and NOTE rows about the fit of each family. What
 a family draws is a function of the key and of (unit, level, parent), wherever and however often it is done.
-
-From the largest level to the smallest: every family of a level is a task of its own.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
     return fit, rounded(family, fit.tables)
 
 
-# --- from the largest level to the smallest -------------------------------------------------------
+# --- level by level -------------------------------------------------------------------------------
 
 
 FAMILIES_PER_PART = 64
@@ -272,7 +272,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     true: Any,
     given: Counts | None,
 ) -> dict[str, Any]:
-    """One level: cut into parts, run by the engine, collected."""
+    """One level: cut into parts, run by the workers, collected."""
     stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
     plan = Level(
         unit=cells.unit,
@@ -288,8 +288,8 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     answers = np.zeros((nodes, size), dtype=np.int32)
     fitted: list[tuple[Counts, Counts, Counts]] = []
     notes: list[Counts] = []
-    parts = _parts(cells, level, above, true, given, [bounds for _, bounds in stated], run.engine.parts)
-    for result in run.engine.map(partial(kernel, plan), parts):
+    parts = _parts(cells, level, above, true, given, [bounds for _, bounds in stated], run.workers.parts)
+    for result in run.workers.map(partial(kernel, plan), parts):
         kind = result["kind"]
         table, answer = kind == FITTED, kind == ANSWER
         fitted.append((result["node"][table], result["place"][table], result["value"][table]))

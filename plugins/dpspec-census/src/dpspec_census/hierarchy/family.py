@@ -1,4 +1,5 @@
-"""One parent node with its children: the problem that TopDown solves again and again (step 2; Bailie, Gong and Meng 2023).
+"""One parent node with its children, the problem that TopDown solves again and again (Bailie, Gong and Meng 2023, step 2), in
+its geographic hierarchy.
 
     minimise    1/2 sum_k sum_r w_r ((A x_k)_r - t_rk)^2          over tables x_k of the children k
     subject to  x >= 0,   sum_k x_k = parent in every cell,   low_gk <= sum of x_k over the cells of group g <= high_gk
@@ -6,11 +7,10 @@
 A holds the marginal queries (0 or 1 for each answer and cell), t their noisy answers, w = 1/variance. Only the cells
 where the parent has somebody are variables. Arrays have the shape (cells, children) or (answers, children).
 
-The geographic hierarchy: levels from large to small, each node inside one node of the level above.
-
+The hierarchy has levels from large to small, each node inside one node of the level above.
 Nodes are numbered from 0 on in the order of the categories of their attribute, so a level is an array of parents.
 
-The cells of a unit: all combinations of its attributes other than geography, numbered; marginals as maps of cells.
+The cells of a unit are all combinations of its attributes other than geography, numbered; marginals are maps of cells.
 """
 
 from __future__ import annotations

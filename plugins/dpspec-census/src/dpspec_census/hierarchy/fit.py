@@ -1,4 +1,6 @@
-"""The fit of a family by alternating directions, with a certificate of how far it is from the optimum.
+"""The fit of a family: by alternating directions with a certificate, as a quadratic program, and in whole numbers near it.
+
+**Alternating directions**, with a certificate of how far it is from the optimum.
 
 The tables x are split from copies z, whose cells lie on the simplex of their parent, and y, the totals of the groups
 between their bounds:
@@ -14,14 +16,14 @@ Every z is non-negative and adds up to the parent. Its certificate is linear dua
 and m = c v makes that go to 0. Groups may lie outside their bounds by a little until the rounding. That lowers the loss, to
 first order by sum |m| excess, which is added: so the gap holds in both directions.
 
-The fit of a family as a quadratic program, solved by an interior-point solver (Clarabel).
+**A quadratic program**, solved by an interior-point solver (Clarabel).
 
 Answers that add several cells get variables of their own, so that every matrix stays sparse:
 
     minimise    1/2 sum_cells d x^2 - b x  +  1/2 sum_answers w (a - t)^2
     subject to  a = B x,   sum_k x_k = parent,   low <= G x_k <= high,   x >= 0
 
-Whole numbers near a fit that keep every constraint.
+**Whole numbers** near a fit that keep every constraint.
 
     minimise   sum |z - x|   over integers z >= 0 that keep the parent sums and the groups, and first of all
                floor(x) <= z <= floor(x) + 1 with every child's total within floor and ceiling of what it is
@@ -195,7 +197,7 @@ def _judged(family: Family, z: Reals, multipliers: Reals, scaled: tuple[Any, Rea
     )
 
 
-# --- conic ----------------------------------------------------------------------------------------
+# --- the quadratic program ------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -306,7 +308,7 @@ def solve(posed: Program) -> tuple[Reals, int]:
     return np.asarray(solution.x), int(solution.iterations)
 
 
-# --- whole numbers near a fit that keep every constraint ------------------------------------------
+# --- whole numbers --------------------------------------------------------------------------------
 
 
 _WHOLE = 1e-6

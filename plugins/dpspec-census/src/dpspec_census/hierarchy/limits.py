@@ -3,14 +3,14 @@
 A bound that is stated on the nodes of a level holds, added up, at every level above; below it nothing is stated, since children
 add up to their parent.
 
-Edit constraints: what one released table demands of another, such as a person in every occupied group quarters.
+*Edit constraints* are what one released table demands of another, such as a person in every occupied group quarters:
 
     least x units <= persons <= most x units      in every node of the smallest level,
 
 persons and units counted in groups of cells. The units are those of the table that was *fitted before*, never of the
 confidential one; where their number is an invariant the two are equal.
 
-Whether the constraints of a family can be met, and if not, a smallest set of them that cannot.
+Constraints that cannot be met are named by a smallest set of them that cannot.
 
 Cells that lie in the same groups are one *atom*: a family has tables exactly when its atoms have. The deletion filter goes
 through the constraints once and drops each one without which the others still contradict; what stays is a conflict of
@@ -166,7 +166,7 @@ def _words(where: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
     return " and ".join(f"{name} {' or '.join(categories)}" for name, categories in where) or "in all"
 
 
-# --- conflict -------------------------------------------------------------------------------------
+# --- conflicts ------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -5,8 +5,8 @@
 A query partitions the cells and a level the country, so replacing one record moves two answers by 1 in each (level,
 query) or none: |dq|^2 / (2 sigma^2) = rho* (Kifer et al. 2022, Section 8.1).
 
-Noisy answers of a family of nodes: their marginals plus independent discrete Gaussian noise, drawn exactly (step 1; Bailie, Gong
-and Meng 2023).
+The noisy answers of a family of nodes are their marginals plus independent discrete Gaussian noise, drawn exactly (Bailie, Gong
+and Meng 2023, step 1).
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def preset(name: str, levels: Sequence[str]) -> Tabulation:
     )
 
 
-# --- noisy answers of a family of nodes -----------------------------------------------------------
+# --- noisy answers --------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -16,8 +16,6 @@ The two stages follow what is generally known of the 2020 Detailed DHC-A; these 
 
 Why the claim holds. One replaced person moves at most 2 most counts by 1 in each stage of each iteration level, whatever
 table is chosen. Each stage spends its part of the budget, a stage may depend on the one before it, and parts add up.
-
-Adaptive tables at scale: every group in every unit of a level at once.
 """
 
 from __future__ import annotations
@@ -296,7 +294,7 @@ def _people() -> DatasetSpace:
     return UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=1)
 
 
-# --- adaptive tables at scale ---------------------------------------------------------------------
+# --- at scale: every group in every unit of a level at once ---------------------------------------
 
 
 COLUMNS = ("population", "group", "level", "unit", "table", "cell", "count")

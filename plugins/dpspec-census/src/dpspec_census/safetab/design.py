@@ -1,18 +1,12 @@
-"""The design of an adaptive release: population groups, and what is asked of them at each iteration level.
-
-The two kinds of noise of an adaptive release, each with the budget that it spends, and the choice that it makes.
+"""The design of an adaptive release: population groups, what is asked at each level, the noise, and what it spends (Bailie, Gong
+and Meng 2023).
 
 A replaced person leaves at most m groups of an iteration level and enters at most m: at most 2m counts of one stage move,
 each by 1. So discrete Gaussian noise of variance m/rho spends rho (Bailie, Gong and Meng 2023), and geometric noise whose ratio
 is e^(-epsilon/(2m)) spends epsilon.
 
-The budget of an adaptive release, stage by stage: what each spends, on which noise, for how many counts that move.
-
-Counting the members of population groups in geographic units, whole columns at a time.
-
+Members of population groups in geographic units are counted whole columns at a time.
 A person counts in at most `most` groups of a level: what is counted is one entry for each person and each of these groups.
-
-All counts of an iteration level on a small table: what the law of a release is made of.
 """
 
 from __future__ import annotations
@@ -143,7 +137,7 @@ class IterationLevel:
         return f"{self.population} x {self.place}"
 
 
-# --- noise ----------------------------------------------------------------------------------------
+# --- the two kinds of noise -----------------------------------------------------------------------
 
 
 _ONE_COUNT = (Marginal(attributes=()),)
@@ -212,7 +206,7 @@ class Planned:
     filling: AdditiveNoise
 
 
-# --- the budget of an adaptive release, stage by stage --------------------------------------------
+# --- the budget, stage by stage -------------------------------------------------------------------
 
 
 SpendingWords = Callable[[Number, int], str]
@@ -267,7 +261,7 @@ def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
     return {"budget": parameter, "stages": [spent.data() for spent in stages], "sum": str(whole)}
 
 
-# --- counting the members of population groups in geographic units, whole columns at a time -------
+# --- counting at scale ----------------------------------------------------------------------------
 
 
 Integers = npt.NDArray[np.int64]

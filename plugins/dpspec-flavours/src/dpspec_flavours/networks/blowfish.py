@@ -1,12 +1,7 @@
-"""Blowfish policies: which values of a record must not be told apart, as a graph on the values.
+"""Blowfish privacy: a policy says which values are secrets, as a graph on the values, and which facts are public.
 
-The neighbours of a Blowfish policy whose constraints force several records to change together.
-
-Blowfish privacy: a policy says which values are secrets, and which facts are public.
-
-Neighbour relations given as they are: a list of pairs of datasets.
-
-Generic privacy: any neighbour relation, and one number for it.
+Public facts may force several records to change together, which gives a policy neighbours of its own. Generic privacy is any
+neighbour relation, given as a list of pairs, with one number for it.
 """
 
 from __future__ import annotations
@@ -195,7 +190,7 @@ def _around(edges: tuple[tuple[Record | str, ...], ...]) -> dict[Record, set[Rec
     return around
 
 
-# --- constrained ----------------------------------------------------------------------------------
+# --- neighbours under constraints -----------------------------------------------------------------
 
 
 LISTED = 2000
@@ -292,7 +287,7 @@ def _label(relation: PolicyNeighbours, dataset: Dataset, space: DatasetSpace) ->
     return LevelSets(invariants=relation.constraints).labels(dataset, space)[0]
 
 
-# --- blowfish privacy -----------------------------------------------------------------------------
+# --- the flavours ---------------------------------------------------------------------------------
 
 
 _PAY = Attribute(name="pay", categories=("low", "mid", "high"))
@@ -387,7 +382,7 @@ class BlowfishConstraints(Flavour):
         )
 
 
-# --- neighbour relations given as they are --------------------------------------------------------
+# --- listed pairs ---------------------------------------------------------------------------------
 
 
 @define

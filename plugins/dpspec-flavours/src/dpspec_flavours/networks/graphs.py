@@ -1,10 +1,6 @@
-"""Dataset spaces whose elements are networks: simple graphs on named nodes.
+"""Networks as datasets: simple graphs on named nodes, with an edge or a node as the unit of protection.
 
-The node distance of graphs: how many nodes have to be changed, each together with all its edges.
-
-Edge privacy of graphs: one edge is the unit of protection.
-
-Node privacy of graphs: one node with all its edges is the unit of protection.
+The node distance counts the nodes that have to be changed, each together with all its edges.
 """
 
 from __future__ import annotations
@@ -412,7 +408,7 @@ def _take(node: str, around: dict[str, set[str]]) -> list[str]:
     return left
 
 
-# --- edge privacy of graphs -----------------------------------------------------------------------
+# --- edge privacy ---------------------------------------------------------------------------------
 
 
 def degrees(space: Graphs) -> LinearMap:
@@ -504,7 +500,7 @@ def _counts(end: str) -> tuple[Marginal, ...]:
     return Marginal(attributes=(end,), unit="edge"), Marginal(attributes=(), unit="node")
 
 
-# --- node privacy of graphs -----------------------------------------------------------------------
+# --- node privacy ---------------------------------------------------------------------------------
 
 
 _EDGES = (Marginal(attributes=(), unit="edge"),)

@@ -1,7 +1,4 @@
-"""Dataset spaces of locations, points with rational coordinates, and the distances between them.
-
-Metric privacy: the closer two secrets are, the less they may be told apart.
-"""
+"""Metric privacy of locations, points with rational coordinates: the closer two secrets are, the less they may be told apart."""
 
 from __future__ import annotations
 

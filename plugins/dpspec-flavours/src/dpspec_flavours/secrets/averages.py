@@ -1,6 +1,6 @@
 """Mechanisms that are averages of another one: over the data that an element stands for, and over random samples.
 
-What a free simulator asks of a mechanism: that all its laws lie close to one law (coupled worlds, Bassily et al. 2013).
+A free simulator asks of a mechanism that all its laws lie close to one law (coupled worlds, Bassily et al. 2013).
 
 For a secret t with laws P_t, epsilon-coupled-worlds privacy without other records asks for *some* law Q with
 d(P_t, Q) <= epsilon for all t. A five-tuple asks that the P_t be close to each other, two at a time.
@@ -190,7 +190,7 @@ class Subsampled(Mechanism):
             yield cls(mechanism=response, size=1, samples=one, publishes_sample=published), two
 
 
-# --- what a free simulator asks of a mechanism ----------------------------------------------------
+# --- free simulators ------------------------------------------------------------------------------
 
 
 def radius(laws: Sequence[FiniteLaw]) -> Number:

@@ -1,6 +1,6 @@
-"""Which pairs a coupling of two finite laws needs: the bottleneck of a transport, by maximal flows in integers.
+"""Which secrets are told apart, and how far two distributions of data are apart.
 
-Which secrets are told apart, and how far two distributions of data are apart.
+A coupling of two finite laws needs certain pairs: the bottleneck of a transport, found by maximal flows in integers.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _path(
     return None
 
 
-# --- which secrets are told apart, and how far two distributions of data are apart ----------------
+# --- relations and distances ----------------------------------------------------------------------
 
 
 Bound = tuple[Number, str]

@@ -1,6 +1,7 @@
-"""Flavours whose datasets are (secret, prior) pairs: Pufferfish, noiseless privacy, partial knowledge, Bayesian privacy.
+"""Flavours about what attackers believe and where the data come from.
 
-Flavours about where the data come from: their law, the frame they are sampled from, a world without a record.
+Datasets are (secret, prior) pairs for Pufferfish, noiseless, partial-knowledge and Bayesian privacy; for the others they are
+the law of the data, the frame that they are sampled from, or a world without a record.
 """
 
 from __future__ import annotations
@@ -292,7 +293,7 @@ class CloseAdversaries(Flavour):
         )
 
 
-# --- flavours about where the data come from ------------------------------------------------------
+# --- where the data come from ---------------------------------------------------------------------
 
 
 class DistributionalPrivacy(Flavour):

@@ -1,6 +1,4 @@
-"""Distributions of data, as they are written in a file: by list, or record by record.
-
-Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
+"""Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
 
 An element x is a tuple of labels. The first says what is told apart, the others (a prior, what the attacker knows) say for
 whom. It stands for the law Pi_x of the data; a mechanism M with laws M(z) on ordinary datasets z then has the law
@@ -9,6 +7,8 @@ whom. It stands for the law Pi_x of the data; a mechanism M with laws M(z) on or
 
 on it (`dpspec_flavours.secrets.averages.Averaged`), and d_Pr(P_x, P_x') <= eps d_X(x, x') is what Pufferfish, noiseless
 privacy, distributional privacy and partial knowledge ask.
+
+Distributions of data are written in a file by list, or record by record.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def conditioned(law: FiniteLaw, events: Iterable[DataEvent], base: DatasetSpace)
     return FiniteLaw.from_weights(weights) if weights else None
 
 
-# --- dataset spaces whose elements stand for distributions of data --------------------------------
+# --- the spaces -----------------------------------------------------------------------------------
 
 
 Element = tuple[str, ...]

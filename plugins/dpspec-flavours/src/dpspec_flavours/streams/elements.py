@@ -1,6 +1,7 @@
-"""Datasets of users whose records are made of elements, so that one element, a cluster of them or a user can be the unit.
+"""Datasets of users whose records are made of elements, and weighted datasets.
 
-Weighted datasets: every value has a weight, and datasets are as far apart as their weights.
+One element, a cluster of them or a user can be the unit. In a weighted dataset every value has a weight, and datasets are as
+far apart as their weights.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Datasets that are streams: what named users did at which time, read by events, by users, or by users in a stretch of time.
+"""Streams: what named users did at which time, and the flavours that say what one change is.
 
-w-event privacy: the distance between streams in windows of w consecutive times.
-
-Flavours for streams: what one change is, from one event to all that a user ever did.
+A stream is read by events, by users, or by users in a stretch of time: one change is from one event to all that a user ever did.
+w-event privacy counts windows of w consecutive times.
 """
 
 from __future__ import annotations
@@ -257,7 +256,7 @@ class EventStreams(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.
         yield cls(users=("ann",), times=1, values=("buy", "sell"), per_time=2)
 
 
-# --- w-event privacy ------------------------------------------------------------------------------
+# --- windows of times -----------------------------------------------------------------------------
 
 
 Bound = tuple[Number, str]
@@ -362,7 +361,7 @@ class WindowEvents(InputDivergence):
         yield cls(width=2), EventStreams(users=("ann",), times=3, values=("visit",), window=2)
 
 
-# --- flavours for streams -------------------------------------------------------------------------
+# --- the flavours ---------------------------------------------------------------------------------
 
 
 STREAMS = EventStreams(users=("ann",), times=4, values=("visit",), window=2)

@@ -1,6 +1,7 @@
-"""One-sided privacy: only sensitive records are protected, and a likelihood is bounded in one direction only.
+"""One-sided and personalised privacy: who is protected, and how much, depends on the record or the person.
 
-Personalised privacy: everybody has a budget of their own, written as a weight of their records in the input divergence.
+*One-sided*: only sensitive records are protected, and a likelihood is bounded in one direction only. *Personalised*: everybody
+has a budget of their own, written as a weight of their records in the input divergence.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class OneSided(SensitivePolicy, InputDivergence):
     obeys the triangle inequality and is not symmetric, and belongs with `mult-one-way`: P_x(S) <= e^(epsilon d(x, x')) P_x'(S).
 
     Args:
-        attribute, sensitive, unit: the policy, as in `Policy`.
+        attribute, sensitive, unit: the policy, as in `SensitivePolicy`.
 
     >>> kind = Attribute(name="kind", categories=("open", "secret"))
     >>> space, d = UnorderedRecords(attributes=(kind,)), OneSided(attribute="kind", sensitive=("secret",))
@@ -182,7 +183,7 @@ class OpenSample(SensitivePolicy, Mechanism):
     probability: one-sided privacy with epsilon = ln(1/(1 - p)) (Doudalis et al. 2017).
 
     Args:
-        attribute, sensitive, unit: the policy, as in `Policy`.
+        attribute, sensitive, unit: the policy, as in `SensitivePolicy`.
         keep_probability: p in [0, 1]; at 1 a record that is missing is known to be sensitive (the exclusion attack).
 
     >>> kind = Attribute(name="kind", categories=("open", "secret"))

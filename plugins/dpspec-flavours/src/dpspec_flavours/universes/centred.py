@@ -1,11 +1,11 @@
-"""Universes built around given datasets, such as the one that was observed.
+"""Universes around given datasets, and universes that agree outside one part.
 
 They are sets of possible datasets that somebody names beforehand: the labels hold the centre, and everybody knows it. A
 promise with such universes says nothing about datasets that lie in none of them.
 
-Noise calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
+Noise may be calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
 
-Universes of datasets that agree outside one part: a stratum, a position, or one record that is there or not.
+Datasets may agree outside one part: a stratum, a position, or one record that is there or not.
 
 The label of such a universe is (the part, what lies outside it), so that a budget may depend on the part, and a dataset lies
 in one universe for every part it has. Universes overlap; inside each of them one part varies.
@@ -207,7 +207,7 @@ class Resamples(Centred):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         Centred.check(self, space)
 
     def _labels_at(self, centre: Dataset, dataset: Dataset, space: DatasetSpace) -> Iterator[Hashable]:
@@ -221,7 +221,7 @@ class Resamples(Centred):
         yield cls(centres=((0, 1),)), BitVectors(length=2)
 
 
-def told_by(space: DatasetSpace, unit: str, subject: str) -> None:
+def check_determined(space: DatasetSpace, unit: str, subject: str) -> None:
     """Refuse a space whose datasets hold more than their records of the unit show."""
     space.check_unit(unit)
     if not space.is_told_by(unit):
@@ -229,7 +229,7 @@ def told_by(space: DatasetSpace, unit: str, subject: str) -> None:
         raise IncompatibleBlocksError(subject, rule, f"name the largest unit, {space.units[0]}", value=unit)
 
 
-# --- noise calibrated to the local sensitivity of a query -----------------------------------------
+# --- local sensitivity ----------------------------------------------------------------------------
 
 
 @define
@@ -289,7 +289,7 @@ class LocalNoise(Mechanism):
         yield cls(query=size, relation=DifferInOnePosition(), epsilon=number(1)), BitVectors(length=2)
 
 
-# --- universes of datasets that agree outside one part --------------------------------------------
+# --- all but one part -----------------------------------------------------------------------------
 
 
 Label = tuple[Hashable, Hashable]
@@ -334,7 +334,7 @@ class Strata(AgreeOutside):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         known = [attribute.name for attribute in space.attributes_of(self.unit)]
         if self.attribute not in known:
             advice = params.did_you_mean(self.attribute, known)
@@ -375,7 +375,7 @@ class OnePosition(AgreeOutside):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        told_by(space, self.unit, f"multiverse {self.name}")
+        check_determined(space, self.unit, f"multiverse {self.name}")
         if not space.is_ordered:
             rule = f"needs datasets with positions, and those of {space.name} have none"
             raise IncompatibleBlocksError(f"multiverse {self.name}", rule, "use strata or one-record", value=self.unit)

@@ -1,9 +1,9 @@
-"""Noise inside the null space of linear invariants, so that the invariants stay exact: over the reals and over the integers.
+"""Flavours whose universes are the level sets of what is published exactly, and noise that keeps linear invariants exact.
+
+The noise lies inside the null space of the invariants, over the reals and over the integers.
 
 Write C for the matrix of the invariants over the cells of the space, v(x) for the counts of a dataset. Both mechanisms
 release v(x) + w with C w = 0. Their laws are given in coordinates that determine the release and are determined by it.
-
-Flavours whose universes are the level sets of what is published exactly.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ class LatticeGaussian(Mechanism):
         yield cls(moves=((2, -2),), variance=Fraction(1)), BitVectors(length=2)
 
 
-# --- flavours whose universes are the level sets of what is published exactly ---------------------
+# --- the flavours ---------------------------------------------------------------------------------
 
 
 TOTAL = Marginal(attributes=())

@@ -1,6 +1,7 @@
-"""Budgets that depend on a part of the universe's label: its stratum, its person, the value of its record.
+"""Budgets and flavours by part: each pair, stratum, record value or person has a number of its own (Bailie, Gong, Meng and
+Drechsler 2024).
 
-Flavours with a budget for each part: each pair, stratum, record value or person.
+The part is read from the label of the universe: its stratum, its person, the value of its record.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class ByValue(_OfPart):
         yield cls(parameter="epsilon", attribute="size", rate=ln(2))
 
 
-# --- flavours with a budget for each part ---------------------------------------------------------
+# --- the flavours ---------------------------------------------------------------------------------
 
 
 HALF = Fraction(1, 2)

@@ -15,16 +15,15 @@ from typing import Any
 from dpspec_divergences import AddRemove, MultDelta, Neighbour
 from timing import Case, run
 
-from dpspec import verify_claim
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws import GaussianLaw
-from dpspec.laws import enclosed as quadrature
+from dpspec.laws import GaussianLaw, enclosed as quadrature
 from dpspec.laws.enclosed import IntegralLaw, first_above
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 
 CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
 """The variance of the classic Gaussian calibration at epsilon = 10, delta = 1/1000, as its double."""

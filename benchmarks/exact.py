@@ -21,8 +21,8 @@ from dpspec_divergences import Mult
 from timing import Case, run
 
 from dpspec.laws import FiniteDichotomy, FiniteLaw
-from dpspec.verify.automatic import enumerate_law
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import enumerate_law
+from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
 
 _CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings, stratum_law._sums)

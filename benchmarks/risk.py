@@ -27,8 +27,7 @@ import numpy as np
 import testers
 
 from reproductions.block_risk import PRIORS, detailed_rho
-from reproductions.counts import block
-from reproductions.counts import block as intervals
+from reproductions.counts import block, block as intervals
 from reproductions.counts.block import realised_risks, risk_curve, sums_mean_posteriors
 from reproductions.counts.hierarchy import Released, TwoLevels, gibbs, success
 

@@ -35,7 +35,6 @@ from dpspec_divergences import (
     UserMetric,
 )
 
-from dpspec import verify_claim
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
@@ -44,10 +43,11 @@ from dpspec.blocks.vectors import IntegerCounts, ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.sampled.calls import datasets
-from dpspec.verify.sampled.engine import refute
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.sampled.calls import datasets
+from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.verdict import Outcome, Verdict
 
 ANSWERS = 20
 """Query answers are looked at between minus this and this."""

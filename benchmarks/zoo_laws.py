@@ -29,7 +29,7 @@ from dpspec.laws import (
     product,
 )
 from dpspec.laws.enclosed import first_above
-from dpspec.laws.exponential import Exponential, exponential, finite_law
+from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 
 Data = Any
 """A dataset as the plain list that the mechanism gets."""
@@ -119,14 +119,14 @@ def half_precision(data: Data) -> Law:
 
 def chosen(scores: Iterable[NumberLike]) -> Law:
     """Option i with a probability proportional to e^(scores[i])."""
-    return finite_law({i: exponential(score) for i, score in enumerate(scores)}, normalise=True)
+    return finite_law({i: exact_exponential(score) for i, score in enumerate(scores)}, normalise=True)
 
 
 def kept(data: Data, epsilon: NumberLike) -> Law:
     """Every bit is kept with probability e^epsilon / (1 + e^epsilon), else flipped; None stays."""
     choices = [(None,) if bit is None else (0, 1) for bit in data]
     weights = {
-        out: exponential(Fraction(epsilon) * sum(a == b for a, b in zip(out, data, strict=True)))
+        out: exact_exponential(Fraction(epsilon) * sum(a == b for a, b in zip(out, data, strict=True)))
         for out in itertools.product(*choices)
     }
     return finite_law(weights, normalise=True)
@@ -138,14 +138,14 @@ def one_hot(value: int) -> list[int]:
 
 def answered(truth: int, options: int, weight: Exponential) -> Law:
     """The truth with this weight, any other option with weight 1."""
-    return finite_law({option: weight if option == truth else exponential(0) for option in range(options)}, normalise=True)
+    return finite_law({option: weight if option == truth else exact_exponential(0) for option in range(options)}, normalise=True)
 
 
 def permute_and_flip(answers: Data) -> Law:
-    accept = [exponential(Fraction(answer - max(answers), 2)) for answer in answers]
+    accept = [exact_exponential(Fraction(answer - max(answers), 2)) for answer in answers]
     found = dict.fromkeys(range(len(answers)), Exponential())
     for order in itertools.permutations(range(len(answers))):
-        left = exponential(0) * Fraction(1, math.factorial(len(answers)))
+        left = exact_exponential(0) * Fraction(1, math.factorial(len(answers)))
         for option in order:
             found[option] = found[option] + left * accept[option]
             left = left * (1 - accept[option])
@@ -155,14 +155,14 @@ def permute_and_flip(answers: Data) -> Law:
 def noisier_of_two(answers: Data) -> Law:
     """Which of two answers is the larger one under Laplace noise of scale 1: e^(-gap) (2 + gap) / 4 for the smaller."""
     gap = abs(answers[0] - answers[1])
-    less = exponential(-gap) * Fraction(2 + gap, 4)
+    less = exact_exponential(-gap) * Fraction(2 + gap, 4)
     smaller = 0 if answers[0] < answers[1] else 1
     return finite_law({smaller: less, 1 - smaller: 1 - less})
 
 
 def two_of(answers: Data) -> Law:
     """Two options one after the other, weighed by e^(answer / 2) each time."""
-    weights = [exponential(Fraction(answer, 2)) for answer in answers]
+    weights = [exact_exponential(Fraction(answer, 2)) for answer in answers]
     whole = sum(weights, Exponential())
     orders = itertools.permutations(range(len(answers)), 2)
     return finite_law({(i, j): weights[i] / whole * (weights[j] / (whole - weights[i])) for i, j in orders})
@@ -173,7 +173,7 @@ def two_of(answers: Data) -> Law:
 
 def laws(zoo: Any) -> dict[str, Given]:
     """The laws that are given, by entry; the zoo's own module says how sensitive a median is, and one calibration."""
-    e = exponential(1)
+    e = exact_exponential(1)
     sigma = Fraction(math.ceil(zoo.analytic_sigma(1.0, 0.01) * 10**9), 10**9)
     classic = Fraction(math.sqrt(2 * math.log(1.25 / 1e-3)) / 10.0) ** 2
     beta = 1 / (2 * math.log(2 / 0.1))
@@ -203,7 +203,7 @@ def laws(zoo: Any) -> dict[str, Given]:
         "P21": Given("discrete Gaussian(n, 4)", lambda x: DiscreteGaussianLaw(len(x), 4)),
         "P22": Given(
             "weights e^(-k^2/8), |k| <= 6",
-            lambda x: finite_law({len(x) + k: exponential(Fraction(-k * k, 8)) for k in range(-6, 7)}, normalise=True),
+            lambda x: finite_law({len(x) + k: exact_exponential(Fraction(-k * k, 8)) for k in range(-6, 7)}, normalise=True),
         ),
         "P24": Given("weights e^(count/2)", lambda x: chosen(Fraction(c, 2) for c in counts(x, 3))),
         "P25": Given("weights e^count", lambda x: chosen(counts(x, 2))),

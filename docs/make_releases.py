@@ -87,7 +87,8 @@ def page(sample: Sample, data: Path) -> str:
     """The report of one seeded release as Markdown."""
     import polars as pl
 
-    from dpspec import installed, read_spec, release
+    from dpspec import installed, releases as release
+    from dpspec.api import read_spec
 
     with tempfile.TemporaryDirectory() as folder:
         table, out, registry = Path(folder) / "sample.csv", Path(folder) / "out", installed().registry

@@ -1,75 +1,160 @@
 """dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
 
-    from dpspec import read_spec, verify_file, compare_specs
+    import dpspec
 
-    report = verify_file("specs/randomised-response.dpspec.toml")
+    print(dpspec.verify("specs/randomised-response.dpspec.toml").word)
 
-Names are loaded when they are first used, so that ``import dpspec`` stays fast.
+One function for each question: `read`, `build`, `verify`, `compare`, `convert`, `risk`, `ledger`, `release`, `explain`, `lint`.
+The five blocks and what they are made of stand here too, and every registered class under its own name. Names are loaded when
+they are first used, so that ``import dpspec`` stays fast. Authors of plugins import from `dpspec.plugin`.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from dpspec.base.late import late_names
+
 if TYPE_CHECKING:
-    from dpspec.api import compare_specs, read_spec, verify_file
-    from dpspec.base.errors import DpspecError
-    from dpspec.base.exact import Bracket, Number, ln, number, sqrt
-    from dpspec.base.params import define
-    from dpspec.blocks.budget import Budget, UniformBudget
-    from dpspec.blocks.input_divergence import InputDivergence, Relation
-    from dpspec.blocks.invariant import FunctionInvariant, Invariant, LinearMap, Marginal
-    from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Multiverse, Trivial
-    from dpspec.blocks.output_divergence import OutputDivergence
-    from dpspec.blocks.space import Attribute, DatasetSpace
-    from dpspec.compare.compare import Comparison
-    from dpspec.extension.loader import installed, load_plugins
-    from dpspec.grammar.mechanism import Claim, Mechanism
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.laws.law import FiniteLaw, Law
-    from dpspec.specfile.document import SpecDocument
-    from dpspec.verify.entry import verify_claim
-    from dpspec.verify.verdict import Outcome, Verdict
+    from dpspec.api import (
+        build as build,
+        compare as compare,
+        convert as convert,
+        explain as explain,
+        ledger as ledger,
+        lint as lint,
+        read as read,
+        release as release,
+        risk as risk,
+        verify as verify,
+    )
+    from dpspec.base.errors import DpspecError as DpspecError
+    from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number, sqrt as sqrt
+    from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
+    from dpspec.blocks.input_divergence import InputDivergence as InputDivergence, Relation as Relation
+    from dpspec.blocks.invariant import (
+        FunctionInvariant as FunctionInvariant,
+        Invariant as Invariant,
+        LinearMap as LinearMap,
+        Marginal as Marginal,
+    )
+    from dpspec.blocks.multiverse import (
+        ExplicitUniverses as ExplicitUniverses,
+        LevelSets as LevelSets,
+        Multiverse as Multiverse,
+        Trivial as Trivial,
+    )
+    from dpspec.blocks.output_divergence import OutputDivergence as OutputDivergence
+    from dpspec.blocks.records import (
+        ContingencyTables as ContingencyTables,
+        Households as Households,
+        OrderedRecords as OrderedRecords,
+        UnorderedRecords as UnorderedRecords,
+    )
+    from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+    from dpspec.comparison.compare import Comparison as Comparison
+    from dpspec.extension.loader import installed as installed, load_plugins as load_plugins
+    from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
+    from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+    from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+    from dpspec.specfile.document import SpecDocument as SpecDocument
+    from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 
-__all__ = [
-    "Attribute", "Bracket", "Budget", "Claim", "Comparison", "DatasetSpace", "DpspecError", "ExplicitUniverses",
-    "FiniteLaw", "FunctionInvariant", "InputDivergence", "Invariant", "Law", "LevelSets", "LinearMap", "Marginal",
-    "Mechanism", "Multiverse", "Number", "Outcome", "OutputDivergence", "PrivacySpec", "Relation", "SpecDocument",
-    "Trivial", "UniformBudget", "Verdict", "compare_specs", "define", "installed", "ln", "load_plugins", "number",
-    "read_spec", "sqrt", "verify_claim", "verify_file",
-]  # fmt: skip
-
-_HOME = {
-    "dpspec.api": ("compare_specs", "read_spec", "verify_file"),
-    "dpspec.blocks.budget": ("Budget", "UniformBudget"),
-    "dpspec.blocks.input_divergence": ("InputDivergence", "Relation"),
-    "dpspec.blocks.invariant": ("FunctionInvariant", "Invariant", "LinearMap", "Marginal"),
-    "dpspec.blocks.multiverse": ("ExplicitUniverses", "LevelSets", "Multiverse", "Trivial"),
-    "dpspec.blocks.output_divergence": ("OutputDivergence",),
-    "dpspec.blocks.space": ("Attribute", "DatasetSpace"),
-    "dpspec.compare.compare": ("Comparison",),
+_HOMES = {
+    "dpspec.api": (
+        "build",
+        "compare",
+        "convert",
+        "explain",
+        "ledger",
+        "lint",
+        "read",
+        "release",
+        "risk",
+        "verify",
+    ),
     "dpspec.base.errors": ("DpspecError",),
-    "dpspec.base.exact": ("Bracket", "Number", "ln", "number", "sqrt"),
-    "dpspec.extension.loader": ("installed", "load_plugins"),
-    "dpspec.laws.law": ("FiniteLaw", "Law"),
-    "dpspec.grammar.mechanism": ("Claim", "Mechanism"),
-    "dpspec.base.params": ("define",),
+    "dpspec.base.exact": (
+        "Bracket",
+        "Number",
+        "ln",
+        "number",
+        "sqrt",
+    ),
+    "dpspec.blocks.budget": (
+        "Budget",
+        "BudgetTable",
+        "UniformBudget",
+    ),
+    "dpspec.blocks.input_divergence": (
+        "InputDivergence",
+        "Relation",
+    ),
+    "dpspec.blocks.invariant": (
+        "FunctionInvariant",
+        "Invariant",
+        "LinearMap",
+        "Marginal",
+    ),
+    "dpspec.blocks.multiverse": (
+        "ExplicitUniverses",
+        "LevelSets",
+        "Multiverse",
+        "Trivial",
+    ),
+    "dpspec.blocks.output_divergence": ("OutputDivergence",),
+    "dpspec.blocks.records": (
+        "ContingencyTables",
+        "Households",
+        "OrderedRecords",
+        "UnorderedRecords",
+    ),
+    "dpspec.blocks.space": (
+        "Attribute",
+        "DatasetSpace",
+    ),
+    "dpspec.blocks.vectors": (
+        "BitVectors",
+        "IntegerCounts",
+    ),
+    "dpspec.comparison.compare": ("Comparison",),
+    "dpspec.extension.loader": (
+        "installed",
+        "load_plugins",
+    ),
+    "dpspec.grammar.mechanism": (
+        "Claim",
+        "Mechanism",
+    ),
     "dpspec.grammar.spec": ("PrivacySpec",),
+    "dpspec.laws.law": (
+        "FiniteLaw",
+        "Law",
+    ),
     "dpspec.specfile.document": ("SpecDocument",),
-    "dpspec.verify.entry": ("verify_claim",),
-    "dpspec.verify.verdict": ("Outcome", "Verdict"),
+    "dpspec.verifier.verdict": (
+        "Outcome",
+        "Verdict",
+    ),
 }
+__all__ = ["__version__", *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
+_late, __dir__ = late_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _HOME.items():
-        if name in names:
-            value = getattr(importlib.import_module(module), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__version__":
+        from importlib.metadata import version
 
+        return version("dpspec")
+    try:
+        return _late(name)
+    except AttributeError:
+        if not name[:1].isupper():
+            raise
+    from dpspec.extension.loader import installed
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    found = {entry.cls for entry in installed().registry if entry.place.endswith(f":{name}")}
+    if len(found) != 1:
+        raise AttributeError(f"module 'dpspec' has no attribute {name!r}")
+    return found.pop()

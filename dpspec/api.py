@@ -1,28 +1,227 @@
-"""The calls that join the engines: what `dpspec` exports and what the command line runs."""
+"""What is asked of specifications: one function for each question, for Python as for the command line.
+
+Each function imports what it needs when it is called.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
-from dpspec.base.errors import NoYardstickError
-from dpspec.base.files import write_whole
-from dpspec.blocks.space import Dataset
-from dpspec.compare.compare import Comparison, Order, Progress, compare, order
-from dpspec.compare.yardstick import Yardstick, common_space, found_blocks, yardsticks
-from dpspec.extension.hooks import Registry
-from dpspec.extension.loader import installed
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.search import Derivation, rules_of, search
-from dpspec.risk import Panel, RiskReport, panel, risk
-from dpspec.risk.engine import at_universe_of, attacker_of, dataset_of, panel_of
-from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.reader import read
-from dpspec.verify.document import QUICK, FileReport, Standing, standing, verify_document, verify_function, verify_release
-from dpspec.verify.entry import NamedFunction
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.replay import keep_witnesses
+from dpspec.base.errors import NoYardstickError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from dpspec.blocks.space import Dataset
+    from dpspec.comparison.compare import Comparison, Order, Progress
+    from dpspec.comparison.yardstick import Yardstick
+    from dpspec.composition import Composition
+    from dpspec.extension.hooks import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.linter.finding import Finding
+    from dpspec.reason.conversions import Conversions
+    from dpspec.risks.engine import Panel, RiskReport
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.entry import NamedFunction
+    from dpspec.verifier.verdict import Verdict
+
+
+# --- the ten questions ----------------------------------------------------------------------------
+
+
+def read(path: str | Path) -> SpecDocument:
+    """Read a specification file; every name in it is looked up among the installed plugins.
+
+    Args:
+        path: the file, ``*.dpspec.toml``.
+
+    Raises:
+        SpecError and its kin; several faults of one file come together as `Faults`.
+    """
+    return read_spec(path)
+
+
+def build(**tables: Any) -> SpecDocument:
+    """A specification from Python data: the same tables and keys as in a file.
+
+    Args:
+        tables: ``space``, ``input_divergence``, ``output_divergence``, ``budget``, and where they are needed ``multiverse``,
+            ``mechanism``, ``id``, ``title`` and the others: a table is a mapping, a block that has parameters names its ``type``.
+
+    Raises:
+        SpecError and its kin; several faults come together as `Faults`.
+
+    >>> blocks = {"input_divergence": {"type": "hamming-ordered", "unit": "person"}, "output_divergence": {"type": "mult"}}
+    >>> found = build(space={"type": "bit-vectors", "length": 2}, **blocks, budget={"epsilon": "ln(3)"})
+    >>> print(found.spec.budget)
+    epsilon = ln(3)
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.document import SCHEMA
+    from dpspec.specfile.reader import read_data
+
+    return read_data({"schema": SCHEMA, "id": "specification", "title": "built in Python", **tables}, installed().registry)
+
+
+@overload
+def verify(subject: SpecDocument | str | Path) -> FileReport: ...
+
+
+@overload
+def verify(
+    subject: Mechanism | Callable[[Any, Any], Any], against: PrivacySpec | SpecDocument | str | Path, **sampling: Any
+) -> Verdict: ...
+
+
+def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | Verdict:
+    """Judge everything that a specification states; or whether a mechanism or a plain function satisfies one.
+
+    Args:
+        subject: a specification or its file; or a mechanism, or a function `(dataset, numpy Generator) -> output`.
+        against: what the mechanism or function is held against: five blocks, a specification, or its file.
+        sampling: `seed`, `error`, `draws`, `seconds`, `bits`, `datasets`: how a function is tried that cannot be read off.
+
+    Returns:
+        a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.
+    """
+    from dpspec.verifier.document import verify_document
+    from dpspec.verifier.entry import verify_claim
+
+    if against is None:
+        return verify_document(_document(subject))
+    spec = _document(against).spec if isinstance(against, (str, Path)) else getattr(against, "spec", against)
+    return verify_claim(subject, spec, **sampling)
+
+
+def compare(left: Any, right: Any) -> Comparison:
+    """Hold two specifications against each other: derived, separated or unknown, in each direction.
+
+    Args:
+        left, right: five blocks, specifications, or files.
+    """
+    return compare_specs(_blocks(left), _blocks(right))
+
+
+def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
+    """Convert a budget to another standard, by every formula that is known, the best first.
+
+    Args:
+        given: the budget by its name, then the parameters of its divergence, as numbers or texts.
+        to: the name of a budget or of an output divergence.
+        mechanism: a kind of mechanism that is known, such as gaussian.
+        at: parameters of the divergence to convert to, such as delta.
+
+    Raises:
+        NoRouteError: no formula is known.
+
+    >>> convert({"rho": "0.1"}, "epsilon", delta="1e-6").paths[0].names
+    ('zcdp-to-approximate',)
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.reason.conversions import convert as converted
+
+    texts = [{name: str(value) for name, value in numbers.items()} for numbers in (given, at)]
+    return converted(installed().registry, texts[0], to, texts[1], mechanism=mechanism)
+
+
+def risk(specification: SpecDocument | str | Path, attacker: str | None = None, **settings: Any) -> RiskReport | Panel:
+    """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
+
+    Args:
+        specification: a specification or its file.
+        attacker: the name of an attacker model; without it, a panel of some.
+        settings: parameters of the attacker; and `universe_of`, a table in whose universe the budget is taken.
+
+    Raises:
+        AttackerMisfitError: the attacker does not fit the specification.
+    """
+    universe_of = settings.pop("universe_of", None)
+    if attacker is None:
+        if settings:
+            raise ParameterError("settings", "belong to one attacker", "name it", value=", ".join(settings))
+        return assess_panel(_document(specification), universe_of=universe_of)
+    texts = [f"{name}={value}" for name, value in settings.items()]
+    return assess(_document(specification), attacker, texts, universe_of=universe_of)
+
+
+def ledger(*specifications: SpecDocument | str | Path, like: SpecDocument | str | Path | None = None) -> Composition:
+    """What several releases of one data collection spend together: their promises as one specification.
+
+    Args:
+        specifications: the parts, specifications or files.
+        like: a specification whose space and input divergence the total is stated in.
+
+    Raises:
+        NoCompositionError: there are no common blocks. RefutedPartError: a part whose claim is refuted.
+    """
+    from dpspec.composition import add_up
+    from dpspec.extension.loader import installed
+
+    documents = [_document(single) for single in specifications]
+    return add_up(documents, installed().registry, None if like is None else _document(like).spec)
+
+
+def release(specification: SpecDocument | str | Path, table: str | Path, out: str | Path, **options: Any) -> dict[str, Any]:
+    """Draw one release of a table by the mechanism of a specification, and write it to a directory.
+
+    Args:
+        specification: a specification or its file; its claim is judged first.
+        table: a table file, a directory with households and persons, or the name of a registered table.
+        out: the directory for the released tables and ``report.json``.
+        options: `seed` (for tests and audits: not fit for publication), `engine`, `resume`, `suffix`.
+
+    Returns:
+        what ``report.json`` says.
+
+    Raises:
+        ReleaseError and its kin: the claim is refuted, or the table does not fit.
+    """
+    from dpspec import releases
+    from dpspec.extension.loader import installed
+
+    registry, place = installed().registry, Path(out)
+    drawn = releases.draw(_document(specification), str(table), registry, place, releases.Options(**options))
+    return releases.write(drawn, registry, place)
+
+
+def explain(name: str) -> str:
+    """What goes by a name, whatever its kind, as text: a block, a mechanism, a rule, an error code.
+
+    Raises:
+        UnknownNameError: nothing does; with what is spelt alike.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report.explain import explain as explained, named_text
+
+    return named_text(explained(name, installed().registry))
+
+
+def lint(*paths: str | Path) -> tuple[Finding, ...]:
+    """What is well formed and still misleading in specification files, file by file and line by line.
+
+    Args:
+        paths: files, or directories that stand for their specification files.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.linter.findings import lint as look
+
+    return look(paths, installed().registry)
+
+
+def _document(given: SpecDocument | str | Path) -> SpecDocument:
+    return read_spec(given) if isinstance(given, (str, Path)) else given
+
+
+def _blocks(given: PrivacySpec | SpecDocument | str | Path) -> PrivacySpec:
+    found: Any = _document(given) if isinstance(given, (str, Path)) else given
+    blocks: PrivacySpec = getattr(found, "spec", found)
+    return blocks
+
+
+# --- the same, part by part -----------------------------------------------------------------------
 
 
 def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:
@@ -35,7 +234,10 @@ def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocumen
     Raises:
         SpecError and its kin; several faults of one file come together as `Faults`.
     """
-    return read(Path(path), registry or installed().registry)
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import read as read_file
+
+    return read_file(Path(path), registry or installed().registry)
 
 
 def verify_file(
@@ -57,6 +259,10 @@ def verify_file(
         release: judge the claim on the mechanism's release code instead of its stated law.
         witnesses: a directory that gets a witness file for every refuted claim.
     """
+    from dpspec.extension.loader import installed
+    from dpspec.verifier.document import verify_document, verify_function, verify_release
+    from dpspec.verifier.replay import keep_witnesses
+
     registry = registry or installed().registry
     document = read_spec(path, registry)
     if release:
@@ -68,10 +274,13 @@ def verify_file(
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
 
 
-def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int = QUICK) -> Standing:
+def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int | None = None) -> Standing:
     """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is
     walked, and no size of a miniature is raised."""
-    return standing(document, registry or installed().registry, most=most, effort=0)
+    from dpspec.extension.loader import installed
+    from dpspec.verifier.document import QUICK, standing
+
+    return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0)
 
 
 def assess(
@@ -96,6 +305,9 @@ def assess(
         AttackerMisfitError: when the attacker does not fit the specification.
         TableError: when the table does not fit the space.
     """
+    from dpspec.extension.loader import installed
+    from dpspec.risks.engine import attacker_of, risk
+
     known = registry or installed().registry
     spec, mechanism = _asked_about(document, known, universe_of)
     return risk(spec, attacker_of(known, attacker, settings), mechanism)
@@ -107,12 +319,17 @@ def assess_panel(document: SpecDocument, registry: Registry | None = None, unive
     Raises:
         AttackerMisfitError: when none fits the specification.
     """
+    from dpspec.extension.loader import installed
+    from dpspec.risks.engine import panel, panel_of
+
     known = registry or installed().registry
     spec, mechanism = _asked_about(document, known, universe_of)
     return panel(spec, panel_of(known), mechanism)
 
 
 def _asked_about(document: SpecDocument, registry: Registry, universe_of: str | None) -> tuple[PrivacySpec, Mechanism | None]:
+    from dpspec.risks.engine import at_universe_of, dataset_of
+
     if universe_of is None:
         return document.spec, document.mechanism
     spec = at_universe_of(document.spec, dataset_of(universe_of, document.spec.space, registry))
@@ -125,8 +342,13 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
     The exact engine checks every mechanism that is said to separate them.
     """
 
+    from dpspec.comparison.compare import compare as compared
+    from dpspec.extension.loader import installed
+    from dpspec.reason.search import rules_of
+    from dpspec.verifier.exhaustive import verify as judged
+
     def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[str, str]:
-        verdict = verify(mechanism, spec, datasets=datasets, registry=registry)
+        verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
         if verdict.witness is not None:
             seen = verdict.witness
             found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
@@ -136,7 +358,7 @@ def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | No
             found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
         return verdict.outcome.value, found
 
-    return compare(left, right, rules=rules_of(registry or installed().registry), judge=judge)
+    return compared(left, right, rules=rules_of(registry or installed().registry), judge=judge)
 
 
 def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:
@@ -145,6 +367,9 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
     Raises:
         ParameterError: for no specification, and for two with one id.
     """
+    from dpspec.comparison.compare import order
+    from dpspec.extension.loader import installed
+
     registry = registry or installed().registry
     named = [(document.id, document.spec) for document in documents]
     return order(named, lambda left, right: compare_specs(left, right, registry), progress)
@@ -172,6 +397,10 @@ def find_yardsticks(
     Raises:
         NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
     """
+    from dpspec.comparison.yardstick import common_space, found_blocks, yardsticks
+    from dpspec.extension.loader import installed
+    from dpspec.reason.search import rules_of
+
     registry = registry or installed().registry
     space = None
     if largest_household is not None:
@@ -184,18 +413,14 @@ def find_yardsticks(
     return yardsticks(left, right, blocks, rules_of(registry))
 
 
-def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:
-    """The shortest derivation of one specification from another by the registered rules; None when none is found."""
-    found = search(premise, conclusion, rules_of(registry or installed().registry))
-    return found.derivation if found.arrived else None
-
-
 def write_derivation(found: Comparison, path: str | Path, registry: Registry) -> str:
     """Write the derivation of a comparison to a file: left => right, or right => left where only that is derived.
 
     Returns:
         a line that says what was written, or that there is nothing to write.
     """
+    from dpspec.base.files import write_whole
+
     for direction, said in ((found.forward, "the first implies the second"), (found.backward, "the second implies the first")):
         if direction.derivation is not None:
             write_whole(Path(path), direction.derivation.text(registry))

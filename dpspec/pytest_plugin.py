@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verify.document import Duty, Obligation
-    from dpspec.verify.sampled.calls import Function
-    from dpspec.verify.verdict import Verdict
+    from dpspec.verifier.document import Duty, Obligation
+    from dpspec.verifier.sampled.calls import Function
+    from dpspec.verifier.verdict import Verdict
 
 SUFFIX = ".dpspec.toml"
 _UNDECIDED_CODE = 3
@@ -73,7 +73,7 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 
 
 def _acceptable() -> tuple[str, ...]:
-    from dpspec.verify.verdict import ACCEPTABLE
+    from dpspec.base.words import ACCEPTABLE
 
     return tuple(word.word for word in ACCEPTABLE)
 
@@ -110,7 +110,7 @@ class SpecFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from dpspec.specfile.document import SpecDocument
-        from dpspec.verify.document import duties
+        from dpspec.verifier.document import duties
 
         yield Reads.from_parent(self, name="reads")
         if isinstance(self.read, SpecDocument):
@@ -206,8 +206,8 @@ class JudgedItem(SpecItem):
         self.duty = duty
 
     def judge(self) -> None:
+        from dpspec.base.words import ACCEPTABLE
         from dpspec.extension import installed
-        from dpspec.verify.verdict import ACCEPTABLE
 
         found = self.kept(self.duty.judge(installed().registry, None))
         self.user_properties.extend(_properties(found))
@@ -220,7 +220,7 @@ class JudgedItem(SpecItem):
         """With a witness file, where dpspec_witnesses asks for one."""
         from dpspec.extension import installed
         from dpspec.specfile.document import SpecDocument
-        from dpspec.verify.replay import keep_witness
+        from dpspec.verifier.replay import keep_witness
 
         directory, document = self.config.getini("dpspec_witnesses"), self.file.read
         if not directory or not isinstance(document, SpecDocument):

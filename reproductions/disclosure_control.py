@@ -18,8 +18,8 @@ from dpspec.base.errors import count
 from dpspec.blocks.space import DatasetSpace
 from dpspec.extension import installed
 from dpspec.specfile import SpecDocument, read, spec_files
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Verdict
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Verdict
 
 THRESHOLDS = (2, 3)
 MOST = 6

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpspec_flavours import FLAVOURS
-
-from dpspec.extension import Registry, installed
+from dpspec import installed
+from dpspec.extension import Registry
 from dpspec.grammar.mechanism import Flavour
 from dpspec.specfile.document import flavour_document
 from dpspec.specfile.writer import to_toml
@@ -26,7 +25,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     directory = parser.parse_args().directory
     directory.mkdir(parents=True, exist_ok=True)
-    for cls in FLAVOURS:
+    for cls in installed().registry.classes("flavours"):
         (directory / f"{cls.name}.dpspec.toml").write_text(text_of(cls(), installed().registry), encoding="utf-8")
 
 

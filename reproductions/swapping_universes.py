@@ -22,8 +22,8 @@ from dpspec.base.exact import Number
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset
 from dpspec.grammar.mechanism import Claim
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome, Verdict
 
 RATES = tuple(Fraction(text) for text in ("1/10", "1/4", "1/2", "3/5", "3/4", "9/10"))
 MECHANISMS: tuple[type[Swapping], ...] = (DerangementSwapping, PermutationSwapping)

@@ -30,11 +30,11 @@ from dpspec.base.exact import Number
 from dpspec.base.params import evolve
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.checker.check import check_derivation
-from dpspec.compare.compare import Comparison
-from dpspec.compare.yardstick import Attack, Yardstick, YardstickSide, attacks
+from dpspec.comparison.compare import Comparison
+from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
+from dpspec.composition import Composition, Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.ledger import Composition, Part, compose
 
 
 @attrs.frozen(kw_only=True)

@@ -9,8 +9,7 @@ from dpspec_census.configuration_2020 import SCENARIOS
 
 from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, bound, curve, falling, middle, shown
-from reproductions import scenarios
-from reproductions import scenarios as scenario_curves
+from reproductions import scenarios, scenarios as scenario_curves
 
 
 def page() -> Page:

@@ -12,10 +12,7 @@ import numpy as np
 from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 from reproductions import block_risk
-from reproductions.counts import block
-from reproductions.counts import block as fitted
-from reproductions.counts import block as sums
-from reproductions.counts import hierarchy as chains
+from reproductions.counts import block, block as fitted, block as sums, hierarchy as chains
 from reproductions.counts.hierarchy import BetMethod, BetRegion, Released, TwoLevels, known_to_be, success, up_to
 
 RHO, GROUP = block_risk.detailed_rho("block"), block_risk.detailed_rho("block-group")

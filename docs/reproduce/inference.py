@@ -9,9 +9,7 @@ import numpy as np
 
 from dpspec.report.pictures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve
-from reproductions.inference import gibbs, quadrature
-from reproductions.inference import gibbs as likelihood
-from reproductions.inference import regression as regression_gibbs
+from reproductions.inference import gibbs, gibbs as likelihood, quadrature, regression as regression_gibbs
 from reproductions.inference.model import Bounds, Informative, NoisyMoments, RegressionSums, TruncatedGammaMixture
 from reproductions.inference.regression import NoisyRegression
 

@@ -1,0 +1,132 @@
+"""The five blocks of a specification: spaces, universes, invariants, input and output divergences, budgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
+    from dpspec.blocks.input_divergence import (
+        InputDivergence as InputDivergence,
+        Relation as Relation,
+        WithinDistance as WithinDistance,
+    )
+    from dpspec.blocks.invariant import (
+        FunctionInvariant as FunctionInvariant,
+        Invariant as Invariant,
+        LinearMap as LinearMap,
+        Marginal as Marginal,
+    )
+    from dpspec.blocks.moves import Vector as Vector, kernel_basis as kernel_basis
+    from dpspec.blocks.multisets import (
+        CELLS_LISTED as CELLS_LISTED,
+        Multisets as Multisets,
+        all_records as all_records,
+        check_attributes as check_attributes,
+        combined as combined,
+        count_records as count_records,
+        multisets_between as multisets_between,
+        read_record as read_record,
+        sequences_between as sequences_between,
+    )
+    from dpspec.blocks.multiverse import (
+        ExplicitUniverses as ExplicitUniverses,
+        LevelSets as LevelSets,
+        Multiverse as Multiverse,
+        Trivial as Trivial,
+        Universe as Universe,
+    )
+    from dpspec.blocks.output_divergence import (
+        Composed as Composed,
+        EventBounds as EventBounds,
+        OutputDivergence as OutputDivergence,
+        SpentBudgets as SpentBudgets,
+        added as added,
+        total as total,
+    )
+    from dpspec.blocks.records import (
+        MEMBERS as MEMBERS,
+        ContingencyTables as ContingencyTables,
+        Households as Households,
+        OrderedRecords as OrderedRecords,
+        UnorderedRecords as UnorderedRecords,
+    )
+    from dpspec.blocks.space import (
+        Attribute as Attribute,
+        Dataset as Dataset,
+        DatasetSpace as DatasetSpace,
+        Record as Record,
+        pair_of_records as pair_of_records,
+    )
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+
+_HOMES = {
+    "dpspec.blocks.budget": (
+        "Budget",
+        "BudgetTable",
+        "UniformBudget",
+    ),
+    "dpspec.blocks.input_divergence": (
+        "InputDivergence",
+        "Relation",
+        "WithinDistance",
+    ),
+    "dpspec.blocks.invariant": (
+        "FunctionInvariant",
+        "Invariant",
+        "LinearMap",
+        "Marginal",
+    ),
+    "dpspec.blocks.moves": (
+        "Vector",
+        "kernel_basis",
+    ),
+    "dpspec.blocks.multisets": (
+        "CELLS_LISTED",
+        "Multisets",
+        "all_records",
+        "check_attributes",
+        "combined",
+        "count_records",
+        "multisets_between",
+        "read_record",
+        "sequences_between",
+    ),
+    "dpspec.blocks.multiverse": (
+        "ExplicitUniverses",
+        "LevelSets",
+        "Multiverse",
+        "Trivial",
+        "Universe",
+    ),
+    "dpspec.blocks.output_divergence": (
+        "Composed",
+        "EventBounds",
+        "OutputDivergence",
+        "SpentBudgets",
+        "added",
+        "total",
+    ),
+    "dpspec.blocks.records": (
+        "ContingencyTables",
+        "Households",
+        "MEMBERS",
+        "OrderedRecords",
+        "UnorderedRecords",
+    ),
+    "dpspec.blocks.space": (
+        "Attribute",
+        "Dataset",
+        "DatasetSpace",
+        "Record",
+        "pair_of_records",
+    ),
+    "dpspec.blocks.vectors": (
+        "BitVectors",
+        "IntegerCounts",
+    ),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

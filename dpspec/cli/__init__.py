@@ -10,8 +10,7 @@ import click
 
 from dpspec.cli.comparing import check_derivation, compare, convert, recommend, risk
 from dpspec.cli.face import Face
-from dpspec.cli.files import check, check_plugin, explain, lint, new, schema, verify
-from dpspec.cli.files import plugins as list_plugins
+from dpspec.cli.files import check, check_plugin, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.releasing import ledger, release, synth
 
 

@@ -126,8 +126,8 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
 
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
+    from dpspec.composition import documents_of
     from dpspec.extension import installed
-    from dpspec.ledger import documents_of
     from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
 
@@ -199,8 +199,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
       dpspec convert rho=2.63 --to epsilon --delta 1e-10 --mechanism gaussian
     """
     from dpspec.extension import installed
-    from dpspec.reason.conversions import convert as converted
-    from dpspec.reason.conversions import equations
+    from dpspec.reason.conversions import convert as converted, equations
     from dpspec.report import comparison, json
 
     at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
@@ -248,8 +247,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
     """
     from dpspec.api import assess, assess_panel, quick_standing
     from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.report import risk as words
+    from dpspec.report import json, risk as words
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import read
 
@@ -299,9 +297,8 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
                        delta_each=1e-8 delta=1e-6 failure=1/100
     """
     from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.report import risk as words
-    from dpspec.risk.engine import tolerance_of
+    from dpspec.report import json, risk as words
+    from dpspec.risks.engine import tolerance_of
 
     asked = tolerance_of(installed().registry, tolerance, settings)
     found = asked.recommend()

@@ -1,7 +1,7 @@
 """How every command behaves: ``--format``, exit codes, and what happens to errors.
 
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
-5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.verify.verdict`).
+5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.base.words`).
 4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
 
 What the commands on many files share: the argument, and judging one file after the other.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
-from dpspec.verify.verdict import Word, worst_code
+from dpspec.base.words import Word, worst_code
 
 if TYPE_CHECKING:
     from dpspec.extension import Registry

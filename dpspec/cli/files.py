@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
-from dpspec.verify.verdict import ACCEPTABLE, Word
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     from dpspec.api import verify_file
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
-    from dpspec.verify.entry import Sampling, load_function
+    from dpspec.verifier.entry import Sampling, load_function
 
     if release and (replay is not None or function is not None):
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
@@ -149,8 +149,8 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
-    from dpspec.verify.entry import load_function
-    from dpspec.verify.replay import replay
+    from dpspec.verifier.entry import load_function
+    from dpspec.verifier.replay import replay
 
     named = None if function is None else load_function(function).call
     with Work("replaying") as work:
@@ -180,7 +180,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
       dpspec lint specs specs/ledger-2020 --explained
     """
     from dpspec.extension import installed
-    from dpspec.lint import lint as look
+    from dpspec.linter import lint as look
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
@@ -221,8 +221,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
 
     from dpspec.api import quick_standing, read_spec
     from dpspec.extension import installed
-    from dpspec.report import explain as words
-    from dpspec.report import json, pictures
+    from dpspec.report import explain as words, json, pictures
 
     is_file = Path(name).is_file() or name.endswith(".toml")
     if audience is not None:

@@ -33,7 +33,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     """
     from pathlib import Path
 
-    from dpspec import ledger as engine
+    from dpspec import composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
     from dpspec.report import json, text
@@ -87,7 +87,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     import signal
     from pathlib import Path
 
-    from dpspec import release as face
+    from dpspec import releases as face
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
@@ -135,7 +135,7 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
     from pathlib import Path
 
     from dpspec.extension import installed
-    from dpspec.release import synthesis
+    from dpspec.releases import synthesis
     from dpspec.report import json, text
     from dpspec.report.terminal import Work
 

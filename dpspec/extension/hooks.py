@@ -1,9 +1,10 @@
 """The hooks of dpspec. Every hook *registers*; none decides anything.
 
 A plugin is a module with functions decorated by `hookimpl`; its distribution names it in the entry-point group
-``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain:
+``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain; what many names
+bring is given as a table, `dpspec_names`, and imported when it is named:
 
-    from dpspec.extension import hookimpl
+    from dpspec.plugin import hookimpl
 
     @hookimpl
     def dpspec_register_mechanisms(register):
@@ -15,13 +16,15 @@ The registry: every registered class by kind and name, with its provenance. Read
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import attrs
 import pluggy
 
-from dpspec.base.errors import DuplicateNameError, ParameterError, PluginContractError, UnknownNameError
+from dpspec.base.errors import DuplicateNameError, ParameterError, PluginContractError, PluginLoadError, UnknownNameError
+from dpspec.base.late import at, place_of
 from dpspec.base.params import did_you_mean
 
 GROUP = "dpspec"
@@ -36,6 +39,19 @@ class Register(Protocol):
     """Registers a class under its `name` (or another, given here)."""
 
     def __call__(self, cls: type, *, name: str | None = None) -> None: ...
+
+
+Names = Mapping[str, Mapping[str, str]]
+"""For each kind the registered names, and the place ``module:Class`` of each."""
+
+
+@hookspec
+def dpspec_names() -> Names:  # type: ignore[empty-body]
+    """Return the table of the names of a plugin, by kind, each with the place of its class.
+
+    The classes are imported when a file or a command first names them. What is registered by the hooks below is imported at
+    once: both ways may be mixed.
+    """
 
 
 @hookspec
@@ -118,9 +134,29 @@ def dpspec_register_rules(register: Register) -> None:
     """Register subclasses of `Rule`: rules of inference between specifications, and among them conversions of budgets."""
 
 
-PREFIX = "dpspec_register_"
+PREFIX, TABLE = "dpspec_register_", "dpspec_names"
 KINDS: tuple[str, ...] = tuple(name.removeprefix(PREFIX) for name in list(globals()) if name.startswith(PREFIX))
 """The kinds of registered things, in the order of the hooks above."""
+
+BASES: dict[str, str] = {
+    "spaces": "dpspec.blocks.space:DatasetSpace",
+    "multiverses": "dpspec.blocks.multiverse:Multiverse",
+    "invariants": "dpspec.blocks.invariant:Invariant",
+    "relations": "dpspec.blocks.input_divergence:Relation",
+    "input_divergences": "dpspec.blocks.input_divergence:InputDivergence",
+    "output_divergences": "dpspec.blocks.output_divergence:OutputDivergence",
+    "budgets": "dpspec.blocks.budget:Budget",
+    "mechanisms": "dpspec.grammar.mechanism:Mechanism",
+    "flavours": "dpspec.grammar.mechanism:Flavour",
+    "attackers": "dpspec.grammar.attacker:AttackerModel",
+    "tolerances": "dpspec.grammar.attacker:Tolerance",
+    "routes": "dpspec.grammar.rule:Route",
+    "tables": "dpspec.grammar.tables:TableBuilder",
+    "formats": "dpspec.grammar.tables:TableFormat",
+    "engines": "dpspec.grammar.workers:Engine",
+    "rules": "dpspec.grammar.rule:Rule",
+}
+"""The place of the base class of each kind."""
 
 
 # --- the registry ---------------------------------------------------------------------------------
@@ -149,16 +185,53 @@ LOCAL = Provenance(plugin="local", distribution="local code", version="(not inst
 
 @attrs.frozen(kw_only=True)
 class Entry:
-    """One registered class."""
+    """One registered class.
+
+    Args:
+        kind, name: what it is registered as.
+        place: where it is found, ``module:Class``; it is imported when it is first asked for.
+        provenance: which plugin registers it.
+        loaded: the class itself, where the plugin gave it.
+    """
 
     kind: str
     name: str
-    cls: type
+    place: str
     provenance: Provenance
+    loaded: type | None = attrs.field(default=None, repr=False)
 
     @property
     def qualified_name(self) -> str:
         return f"{self.provenance.plugin}:{self.name}"
+
+    @property
+    def cls(self) -> type:
+        """The class.
+
+        Raises:
+            PluginLoadError: it cannot be imported.
+            PluginContractError: what stands at the place is no class of the kind.
+        """
+        return _class_of(self) if self.loaded is None else self.loaded
+
+
+@cache
+def _class_of(entry: Entry) -> type:
+    subject = f"plugin {entry.provenance.plugin}"
+    try:
+        found = at(entry.place)
+    except Exception as problem:  # a plugin may raise anything when it is imported
+        rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem}"
+        raise PluginLoadError(subject, rule, "mend or uninstall it", value=entry.place) from problem
+    return checked_class(found, entry.kind, subject)
+
+
+def checked_class(cls: Any, kind: str, subject: str) -> type:
+    """A class that may be registered as one of a kind; raises PluginContractError for anything else."""
+    base: type = at(BASES[kind])
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise PluginContractError(subject, f"registers no {base.__name__}", value=cls)
+    return cls
 
 
 @attrs.frozen(kw_only=True)
@@ -182,6 +255,10 @@ class Registry:
         """The bare names of a kind, sorted."""
         return tuple(sorted({entry.name for entry in self.entries if entry.kind == kind}))
 
+    def classes(self, kind: str) -> tuple[type[Any], ...]:
+        """All classes of a kind, in the order of their plugins."""
+        return tuple(entry.cls for entry in self.entries if entry.kind == kind)
+
     def entry(self, kind: str, name: str) -> Entry:
         """The entry of a name.
 
@@ -201,6 +278,11 @@ class Registry:
         """The class registered under a name."""
         return self.entry(kind, name).cls
 
+    def entry_of(self, cls: type) -> Entry | None:
+        """The entry of a class; None when no plugin registers it. No other class is loaded for it."""
+        place = place_of(cls)
+        return next((e for e in self.entries if e.place == place and e.cls is cls), None)
+
     def provenance(self, thing: object) -> Provenance:
         """Which distribution an object's class comes from.
 
@@ -208,11 +290,12 @@ class Registry:
         comes from there, when its objects are data: what holds a function is local code, whoever wrote the wrapper.
         """
         cls = thing if isinstance(thing, type) else type(thing)
-        found = next((e.provenance for e in self.entries if e.cls is cls), None)
+        entry = self.entry_of(cls)
+        found = entry and entry.provenance
         if found is not None or not attrs.has(cls) or any(callable(getattr(thing, f.name, None)) for f in attrs.fields(cls)):
             return found or LOCAL
         package = cls.__module__.partition(".")[0]
-        owners = {e.provenance for e in self.entries if e.cls.__module__.partition(".")[0] == package}
+        owners = {e.provenance for e in self.entries if e.place.partition(".")[0].partition(":")[0] == package}
         return owners.pop() if len(owners) == 1 else LOCAL
 
     def duplicates(self) -> tuple[DuplicateNameError, ...]:
@@ -249,16 +332,19 @@ def singular(kind: str) -> str:
 class Registrar:
     """Collects the entries of one plugin while it registers."""
 
-    def __init__(self, kind: str, provenance: Provenance, base: type) -> None:
-        self._kind, self._provenance, self._base = kind, provenance, base
+    def __init__(self, kind: str, provenance: Provenance) -> None:
+        self._kind, self._provenance = kind, provenance
         self.entries: list[Entry] = []
 
     def __call__(self, cls: type, *, name: str | None = None) -> None:
+        """Register a class that was imported."""
         chosen = name if name is not None else getattr(cls, "name", None)
-        if not (isinstance(cls, type) and issubclass(cls, self._base)):
-            raise PluginContractError(f"plugin {self._provenance.plugin}", f"registers no {self._base.__name__}", value=cls)
-        if not isinstance(chosen, str) or chosen != chosen.lower() or not chosen.replace("-", "").isalnum():
-            raise ParameterError("name", "must be lower-kebab, such as my-mechanism", value=chosen)
-        if any(entry.name == chosen for entry in self.entries):
-            raise DuplicateNameError(f"{singular(self._kind)} {chosen}", "is registered twice by one plugin")
-        self.entries.append(Entry(kind=self._kind, name=chosen, cls=cls, provenance=self._provenance))
+        self.add(chosen, place_of(checked_class(cls, self._kind, f"plugin {self._provenance.plugin}")), cls)
+
+    def add(self, name: object, place: str, loaded: type | None = None) -> None:
+        """Register what stands at a place."""
+        if not isinstance(name, str) or name != name.lower() or not name.replace("-", "").isalnum():
+            raise ParameterError("name", "must be lower-kebab, such as my-mechanism", value=name)
+        if any(entry.name == name for entry in self.entries):
+            raise DuplicateNameError(f"{singular(self._kind)} {name}", "is registered twice by one plugin")
+        self.entries.append(Entry(kind=self._kind, name=name, place=place, provenance=self._provenance, loaded=loaded))

@@ -19,39 +19,10 @@ import attrs
 import pluggy
 
 from dpspec.base.errors import ApiVersionError, DpspecError, DuplicatePluginError, PluginLoadError, UnknownHookError
+from dpspec.base.late import at
 from dpspec.base.params import did_you_mean
-from dpspec.blocks.budget import Budget
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import Multiverse
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import DatasetSpace
 from dpspec.extension import hooks as hookspecs
-from dpspec.extension.hooks import API, GROUP, KINDS, PREFIX, Entry, Provenance, Registrar, Registry
-from dpspec.grammar.attacker import AttackerModel, Tolerance
-from dpspec.grammar.mechanism import Flavour, Mechanism
-from dpspec.grammar.rule import Route, Rule
-from dpspec.grammar.tables import TableBuilder, TableFormat
-from dpspec.grammar.workers import Engine
-
-BASES: dict[str, type] = {
-    "spaces": DatasetSpace,
-    "multiverses": Multiverse,
-    "invariants": Invariant,
-    "relations": Relation,
-    "input_divergences": InputDivergence,
-    "output_divergences": OutputDivergence,
-    "budgets": Budget,
-    "mechanisms": Mechanism,
-    "flavours": Flavour,
-    "attackers": AttackerModel,
-    "tolerances": Tolerance,
-    "routes": Route,
-    "tables": TableBuilder,
-    "formats": TableFormat,
-    "engines": Engine,
-    "rules": Rule,
-}
+from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry
 
 
 @attrs.frozen(kw_only=True)
@@ -194,7 +165,7 @@ def _check_api(name: str, module: Any) -> None:
 
 
 def _check_hooks(name: str, module: Any) -> None:
-    known = [PREFIX + kind for kind in KINDS]
+    known = [TABLE, *(PREFIX + kind for kind in KINDS)]
     for attribute in dir(module):
         if not attribute.startswith("dpspec_") or not callable(getattr(module, attribute)):
             continue
@@ -208,9 +179,16 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     manager.register(module, name=provenance.plugin)
+    tables = manager.hook.dpspec_names()
+    unknown = next((kind for table in tables for kind in table if kind not in KINDS), None)
+    if unknown is not None:
+        raise UnknownHookError(f"plugin {provenance.plugin}", "names no known kind", did_you_mean(unknown, KINDS), value=unknown)
     entries: list[Entry] = []
     for kind in KINDS:
-        registrar = Registrar(kind, provenance, BASES[kind])
+        registrar = Registrar(kind, provenance)
+        for table in tables:
+            for name, place in table.get(kind, {}).items():
+                registrar.add(name, place)
         getattr(manager.hook, PREFIX + kind)(register=registrar)
         entries += registrar.entries
     return tuple(entries)
@@ -221,8 +199,6 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
 
 Origin = tuple[str, str, Provenance]
 """The role of a block, its registered name, and where its class comes from."""
-
-_BLOCKS = tuple(BASES.values())
 
 
 def origins(blocks: Mapping[str, Any], registry: Registry | None = None) -> tuple[Origin, ...]:
@@ -252,5 +228,11 @@ def _held(role: str, block: Any) -> Iterator[tuple[str, Any]]:
     for field in attrs.fields(type(block)) if attrs.has(type(block)) else ():
         value = getattr(block, field.name, None)
         for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, _BLOCKS):
+            if isinstance(part, _bases()):
                 yield from _held(f"{role}.{field.name}", part)
+
+
+@cache
+def _bases() -> tuple[type, ...]:
+    """The base classes of all kinds."""
+    return tuple(at(place) for place in BASES.values())

@@ -1,78 +1,61 @@
 """The plugin that ships with the core: the structural spaces, multiverses, invariants, neighbours and budgets, and
 the mechanism that publishes invariants.
 
-They come in by the same door as a stranger's.
+They come in by the same door as a stranger's, and each is imported when something names it.
 """
 
 from __future__ import annotations
 
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import WithinDistance
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
-from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension.hooks import Register, hookimpl
-from dpspec.grammar.mechanism import ReleaseInvariants
-from dpspec.grammar.workers import Embedded
-from dpspec.reason.rules import (
-    DominationInside,
-    EqualLaws,
-    FinerUniverses,
-    InputDomination,
-    LargerBudget,
-    LargerBudgets,
-    ListedUniverses,
-    NeighboursToPaths,
-    OutputDomination,
-    SmallerSpace,
-)
+from dpspec.extension.hooks import Names, hookimpl
 
 DPSPEC_API = 1
 
+NAMES: Names = {
+    "spaces": {
+        "bit-vectors": "dpspec.blocks.vectors:BitVectors",
+        "integer-counts": "dpspec.blocks.vectors:IntegerCounts",
+        "ordered-records": "dpspec.blocks.records:OrderedRecords",
+        "records": "dpspec.blocks.records:UnorderedRecords",
+        "contingency-tables": "dpspec.blocks.records:ContingencyTables",
+        "households": "dpspec.blocks.records:Households",
+    },
+    "multiverses": {
+        "trivial": "dpspec.blocks.multiverse:Trivial",
+        "invariants": "dpspec.blocks.multiverse:LevelSets",
+        "explicit": "dpspec.blocks.multiverse:ExplicitUniverses",
+    },
+    "invariants": {
+        "marginal": "dpspec.blocks.invariant:Marginal",
+        "linear-map": "dpspec.blocks.invariant:LinearMap",
+    },
+    "input_divergences": {
+        "within-distance": "dpspec.blocks.input_divergence:WithinDistance",
+    },
+    "budgets": {
+        "uniform": "dpspec.blocks.budget:UniformBudget",
+    },
+    "mechanisms": {
+        "release-invariants": "dpspec.grammar.mechanism:ReleaseInvariants",
+    },
+    "engines": {
+        "embedded": "dpspec.grammar.workers:Embedded",
+    },
+    "rules": {
+        "smaller-space": "dpspec.reason.rules:SmallerSpace",
+        "finer-universes": "dpspec.reason.rules:FinerUniverses",
+        "listed-universes": "dpspec.reason.rules:ListedUniverses",
+        "input-domination": "dpspec.reason.rules:InputDomination",
+        "domination-inside-universes": "dpspec.reason.rules:DominationInside",
+        "neighbours-to-paths": "dpspec.reason.rules:NeighboursToPaths",
+        "output-domination": "dpspec.reason.rules:OutputDomination",
+        "equal-laws": "dpspec.reason.rules:EqualLaws",
+        "larger-budget": "dpspec.reason.rules:LargerBudget",
+        "larger-budgets": "dpspec.reason.rules:LargerBudgets",
+    },
+}
+"""What the core brings, by kind."""
+
 
 @hookimpl
-def dpspec_register_spaces(register: Register) -> None:
-    for space in (BitVectors, IntegerCounts, OrderedRecords, UnorderedRecords, ContingencyTables, Households):
-        register(space)
-
-
-@hookimpl
-def dpspec_register_multiverses(register: Register) -> None:
-    for multiverse in (Trivial, LevelSets, ExplicitUniverses):
-        register(multiverse)
-
-
-@hookimpl
-def dpspec_register_invariants(register: Register) -> None:
-    register(Marginal)
-    register(LinearMap)
-
-
-@hookimpl
-def dpspec_register_input_divergences(register: Register) -> None:
-    register(WithinDistance)
-
-
-@hookimpl
-def dpspec_register_budgets(register: Register) -> None:
-    register(UniformBudget)
-
-
-@hookimpl
-def dpspec_register_mechanisms(register: Register) -> None:
-    register(ReleaseInvariants)
-
-
-@hookimpl
-def dpspec_register_engines(register: Register) -> None:
-    register(Embedded)
-
-
-@hookimpl
-def dpspec_register_rules(register: Register) -> None:
-    for rule in (
-        SmallerSpace, FinerUniverses, ListedUniverses, InputDomination, DominationInside, NeighboursToPaths, OutputDomination,
-        EqualLaws, LargerBudget, LargerBudgets,
-    ):  # fmt: skip
-        register(rule)
+def dpspec_names() -> Names:
+    return NAMES

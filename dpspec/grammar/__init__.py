@@ -1,0 +1,56 @@
+"""What is claimed of a mechanism, by what rules a claim follows from others, and who attacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.grammar.attacker import (
+        AttackerModel as AttackerModel,
+        Recommendation as Recommendation,
+        RiskStatement as RiskStatement,
+        Sense as Sense,
+        Tolerance as Tolerance,
+    )
+    from dpspec.grammar.mechanism import (
+        Claim as Claim,
+        Example as Example,
+        Flavour as Flavour,
+        Kept as Kept,
+        Mechanism as Mechanism,
+        ReleaseInvariants as ReleaseInvariants,
+        Symmetry as Symmetry,
+    )
+    from dpspec.grammar.rule import Conversion as Conversion, Question as Question, Route as Route, Rule as Rule, Step as Step
+    from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+
+_HOMES = {
+    "dpspec.grammar.attacker": (
+        "AttackerModel",
+        "Recommendation",
+        "RiskStatement",
+        "Sense",
+        "Tolerance",
+    ),
+    "dpspec.grammar.mechanism": (
+        "Claim",
+        "Example",
+        "Flavour",
+        "Kept",
+        "Mechanism",
+        "ReleaseInvariants",
+        "Symmetry",
+    ),
+    "dpspec.grammar.rule": (
+        "Conversion",
+        "Question",
+        "Route",
+        "Rule",
+        "Step",
+    ),
+    "dpspec.grammar.spec": ("PrivacySpec",),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

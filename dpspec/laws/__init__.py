@@ -1,36 +1,128 @@
 """Laws of outputs, P_x, and the dichotomies that output divergences compare."""
 
-from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
-from dpspec.laws.combine import Adaptive, Mixture, Product, PushForward, mixture, product, push_forward
-from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
-from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw
-from dpspec.laws.loss import PrivacyLoss, compose
-from dpspec.laws.products import power, product_of
+from __future__ import annotations
 
-__all__ = [
-    "IDENTICAL",
-    "Adaptive",
-    "AtomicLaw",
-    "Dichotomy",
-    "DiscreteGaussianLaw",
-    "FiniteDichotomy",
-    "FiniteLaw",
-    "GaussianLaw",
-    "LaplaceLaw",
-    "Law",
-    "Mixture",
-    "NotALaw",
-    "PrivacyLoss",
-    "Product",
-    "PushForward",
-    "Sandwich",
-    "TwoSidedGeometricLaw",
-    "compose",
-    "mixture",
-    "power",
-    "product",
-    "product_of",
-    "push_forward",
-]
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.laws.atoms import (
+        IDENTICAL as IDENTICAL,
+        FiniteDichotomy as FiniteDichotomy,
+        Sandwich as Sandwich,
+        merge as merge,
+        spread as spread,
+    )
+    from dpspec.laws.combine import (
+        Adaptive as Adaptive,
+        Mixture as Mixture,
+        Product as Product,
+        PushForward as PushForward,
+        mixture as mixture,
+        product as product,
+        push_forward as push_forward,
+    )
+    from dpspec.laws.continuous import GaussianLaw as GaussianLaw, GaussianShift as GaussianShift, LaplaceLaw as LaplaceLaw
+    from dpspec.laws.dichotomy import INFINITE as INFINITE, NOTHING as NOTHING, Cell as Cell, Dichotomy as Dichotomy
+    from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw
+    from dpspec.laws.exponential import exact_exponential as exact_exponential, finite_law as finite_law
+    from dpspec.laws.integers import (
+        DiscreteGaussianLaw as DiscreteGaussianLaw,
+        IntegerLaw as IntegerLaw,
+        TwoSidedGeometricLaw as TwoSidedGeometricLaw,
+    )
+    from dpspec.laws.law import (
+        Answers as Answers,
+        AtomicLaw as AtomicLaw,
+        FiniteLaw as FiniteLaw,
+        Law as Law,
+        NotALaw as NotALaw,
+        OutputValue as OutputValue,
+    )
+    from dpspec.laws.loss import PrivacyLoss as PrivacyLoss, compose as compose
+    from dpspec.laws.numeric import (
+        ball_exponential as ball_exponential,
+        normal_cdf as normal_cdf,
+        positive as positive,
+        rational_exponential as rational_exponential,
+        rational_root as rational_root,
+    )
+    from dpspec.laws.products import power as power, product_of as product_of
+    from dpspec.laws.trade_off import (
+        PERFECT as PERFECT,
+        TradeOff as TradeOff,
+        largest_power as largest_power,
+        least_mu as least_mu,
+    )
+
+_HOMES = {
+    "dpspec.laws.atoms": (
+        "FiniteDichotomy",
+        "IDENTICAL",
+        "Sandwich",
+        "merge",
+        "spread",
+    ),
+    "dpspec.laws.combine": (
+        "Adaptive",
+        "Mixture",
+        "Product",
+        "PushForward",
+        "mixture",
+        "product",
+        "push_forward",
+    ),
+    "dpspec.laws.continuous": (
+        "GaussianLaw",
+        "GaussianShift",
+        "LaplaceLaw",
+    ),
+    "dpspec.laws.dichotomy": (
+        "Cell",
+        "Dichotomy",
+        "INFINITE",
+        "NOTHING",
+    ),
+    "dpspec.laws.enclosed": ("EnclosedLaw",),
+    "dpspec.laws.exponential": (
+        "exact_exponential",
+        "finite_law",
+    ),
+    "dpspec.laws.integers": (
+        "DiscreteGaussianLaw",
+        "IntegerLaw",
+        "TwoSidedGeometricLaw",
+    ),
+    "dpspec.laws.law": (
+        "Answers",
+        "AtomicLaw",
+        "FiniteLaw",
+        "Law",
+        "NotALaw",
+        "OutputValue",
+    ),
+    "dpspec.laws.loss": (
+        "PrivacyLoss",
+        "compose",
+    ),
+    "dpspec.laws.numeric": (
+        "ball_exponential",
+        "normal_cdf",
+        "positive",
+        "rational_exponential",
+        "rational_root",
+    ),
+    "dpspec.laws.products": (
+        "power",
+        "product_of",
+    ),
+    "dpspec.laws.trade_off": (
+        "PERFECT",
+        "TradeOff",
+        "largest_power",
+        "least_mu",
+    ),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

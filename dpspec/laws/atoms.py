@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy
-from dpspec.laws.numeric import exponential, positive, rational_exponential
+from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
 
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
@@ -153,7 +153,7 @@ class FiniteDichotomy(Dichotomy):
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         with ctx.workprec(precision + 32):
-            factor = exponential(epsilon, precision + 32) * ball(Fraction(self.p_total, self.q_total))
+            factor = ball_exponential(epsilon, precision + 32) * ball(Fraction(self.p_total, self.q_total))
             total = arb(0)
             for p, q in self.by_ratio:
                 gain = p - factor * q

@@ -23,7 +23,7 @@ from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, gain_of
 from dpspec.laws.law import Kind, Law, LinePoint, LocationLaw, LocationSandwich
-from dpspec.laws.numeric import exponential, normal_cdf, rational_exponential
+from dpspec.laws.numeric import ball_exponential, normal_cdf, rational_exponential
 
 _BITS_PER_CELL = 16
 
@@ -309,7 +309,7 @@ class GaussianShift(Dichotomy):
         with ctx.workprec(working):
             mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
             near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
-            return gain_of([(normal_cdf(near), normal_cdf(far))], exponential(epsilon, working))
+            return gain_of([(normal_cdf(near), normal_cdf(far))], ball_exponential(epsilon, working))
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
         return Bracket.exactly(self.mu_squared * (order / 2))
@@ -388,7 +388,7 @@ class LaplaceShift(Dichotomy):
             if whole is not None:
                 return Bracket.exactly(1 - whole)
             with ctx.workprec(precision + 32):
-                return Bracket.around(1 - exponential(epsilon, precision + 32), least=0)
+                return Bracket.around(1 - ball_exponential(epsilon, precision + 32), least=0)
         root = _rational_decay(epsilon, self.t)
         if root is not None:
             return Bracket.exactly(1 - root)

@@ -25,7 +25,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoRouteError, NumericalError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, ceiling_of, number, rational
 from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
-from dpspec.laws.numeric import exponential, hull, last_above, positive
+from dpspec.laws.numeric import ball_exponential, hull, last_above, positive
 
 NOTHING = Bracket.exactly(ZERO)
 INFINITE = Bracket.exactly(INFINITY)
@@ -417,7 +417,7 @@ class BallDichotomy(Dichotomy):
 
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         with ctx.workprec(precision + 32):
-            threshold, factor = epsilon.enclose(precision + 32), exponential(epsilon, precision + 32)
+            threshold, factor = epsilon.enclose(precision + 32), ball_exponential(epsilon, precision + 32)
             total = sum((cell.gain(threshold, factor) for cell in self.cells(precision)), arb(0))
             return Bracket.around(total.min(arb(1)), least=0)
 

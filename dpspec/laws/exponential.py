@@ -54,7 +54,7 @@ class Exponential:
 
     Use `exponential` to make e^x; the four operations and the order do the rest, also with integers and fractions.
 
-    >>> e = exponential(1)
+    >>> e = exact_exponential(1)
     >>> keep = e / (1 + e)
     >>> str(keep / (1 - keep)), keep > Fraction(73, 100), keep + 1 / (1 + e) == 1
     ('e^(1)', True, True)
@@ -168,13 +168,13 @@ class Exponential:
 Weight = Exponential | Fraction | int
 
 
-def exponential(power: NumberLike) -> Exponential:
+def exact_exponential(power: NumberLike) -> Exponential:
     """e^x for x = r + ln(q) with rational r and q: the number q e^r.
 
     Raises:
         ParameterError: for other x, such as ln(2)/2.
 
-    >>> str(exponential("1/2")), str(exponential("1 + ln(3)"))
+    >>> str(exact_exponential("1/2")), str(exact_exponential("1 + ln(3)"))
     ('e^(1/2)', '3*e^(1)')
     """
     value = number(power, "power")
@@ -359,9 +359,9 @@ def finite_law(weights: Mapping[OutputValue, Weight], *, normalise: bool = False
         NotALaw: when one is negative, or when they do not sum to exactly 1 and may not be normalised.
 
     >>> from fractions import Fraction
-    >>> from dpspec.laws.exponential import exponential
-    >>> law = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([3, 1])}, normalise=True)
-    >>> other = finite_law({k: exponential(Fraction(score, 2)) for k, score in enumerate([1, 3])}, normalise=True)
+    >>> from dpspec.laws.exponential import exact_exponential
+    >>> law = finite_law({k: exact_exponential(Fraction(score, 2)) for k, score in enumerate([3, 1])}, normalise=True)
+    >>> other = finite_law({k: exact_exponential(Fraction(score, 2)) for k, score in enumerate([1, 3])}, normalise=True)
     >>> str(law.against(other).max_log_ratio())
     '1'
     """

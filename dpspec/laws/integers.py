@@ -23,7 +23,7 @@ from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, num
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, gain_of
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LinePoint, LocationLaw, LocationSandwich, OutputValue
-from dpspec.laws.numeric import exponential, hull, rational_exponential, whole_number
+from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
 
 _MOST_POINTS = 4096
 _DIRECT_VARIANCE = 256
@@ -371,7 +371,7 @@ class DiscreteGaussianShift(Dichotomy):
         shift = abs(self.shift)
         with ctx.workprec(working):
             cut = ball(Fraction(shift, 2)) - epsilon.enclose(working) * ball(self.variance / shift)
-            factor = exponential(epsilon, working)
+            factor = ball_exponential(epsilon, working)
             last = {math.ceil(dyadic(end)) - 1 for end in (cut.lower(), cut.upper())}
             norm = gaussian_normaliser(self.variance, working)
             return gain_of([(p / norm, q / norm) for p, q in (self._below(m, working) for m in last)], factor)

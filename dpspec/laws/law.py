@@ -668,8 +668,8 @@ class Answers:
         words: what is done with the number, as it follows the number in a sentence.
         most: the largest i; 1 for answers to a question of yes or no, None for any number.
 
-    >>> from dpspec.laws.integers import DiscreteGaussian
-    >>> noisy = Answers(law=lambda i: DiscreteGaussian(center=i, variance=2), words="plus discrete Gaussian noise of variance 2")
+    >>> from dpspec.laws.integers import DiscreteGaussianLaw
+    >>> noisy = Answers(law=lambda i: DiscreteGaussianLaw(center=i, variance=2), words="plus noise of variance 2")
     >>> noisy.law(3).center, noisy.most
     (3, None)
     """

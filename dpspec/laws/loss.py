@@ -27,7 +27,7 @@ from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.numeric import exponential, hull, normal_cdf, positive
+from dpspec.laws.numeric import ball_exponential, hull, normal_cdf, positive
 from dpspec.laws.products import power, product_of
 
 _SLOPE_BITS = 12
@@ -92,7 +92,7 @@ class PrivacyLoss:
         step = Fraction(1, 1 << _SLOPE_BITS)
         with ctx.workprec(precision + 32):
             before, here, after = (self.pair.hockey_stick(point + step * i, precision=precision) for i in (-1, 0, 1))
-            ends = [exponential(point + step * i, precision + 32) for i in (-1, 0, 1)]
+            ends = [ball_exponential(point + step * i, precision + 32) for i in (-1, 0, 1)]
             values = [[bracket.lower.enclose(), bracket.upper.enclose()] for bracket in (before, here, after)]
             least = values[1][0] + ends[1] * positive((values[1][0] - values[2][1]) / (ends[2] - ends[1]))
             most = values[1][1] + ends[1] * (values[0][1] - values[1][0]) / (ends[1] - ends[0])

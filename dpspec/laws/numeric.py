@@ -59,7 +59,7 @@ def _integer_root(value: int, degree: int) -> int | None:
     return low if low**degree == value else None
 
 
-def exponential(value: Number, precision: int) -> arb:
+def ball_exponential(value: Number, precision: int) -> arb:
     """e^value as a ball (the infinite ball for infinity)."""
     return value.enclose(precision).exp()
 

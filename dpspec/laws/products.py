@@ -22,7 +22,7 @@ from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
 from dpspec.laws.dichotomy import INFINITE, Cell, Cells, Dichotomy, add_up, gain_of, rational_end, total
-from dpspec.laws.numeric import binomial_tail, exponential, hull
+from dpspec.laws.numeric import ball_exponential, binomial_tail, hull
 
 if TYPE_CHECKING:
     from dpspec.laws.grid import Totals
@@ -471,7 +471,7 @@ class TwoAtomPower(Power):
         with ctx.workprec(working):
             high, low = self._losses(working)
             place = (epsilon.enclose(working) - low * self.times) / (high - low)
-            factor = exponential(epsilon, working)
+            factor = ball_exponential(epsilon, working)
             least = {math.floor(dyadic(end)) + 1 for end in (place.lower(), place.upper())}
             return gain_of([self._tails(m, working) for m in least], factor)
 

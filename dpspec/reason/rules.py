@@ -32,8 +32,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from dpspec.base.errors import DpspecError, NotInUniverseError
-from dpspec.base.errors import count as told
+from dpspec.base.errors import DpspecError, NotInUniverseError, count as told
 from dpspec.base.exact import ZERO, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget

@@ -27,7 +27,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, ParameterError, PluginContractError
 from dpspec.base.exact import INFINITY, Number
-from dpspec.extension import Registry
+from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.conversions import paths
@@ -224,3 +224,9 @@ def _converted(spec: PrivacySpec, aim: PrivacySpec, rules: Sequence[Rule]) -> It
             steps += [step for step in proposed if step.after.output_divergence == leg.target][:1]
         if steps and len(steps) == len(path.legs):
             yield tuple(steps)
+
+
+def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:
+    """The shortest derivation of one specification from another by the registered rules; None when none is found."""
+    found = search(premise, conclusion, rules_of(installed().registry if registry is None else registry))
+    return found.derivation if found.arrived else None

@@ -12,8 +12,7 @@ Common yardsticks as text and as JSON: the blocks, both budgets in them, each ro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -24,13 +23,8 @@ from rich.text import Text
 from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
-from dpspec.checker.check import Checked
-from dpspec.compare.compare import Answer, Comparison, Direction, Implication, Order, Separation
-from dpspec.compare.yardstick import Attack, Yardstick, YardstickSide, attacks
-from dpspec.extension import Registry
-from dpspec.grammar.rule import Step
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
+from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.pictures import DiagramBox, diagram_svg
@@ -49,8 +43,17 @@ from dpspec.report.terminal import (
     thing_in_words,
     width,
 )
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dpspec.checker.check import Checked
+    from dpspec.extension import Registry
+    from dpspec.grammar.rule import Step
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Standing
 
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {

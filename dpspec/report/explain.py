@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -23,18 +20,24 @@ from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason import small_spaces as events
-from dpspec.reason import small_spaces as pairwise
+from dpspec.reason import small_spaces as events, small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
-from dpspec.risk.allowed import allowed_excess, allowed_power
-from dpspec.risk.candidates import Candidates, candidates_within
-from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.verify.document import Standing
-from dpspec.verify.exhaustive import guarded
+from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.candidates import Candidates, candidates_within
+from dpspec.verifier.exhaustive import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from rich.console import RenderableType
+
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec.verifier.document import Standing
 
 JsonData = dict[str, Any]
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import DpspecError, harmless_json
-from dpspec.base.exact import Bracket
 from dpspec.base.params import each
-from dpspec.blocks.space import Dataset
-from dpspec.compare.compare import Answer, Argument, Comparison, Direction, Implication, Separation
-from dpspec.extension.hooks import Entry, Provenance
-from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.report import terminal as standing
 from dpspec.report.terminal import blocks_in_words, budget_in_words
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Event, Outcome, UniverseResult, Verdict, Witness, Word
 
 if TYPE_CHECKING:
-    from dpspec.verify.document import FileReport, Obligation
-    from dpspec.verify.growth import Grown
-    from dpspec.verify.replay import Replay
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from dpspec.base.exact import Bracket
+    from dpspec.base.words import Word
+    from dpspec.blocks.space import Dataset
+    from dpspec.comparison.compare import Argument, Comparison, Direction, Separation
+    from dpspec.extension.hooks import Entry, Provenance
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Obligation, Standing
+    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.replay import Replay
+    from dpspec.verifier.verdict import Event, UniverseResult, Verdict, Witness
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""
@@ -123,6 +124,8 @@ def replayed(path: str, found: Replay) -> JsonData:
 
 def verdict(given: Verdict) -> JsonData:
     """A verdict with its universes, its witness and the distributions behind it."""
+    from dpspec.verifier.verdict import Outcome
+
     return {
         "outcome": given.outcome.value,
         "method": given.method,
@@ -210,6 +213,8 @@ def comparison(given: Comparison, names: tuple[str, str], stand: tuple[Standing,
 
 def comparison_exit_code(given: Comparison) -> int:
     """0 when both directions were answered, 3 otherwise."""
+    from dpspec.comparison.compare import Answer, Implication
+
     unknown = Answer.UNKNOWN in (given.forward.answer, given.backward.answer) or given.relation is Implication.UNKNOWN
     return 3 if unknown else 0
 

@@ -23,21 +23,23 @@ from importlib.util import find_spec
 from itertools import count, groupby, pairwise, takewhile
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.api import derive
-from dpspec.base.errors import PictureError
-from dpspec.base.errors import in_markup as escape
+from dpspec.base.errors import PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
-from dpspec.extension import Registry
-from dpspec.grammar.mechanism import Flavour
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import derive
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Flavour
 
 FAMILIES = ("DejaVu Sans", "Arial", "Liberation Sans", "Helvetica", "Noto Sans", "Segoe UI", "FreeSans", "Cantarell")
 """Fonts without serifs, one of which most machines have."""

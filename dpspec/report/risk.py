@@ -6,22 +6,20 @@ A recommended budget as text and as data: the number, who binds it, and what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
+from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
-from dpspec.report.pictures import CurveLine, svg
-from dpspec.report.pictures import CurvePanel as Chart
+from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -33,10 +31,15 @@ from dpspec.report.terminal import (
     thing_in_words,
     value_in_words,
 )
-from dpspec.risk import Panel, RiskReport, RiskRow
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from dpspec.risks import Panel, RiskReport, RiskRow
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Standing
 
 JsonData = dict[str, Any]
 Reasons = dict[tuple[str, str], int]

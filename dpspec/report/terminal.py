@@ -14,8 +14,7 @@ import sys
 import threading
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.progress import (
@@ -36,12 +35,16 @@ from rich.text import Text
 from dpspec.base.errors import count, harmless
 from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
-from dpspec.blocks.budget import Budget
-from dpspec.blocks.multiverse import Multiverse
+from dpspec.base.words import Word
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.verify.document import TOLD, Standing
-from dpspec.verify.verdict import Word
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from dpspec.blocks.budget import Budget
+    from dpspec.blocks.multiverse import Multiverse
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.verifier.document import Standing
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
@@ -370,5 +373,7 @@ def standing_data(found: Standing) -> dict[str, str]:
 
 def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
+    from dpspec.verifier.document import TOLD
+
     told = TOLD[found.word]
     return Text.assemble((told, marked(found.word)[1]), f": {found.reason}")

@@ -11,22 +11,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import DpspecError, count, value_text
 from dpspec.base.params import each
-from dpspec.extension.loader import PluginInfo, Plugins
-from dpspec.grammar.rule import Step
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.ledger import Composition, LedgerLine
-from dpspec.lint.finding import Finding
+from dpspec.base.words import Word, joint_word
 from dpspec.report import terminal as standing
 from dpspec.report.json import registered
 from dpspec.report.terminal import (
@@ -46,14 +40,22 @@ from dpspec.report.terminal import (
     probability_in_words,
     thing_in_words,
 )
-from dpspec.specfile.document import SpecDocument
-from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Outcome, UniverseResult, Verdict, Witness, Word, joint_word
 
 if TYPE_CHECKING:
-    from dpspec.verify.document import FileReport, Obligation
-    from dpspec.verify.growth import Grown
-    from dpspec.verify.replay import Replay
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from dpspec.composition import Composition, LedgerLine
+    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.grammar.rule import Step
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.linter.finding import Finding
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Obligation, Standing
+    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.replay import Replay
+    from dpspec.verifier.verdict import UniverseResult, Verdict, Witness
 
 
 TextLine = tuple[str, str]
@@ -97,19 +99,18 @@ def file_report(path: str, report: FileReport) -> str:
 
 def replayed(path: str, found: Replay) -> str:
     """A witness file judged anew."""
-    mark, style = _REPLAYED[found.outcome]
+    from dpspec.verifier.verdict import Outcome
+
+    mark, style = {
+        Outcome.VERIFIED: ("no longer refuted", GOOD),
+        Outcome.REFUTED: ("still refuted", BAD),
+        Outcome.UNDECIDED: ("undecided", OPEN),
+    }[found.outcome]
     lines: list[Text | Table] = [Text(found.told)]
     lines += [_labelled("recorded", found.event_told)] if found.event is not None else []
     lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
     lines += [_labelled("assumes", text) for text in _assumed([found.verdict])]
     return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
-
-
-_REPLAYED = {
-    Outcome.VERIFIED: ("no longer refuted", GOOD),
-    Outcome.REFUTED: ("still refuted", BAD),
-    Outcome.UNDECIDED: ("undecided", OPEN),
-}
 
 
 def _assumed(verdicts: Iterable[Verdict]) -> list[str]:
@@ -170,6 +171,8 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[TextLine]:
 
 
 def _constant(verdict: Verdict) -> str:
+    from dpspec.verifier.verdict import Outcome
+
     best = verdict.tightest
     bounds = {result.bound for result in verdict.universes}
     if best is None:
@@ -185,6 +188,8 @@ def _constant(verdict: Verdict) -> str:
 
 
 def _closeness(result: UniverseResult) -> str:
+    from dpspec.verifier.verdict import Outcome
+
     if result.is_tight:
         return ": tight"
     if result.outcome is Outcome.VERIFIED and not result.bound.is_infinite:
@@ -349,6 +354,8 @@ def _stand(found: Composition) -> Table:
 
 def together(found: Composition) -> Standing:
     """How the total stands: as the worst of its parts, and derived where each of them is verified."""
+    from dpspec.verifier.document import Standing
+
     stand = {line.part.id: line.part.standing for line in found.lines}
     word = joint_word(Word.UNCHECKED if one is None else one.word for one in stand.values())
     if word.is_good:

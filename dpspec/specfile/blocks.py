@@ -6,9 +6,8 @@ The tables of a specification file that record what is published: claim, ledger,
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -22,11 +21,9 @@ from dpspec.base.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from dpspec.base.exact import Number
 from dpspec.base.params import Data, Domain, Exact, Rational, Text, did_you_mean, each, parameters
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Trivial
-from dpspec.blocks.space import DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import (
@@ -41,6 +38,12 @@ from dpspec.specfile.document import (
     RecordedClaim,
 )
 from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dpspec.base.exact import Number
+    from dpspec.blocks.space import DatasetSpace
 
 BLOCK_KINDS = {
     "space": "spaces",

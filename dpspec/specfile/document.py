@@ -7,14 +7,17 @@ A flavour as a specification file: its blocks, the mechanism that satisfies it, 
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import attrs
 
-from dpspec.base.exact import Bracket, Number
-from dpspec.grammar.mechanism import Flavour, Mechanism
-from dpspec.grammar.rule import Route
-from dpspec.grammar.spec import PrivacySpec
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from dpspec.base.exact import Bracket, Number
+    from dpspec.grammar.mechanism import Flavour, Mechanism
+    from dpspec.grammar.rule import Route
+    from dpspec.grammar.spec import PrivacySpec
 
 SCHEMA = 1
 """The version of the language that this reader knows."""

@@ -33,7 +33,7 @@ import tomllib
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -49,10 +49,12 @@ from dpspec.base.errors import (
 )
 from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
-from dpspec.extension import Registry
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import Log, Maker, Positions
+
+if TYPE_CHECKING:
+    from dpspec.extension import Registry
 
 SIZE_LIMIT = 1_000_000
 """The largest specification file that is read, in bytes."""
@@ -218,6 +220,20 @@ def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocume
     """
     try:
         data = parse(text)
+    except DpspecError as fault:
+        fault.file = name
+        raise
+    document = read_data(data, registry, text, name)
+    return attrs.evolve(document, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
+
+
+def read_data(data: dict[str, Any], registry: Registry, text: str = "", name: str = "<data>") -> SpecDocument:
+    """Read a specification from its tables; `text` is what they were parsed from, where faults are looked up.
+
+    Raises:
+        as `read`.
+    """
+    try:
         log = Log(name, Positions.of(text, data))
         _check_schema(data)
     except DpspecError as fault:
@@ -227,7 +243,7 @@ def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocume
     raise_all(log.in_line_order())
     if document is None:  # no fault, yet no document: cannot happen while every failure is logged
         raise SpecFileError("file", "cannot be read", value=name)
-    return attrs.evolve(document, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
+    return document
 
 
 def spec_files(path: str | Path) -> tuple[Path, ...]:

@@ -7,14 +7,16 @@ what JSON schema cannot say (blocks that fit together, sums, exact ranges of quo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 FILE = f"spec-{SCHEMA}.schema.json"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -14,11 +13,15 @@ from dpspec.base.exact import Number
 from dpspec.base.params import parameters
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.extension import Registry
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
 
 _WIDTH = 110
 
@@ -40,7 +43,6 @@ def to_toml(thing: SpecDocument | PrivacySpec, registry: Registry, *, id: str = 
 
 class _Writer:
     def __init__(self, registry: Registry) -> None:
-        self.names = {entry.cls: entry for entry in registry}
         self.registry = registry
 
     # -- tables -----------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ class _Writer:
 
     def fields(self, thing: Any) -> dict[str, str]:
         """The type of a registered object and its parameters that differ from their defaults."""
-        entry = self.names.get(type(thing))
+        entry = self.registry.entry_of(type(thing))
         if entry is None:
             raise _unwritable(thing)
         ambiguous = sum(other.kind == entry.kind and other.name == entry.name for other in self.registry) > 1
@@ -154,7 +156,7 @@ class _Writer:
                 return write(value)
         if isinstance(value, tuple):
             return _list([self.plain(entry) for entry in value])
-        if type(value) in self.names:
+        if self.registry.entry_of(type(value)) is not None:
             return _inline(self.fields(value))
         if attrs.has(type(value)) and parameters(type(value)):
             return _inline(self.parameters(value))

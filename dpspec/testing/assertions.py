@@ -11,9 +11,9 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.entry import verify_claim
-from dpspec.verify.sampled.calls import Function
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.sampled.calls import Function
+from dpspec.verifier.verdict import Outcome, Verdict
 
 _LABEL = 9
 

@@ -21,8 +21,7 @@ from functools import partial
 from typing import Any
 
 import attrs
-from hypothesis import HealthCheck, find, reject, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, find, reject, settings, strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
@@ -34,8 +33,8 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.testing.check import example_objects
 from dpspec.testing.walks import LISTED, drawn_datasets, first_datasets, grouped, pairs_in_universe
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome, Witness
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome, Witness
 
 Pair = tuple[Dataset, Dataset]
 
@@ -207,7 +206,7 @@ def _values(domain: Domain, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
 def find_witness(mechanism: Mechanism, spec: PrivacySpec, *, examples: int = 500) -> Witness | None:
     """Search for two datasets that refute the claim and shrink them to a minimal pair.
 
-    It looks at drawn pairs only, so None is no proof; `dpspec.verify.exhaustive.verify` gives one on a space that can
+    It looks at drawn pairs only, so None is no proof; `dpspec.verifier.exhaustive.verify` gives one on a space that can
     be listed. The search is a function of its arguments: no seed, no database, no deadline. The pair stays inside one
     universe while it shrinks, and no record can be dropped from it (`dpspec.testing.strategies`).
 

@@ -29,8 +29,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import attrs
-from hypothesis import reject
-from hypothesis import strategies as st
+from hypothesis import reject, strategies as st
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, NotReachedError
 from dpspec.blocks.invariant import Invariant

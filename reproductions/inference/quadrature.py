@@ -18,8 +18,7 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
-from reproductions.inference import gibbs
-from reproductions.inference import gibbs as likelihood
+from reproductions.inference import gibbs, gibbs as likelihood
 from reproductions.inference.gibbs import Batch, mode, normal_between, shortest_interval
 from reproductions.inference.model import (
     UNIFORM,

@@ -2,7 +2,7 @@
 
 A world is a small specification with a mechanism that satisfies it: the budget is computed from the laws, so that it is often
 just enough. A question is put to an attacker model of the package and answered here by summing over datasets and outcomes. What
-is observed is (c(x), output), c the invariants: no code of `dpspec.risk` takes part.
+is observed is (c(x), output), c the invariants: no code of `dpspec.risks` takes part.
 """
 
 from __future__ import annotations

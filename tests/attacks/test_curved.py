@@ -17,7 +17,7 @@ import pytest
 
 from dpspec.api import compare_specs
 from dpspec.base.exact import number
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.laws.law import FiniteLaw
 from tests.compare.test_rules import ONE_BIT, budget, d_pr, d_x, spec
 

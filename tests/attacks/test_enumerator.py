@@ -18,8 +18,8 @@ import pytest
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.laws import FiniteLaw
-from dpspec.verify.automatic import enumerate_law
-from dpspec.verify.observed import observed, observed_raise
+from dpspec.verifier.automatic import enumerate_law
+from dpspec.verifier.observed import observed, observed_raise
 
 LOG: list[int] = []
 PUSH = LOG.append

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs, rules_of
+from dpspec.api import compare_specs
 from dpspec.base.exact import Number, number
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable
@@ -17,15 +17,15 @@ from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.reason.search import search
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.reason.search import rules_of, search
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.compare.test_rules import (
     ADDED,
     BITS,

@@ -19,7 +19,7 @@ import pytest
 from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError
 from dpspec.checker.check import check_derivation
-from dpspec.compare.compare import Answer, Direction
+from dpspec.comparison.compare import Answer, Direction
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw

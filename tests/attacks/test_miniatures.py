@@ -10,10 +10,10 @@ import time
 
 import pytest
 
+from dpspec.base.words import Word
 from dpspec.extension import installed
 from dpspec.specfile import read_text
-from dpspec.verify.document import standing, verify_document
-from dpspec.verify.verdict import Word
+from dpspec.verifier.document import standing, verify_document
 
 HEAD = 'schema = 1\nid = "attack"\ntitle = "attack"\n'
 NOISE = """

@@ -14,8 +14,8 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import DpspecError
 from dpspec.base.files import private_folder
 from tests.release.test_whole_releases import compositions, given, spec

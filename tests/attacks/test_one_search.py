@@ -8,8 +8,8 @@ import pytest
 
 from dpspec.api import find_yardsticks, read_spec
 from dpspec.base.errors import DpspecError
+from dpspec.composition import Part, compose
 from dpspec.extension import installed
-from dpspec.ledger import Part, compose
 from dpspec.reason.search import rules_of, search
 from tests.attacks.questions import questions
 

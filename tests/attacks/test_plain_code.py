@@ -14,10 +14,10 @@ import pytest
 
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.verify.apart import CAN_FORK, FunctionRaisesError, Spare, apart, note
-from dpspec.verify.entry import verify_claim
-from dpspec.verify.second import ERROR, second_opinion
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.apart import CAN_FORK, FunctionRaisesError, Spare, apart, note
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.second import ERROR, second_opinion
+from dpspec.verifier.verdict import Outcome
 from tests.attacks.tricks import ENDINGS
 from tests.sampled.toys import BIT, claim
 from tests.verify.toys import bits_spec
@@ -188,7 +188,7 @@ def test_right_laws_are_doubted_no_more_often_than_said() -> None:
     probability below 1e-9; the bounds are loose, so there are far fewer. A law wrong by 1/10 is doubted every time."""
     rng = np.random.default_rng(0)
     doubts = 0
-    from dpspec.verify.second import exceeds
+    from dpspec.verifier.second import exceeds
 
     for _ in range(400):
         hits = int(rng.binomial(4000, 0.25))

@@ -24,8 +24,8 @@ import numpy as np
 import pytest
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verify.automatic import enumerate_law
-from dpspec.verify.observed import observed, observed_raise
+from dpspec.verifier.automatic import enumerate_law
+from dpspec.verifier.observed import observed, observed_raise
 from tests.attacks.random_code import programs
 
 ERROR = 1e-9

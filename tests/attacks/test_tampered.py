@@ -18,17 +18,16 @@ from typing import Any
 
 import pytest
 
-from dpspec.api import derive
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.checker.check import RULES, check_derivation
 from dpspec.extension import installed
 from dpspec.grammar.rule import Step
-from dpspec.reason.search import Derivation
+from dpspec.reason.search import Derivation, derive
 from dpspec.reason.small_spaces import BLOCKS, lines
 from dpspec.specfile import read_text
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.attacks.programs import separating
 from tests.attacks.questions import questions
 from tests.compare.hunting import random_mechanism, tight

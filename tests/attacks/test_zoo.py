@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dpspec.verify.entry import verify_claim
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome, Verdict
 from tests.attacks import rare
 from tests.attacks.right import RIGHT, Right
 from tests.attacks.tricks import TRICKS, Trick

@@ -9,9 +9,9 @@ import pytest
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.blocks.vectors import ValueLists
-from dpspec.verify.bits import OutputLattice, exponents, refute_bits
-from dpspec.verify.expression import Outcomes
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.bits import OutputLattice, exponents, refute_bits
+from dpspec.verifier.expression import Outcomes
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, block
 
 RECORDS = ValueLists(values=(0,), ordered=False)

@@ -220,8 +220,8 @@ def test_what_was_noticed_is_in_the_text(run, response, functions):
 
 
 def test_a_mechanism_that_hangs_is_cut(judge, monkeypatch):
-    monkeypatch.setattr("dpspec.verify.automatic.sampler.LIMIT", 0.05)
-    monkeypatch.setattr("dpspec.verify.sampled.calls.MOST_ENDLESS", 4)
+    monkeypatch.setattr("dpspec.verifier.automatic.sampler.LIMIT", 0.05)
+    monkeypatch.setattr("dpspec.verifier.sampled.calls.MOST_ENDLESS", 4)
     code, verdict = judge("hangs", "--draws", "3000")
     assert code == 3
     assert "did not end" in verdict["reason"]

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpspec import installed, read_spec
-from dpspec import release as engine
+from dpspec import installed, releases as engine
+from dpspec.api import read_spec
 from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.grammar.mechanism import Mechanism
 

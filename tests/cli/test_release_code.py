@@ -5,11 +5,11 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from dpspec import read_spec
+from dpspec.api import read_spec
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
+from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.verify.document import verify_release
-from dpspec.verify.verdict import Word
+from dpspec.verifier.document import verify_release
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from dpspec.extension import installed
 from dpspec.grammar.tables import read_table
-from dpspec.release.draw import formats_of
-from dpspec.release.synthesis import builders
+from dpspec.releases.draw import formats_of
+from dpspec.releases.synthesis import builders
 
 
 def test_what_there_is_is_listed_with_its_source(run):

@@ -11,8 +11,8 @@ from dpspec.blocks.space import Dataset
 from dpspec.grammar.rule import Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import Toy
 
 

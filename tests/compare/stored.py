@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpspec.api import derive, read_spec
+from dpspec.api import read_spec
 from dpspec.extension import installed
+from dpspec.reason.search import derive
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).with_name("derivations")

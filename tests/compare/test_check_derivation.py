@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import pytest
 
-from dpspec.api import derive, read_spec
+from dpspec.api import read_spec
 from dpspec.base.errors import (
     DerivationChainError,
     DerivationFileError,
@@ -28,7 +28,7 @@ from dpspec.checker.check import BLOCKS, MOST_STEPS, RULES, Checked, check_deriv
 from dpspec.checker.conversions import CONVERSIONS as FOLLOWED
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion, Step
-from dpspec.reason.search import Derivation
+from dpspec.reason.search import Derivation, derive
 from tests.compare.stored import FOLDER, PAIRS, ROOT
 from tests.compare.test_rules import (
     ADDED,

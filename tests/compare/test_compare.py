@@ -9,7 +9,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.compare.compare import Answer, Implication
+from dpspec.comparison.compare import Answer, Implication
 from dpspec.grammar.spec import PrivacySpec
 from tests.verify.toys import bits_spec, block
 

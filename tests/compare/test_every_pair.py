@@ -15,14 +15,14 @@ import pytest
 from dpspec.api import compare_specs, read_spec
 from dpspec.blocks.space import Dataset
 from dpspec.checker.check import check_derivation
-from dpspec.compare import families as outside
-from dpspec.compare.compare import Answer, Direction, Separation
+from dpspec.comparison import families as outside
+from dpspec.comparison.compare import Answer, Direction, Separation
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import allowance
 from dpspec.specfile import SpecDocument, spec_files
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 REGISTRY = installed().registry
 

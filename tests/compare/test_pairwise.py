@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from dpspec.api import compare_specs, derive
+from dpspec.api import compare_specs
 from dpspec.base.exact import number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.vectors import BitVectors
 from dpspec.checker.check import check_derivation
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import derive
 from dpspec.reason.small_spaces import PAIRWISE_RULE, pair_by_pair
 from tests.compare.hunting import contradicted
 from tests.compare.test_rules import (

@@ -5,7 +5,7 @@ from fractions import Fraction
 from dpspec.api import compare_specs
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from tests.verify.toys import bits_spec, block
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs, rules_of
+from dpspec.api import compare_specs
 from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import number
 from dpspec.base.params import define, evolve
@@ -19,11 +19,11 @@ from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.compare import Answer
+from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.search import search
+from dpspec.reason.search import rules_of, search
 from tests.compare.hunting import contradicted, random_mechanism, tight
 from tests.verify.toys import bits_spec, block
 

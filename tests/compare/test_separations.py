@@ -11,16 +11,13 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import ExplicitUniverses
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.compare import families as cuts
-from dpspec.compare import families as numbers
-from dpspec.compare import families as outside
-from dpspec.compare import families as releases
-from dpspec.compare.answers import Answered, extremal_answers, ladder, searched_answers
-from dpspec.compare.compare import INSTANCE, Answer, Direction
+from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases
+from dpspec.comparison.answers import Answered, extremal_answers, ladder, searched_answers
+from dpspec.comparison.compare import INSTANCE, Answer, Direction
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import cases
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, block
 
 ANSWER = Attribute(name="answer", categories=("no", "yes"))

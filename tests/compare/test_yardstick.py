@@ -13,6 +13,7 @@ from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, Replac
 from dpspec.api import find_yardsticks, read_spec
 from dpspec.base.errors import NoYardstickError, ParameterError
 from dpspec.base.exact import ln, number
+from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import Marginal
@@ -20,12 +21,11 @@ from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.checker.check import check_derivation
-from dpspec.compare.yardstick import Yardstick, attacks, common_multiverse, common_space
+from dpspec.comparison.yardstick import Yardstick, attacks, common_multiverse, common_space
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report import comparison as words
-from dpspec.verify.document import Standing
-from dpspec.verify.verdict import Word
+from dpspec.verifier.document import Standing
 from tests.compare.hunting import contradicted, random_mechanism, tight
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 import pytest
 
-from dpspec import Outcome, installed, read_spec, verify_claim
+from dpspec import Outcome, installed
+from dpspec.api import read_spec
 from dpspec.extension import KINDS
+from dpspec.verifier.entry import verify_claim
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -15,11 +15,11 @@ from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln
 from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import ExponentialLaw, exponential, finite_law
-from dpspec.verify.automatic import Sampler, enumerate_law
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.observed import observed
-from dpspec.verify.verdict import Outcome
+from dpspec.laws.exponential import ExponentialLaw, exact_exponential, finite_law
+from dpspec.verifier.automatic import Sampler, enumerate_law
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.observed import observed
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 
 # --- samplers, written as anybody would write them ------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def test_a_shuffle_in_place_keeps_the_array() -> None:
 
 
 def test_thresholds_that_are_exponentials_give_exact_laws() -> None:
-    keep = exponential(1) / (1 + exponential(1))
+    keep = exact_exponential(1) / (1 + exact_exponential(1))
 
     def sampler(bits: Any, rng: Any) -> Any:
         return [bit if rng.random() < keep else 1 - bit for bit in bits]
@@ -265,7 +265,7 @@ def test_thresholds_that_were_computed_in_floating_point_are_enclosed() -> None:
     law = enumerate_law(right, (0,))
     assert isinstance(law, EnclosedLaw)
     low, high = law.bounds[observed([0])]
-    assert low < exponential(1) / (1 + exponential(1)) < high
+    assert low < exact_exponential(1) / (1 + exact_exponential(1)) < high
     assert high - low < Fraction(1, 10**14)
     assert verify(Sampler(right), bits_spec(length=1, epsilon=1)).outcome is Outcome.UNDECIDED
     assert verify(Sampler(right), bits_spec(length=1, epsilon="1.0000001")).outcome is Outcome.VERIFIED

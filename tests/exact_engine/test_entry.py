@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dpspec.base.exact import ln
-from dpspec.verify.entry import verify_claim
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec
 
 LN2 = 0.6931471805599453

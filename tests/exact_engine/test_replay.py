@@ -12,9 +12,9 @@ from dpspec.base.errors import NotWritableError, SpecFileError, SpecSyntaxError
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.replay import from_data, replay, to_data, witness_file
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.replay import from_data, replay, to_data, witness_file
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import Toy, bits_spec, block, response
 
 

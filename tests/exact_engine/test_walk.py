@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 import pytest
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping, Swapping
 from dpspec_divergences import Mult
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.base.params import define
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteDichotomy, FiniteLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import instance, partitions
 from tests.verify.toys import Toy, bits_spec
 

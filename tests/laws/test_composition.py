@@ -9,15 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import integrate, signal, stats
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import ZERO, ln, number
-from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture
-from dpspec.laws import pieces as spread
-from dpspec.laws import pieces as tilted
+from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture, pieces as spread, pieces as tilted
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift, geometric_shift
 from dpspec.laws.grid import Totals

@@ -7,8 +7,7 @@ from fractions import Fraction as F
 from statistics import NormalDist
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.laws.atoms import FiniteDichotomy

@@ -10,8 +10,7 @@ import pytest
 from dpspec_divergences.counting import AddRemove, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import EmptyLedgerError, MixedLedgerError, NoCompositionError
 from dpspec.base.exact import number
@@ -20,10 +19,10 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.composition import Part, compose, composed_document, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
-from dpspec.ledger import Part, compose, composed_document, documents_of, parts_of
 from dpspec.reason.kinds import compares_sizes
 from dpspec.specfile import read_text, to_toml
 from reproductions.ledger_2020 import files

@@ -7,8 +7,7 @@ from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.trade_off import GaussianTradeOff, HockeyStick
 from dpspec_flavours.streams.personal import MultOneWay
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import INFINITY, number
 from dpspec.blocks.output_divergence import total

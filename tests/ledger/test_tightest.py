@@ -19,20 +19,19 @@ from dpspec_divergences import (
 from dpspec_divergences.counting import DifferInOnePosition
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.api import derive
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.checker.check import check_derivation
+from dpspec.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.ledger import Part, compose
 from dpspec.reason.rules import least_factor
-from dpspec.reason.search import moved, rules_of
-from dpspec.verify.exhaustive import verify
+from dpspec.reason.search import derive, moved, rules_of
+from dpspec.verifier.exhaustive import verify
 
 NEAR = Neighbour(relation=DifferInOnePosition())
 RULES = rules_of(installed().registry)

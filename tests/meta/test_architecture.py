@@ -38,9 +38,9 @@ FLOORS = [
     ("dpspec.grammar.attacker",),
     ("dpspec.extension",),
     ("dpspec.specfile",),
-    ("dpspec.verify", "dpspec.compare", "dpspec.risk"),
-    ("dpspec.ledger", "dpspec.release"),
-    ("dpspec.lint", "dpspec.compare.yardstick", "dpspec.release.synthesis"),
+    ("dpspec.verifier", "dpspec.comparison", "dpspec.risks"),
+    ("dpspec.composition", "dpspec.releases"),
+    ("dpspec.linter", "dpspec.comparison.yardstick", "dpspec.releases.synthesis"),
     ("dpspec.api",),
     ("dpspec.report", "dpspec.scaffold"),
     ("dpspec.testing",),
@@ -49,7 +49,7 @@ FLOORS = [
 ]
 """From the ground up. Modules on one line are apart: none of them imports another, except inside one package."""
 
-INDEPENDENT = ("dpspec.verify", "dpspec.compare", "dpspec.risk")
+INDEPENDENT = ("dpspec.verifier", "dpspec.comparison", "dpspec.risks")
 
 
 def module_name(path: Path) -> str:
@@ -144,7 +144,7 @@ def test_plugins_use_the_public_interface_only():
             if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "dpspec":
                 private = [alias.name for alias in node.names if alias.name.startswith("_")]
                 assert not private, f"{path.name} imports {private} from {node.module}"
-                above = ("dpspec.cli", "dpspec.report", "dpspec.verify", "dpspec.compare", "dpspec.api")
+                above = ("dpspec.cli", "dpspec.report", "dpspec.verifier", "dpspec.comparison", "dpspec.api")
                 is_command = "__main__" in path.read_text(encoding="utf-8")
                 assert is_command or not (node.module or "").startswith(above), f"{path.name} imports {node.module}"
 

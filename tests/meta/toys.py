@@ -25,8 +25,7 @@ from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
-from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Tolerance
-from dpspec.grammar.attacker import Sense as Standing
+from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
 from dpspec.grammar.mechanism import Claim, Example, Flavour, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -34,8 +33,8 @@ from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
 from dpspec.grammar.workers import Engine
 from dpspec.laws.law import Answers, FiniteLaw
 from dpspec.laws.trade_off import largest_power
-from dpspec.risk.allowed import allowed_power
-from dpspec.risk.candidates import candidates_within, pairs_within
+from dpspec.risks.allowed import allowed_power
+from dpspec.risks.candidates import candidates_within, pairs_within
 
 TOYS = {}
 """Name of a check to the kind and class of the toy that fails it alone."""

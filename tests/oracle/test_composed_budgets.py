@@ -9,19 +9,22 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_divergences import CONVERSIONS, DNor, MultDelta, Renyi
+from dpspec_divergences import DNor, MultDelta, Renyi
 from dpspec_divergences.examples import zcdp_spec
 from dpspec_divergences.losses import LossTail as Tail
 from dpspec_divergences.routes import ApproximateForProbabilistic, ZcdpToApproximateRoute
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
+from dpspec import installed
 from dpspec.base.exact import number
+from dpspec.grammar.rule import Conversion
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.loss import PrivacyLoss, compose
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 SPEC = zcdp_spec(rho=1)

@@ -9,15 +9,14 @@ from fractions import Fraction
 import pytest
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import ln, number
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
-from dpspec.risk.candidates import relative_risk
+from dpspec.risks.candidates import relative_risk
 
 WEIGHTS = st.lists(st.integers(1, 9), min_size=3, max_size=3)
 STANDARDS = (Mult(), MultDelta(delta="1/7"), TotalVariation(), Renyi(order=2), Renyi(order="7/2"), DNor(), Pbdp(delta="1/5"))

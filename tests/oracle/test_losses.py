@@ -10,22 +10,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.configuration_2020 import rho_star, spending
-from dpspec_divergences import CONVERSIONS
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, by_power
 from dpspec_divergences.trade_off import GaussianTradeOff
 from flint import arb
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import integrate, optimize, special, stats
 
+from dpspec import installed
 from dpspec.base.exact import number
+from dpspec.grammar.rule import Conversion
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss, compose
 from dpspec.laws.trade_off import TradeOff
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 E = Fraction("2.71828182845904523536028747135")
 RESPONSE = FiniteDichotomy((E.numerator, E.denominator), (E.denominator, E.numerator), *2 * [sum(E.as_integer_ratio())])

@@ -8,7 +8,7 @@ from dpspec_noise import RandomisedResponse
 
 from dpspec.base.errors import ParameterError
 from dpspec.blocks.vectors import BitVectors
-from dpspec.risk.candidates import likelihood_ratio, relative_risk
+from dpspec.risks.candidates import likelihood_ratio, relative_risk
 
 F = Fraction
 RESPONSE = RandomisedResponse(keep_probability=F(3, 4))

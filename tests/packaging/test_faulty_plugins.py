@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.verify.verdict import Word
+from dpspec.base.words import Word
 
 GOOD = "randomised-response.dpspec.toml"
 

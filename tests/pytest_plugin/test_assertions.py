@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from dpspec import Outcome, UniformBudget, read_spec
+from dpspec import Outcome, UniformBudget
+from dpspec.api import read_spec
 from dpspec.testing import ClaimNotHeld, assert_satisfies
 
 pytest_plugins = "pytester"

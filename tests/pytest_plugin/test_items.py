@@ -129,7 +129,7 @@ def test_another_word_for_undecided_is_refused(project, spec):
 
 def test_a_plugin_that_raises_is_a_failure_without_traceback(project, spec, monkeypatch):
     from dpspec.base.errors import PluginContractError
-    from dpspec.verify import document
+    from dpspec.verifier import document
 
     def broken(*_, **__):
         raise PluginContractError("mechanism silent", "raised ZeroDivisionError: in the law")

@@ -14,15 +14,15 @@ import polars as pl
 import pytest
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.tables import Members, Table, read_households, read_table
 from dpspec.grammar.workers import Output
-from dpspec.release.draw import ReleasePlace
-from dpspec.release.write import changed
+from dpspec.releases.draw import ReleasePlace
+from dpspec.releases.write import changed
 from tests.release.test_whole_releases import compositions, drawn, given, spec
 
 FORMATS = {".csv": Csv(), ".parquet": Parquet(), ".arrow": Arrow()}

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from dpspec_tables import Arrow, Csv, Parquet, formats
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import DpspecError, Faults, TableError
 from dpspec.blocks.space import Attribute

@@ -11,14 +11,14 @@ import attrs
 import numpy as np
 import pytest
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import EngineError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output
-from dpspec.release.draw import ReleasePlace
+from dpspec.releases.draw import ReleasePlace
 
 SPEC = """\
 schema = 1

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 import polars as pl
 import pytest
 
-from dpspec import installed, read_spec
-from dpspec import release as face
+from dpspec import installed, releases as face
+from dpspec.api import read_spec
 from dpspec.base.errors import PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
 

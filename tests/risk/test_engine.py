@@ -13,7 +13,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risk import risk
+from dpspec.risks import risk
 
 RESPONSE = RandomisedResponse(keep_probability="3/4")
 

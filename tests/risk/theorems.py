@@ -13,8 +13,7 @@ from typing import Any
 import attrs
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.exact import Number
 from dpspec.laws.law import FiniteLaw

@@ -12,11 +12,10 @@ import math
 import pytest
 
 from dpspec.blocks.vectors import ValueLists
-from dpspec.verify.sampled import engine as engine_module
-from dpspec.verify.sampled import search as wealth
-from dpspec.verify.sampled.engine import refute
-from dpspec.verify.sampled.null import Bet, Null
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.sampled import engine as engine_module, search as wealth
+from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.sampled.null import Bet, Null
+from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim, geometric_count, laplace_count, response
 
 PAIR = ValueLists(values=(0,), most=1, ordered=False)

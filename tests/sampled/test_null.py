@@ -15,8 +15,8 @@ from dpspec.base.errors import NoRouteError
 from dpspec.base.exact import number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
-from dpspec.verify.sampled import null as null_module
-from dpspec.verify.sampled.null import Bet, Null, kl
+from dpspec.verifier.sampled import null as null_module
+from dpspec.verifier.sampled.null import Bet, Null, kl
 from tests.verify.toys import block
 
 CLAIMS = [

@@ -9,8 +9,8 @@ import pytest
 
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.blocks.vectors import ValueLists
-from dpspec.verify.expression import Endless, Outcomes, Raised, atom, written
-from dpspec.verify.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
+from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
+from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
 from tests.verify.toys import block
 
 ODD = [

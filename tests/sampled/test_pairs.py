@@ -6,9 +6,9 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.verify.sampled.calls import datasets, pairs
-from dpspec.verify.sampled.engine import refute
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.sampled.calls import datasets, pairs
+from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import claim
 
 

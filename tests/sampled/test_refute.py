@@ -17,8 +17,8 @@ from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.vectors import BitVectors, IntegerCounts, ValueLists
-from dpspec.verify.sampled.engine import fingerprint, refute
-from dpspec.verify.verdict import ClaimRefutedError, Outcome
+from dpspec.verifier.sampled.engine import fingerprint, refute
+from dpspec.verifier.verdict import ClaimRefutedError, Outcome
 from tests.sampled.toys import BIT, LISTS, claim, geometric_count, laplace_count, response
 
 NAN = float("nan")

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.verdict import Outcome
 
 ROOT = Path(__file__).parents[2]
 ZOO = Path(os.environ.get("DPSPEC_ZOO", ROOT.parent / "shared" / "reference" / "mechanism_zoo.py"))

@@ -1,9 +1,10 @@
 """Counterexamples of a file: mechanisms that the engine has to refute, on the first miniature or the whole space."""
 
+from dpspec.base.words import Word
 from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
-from dpspec.verify.document import verify_document
-from dpspec.verify.verdict import Outcome, Word
+from dpspec.verifier.document import verify_document
+from dpspec.verifier.verdict import Outcome
 
 REGISTRY = installed().registry
 TEXT = """

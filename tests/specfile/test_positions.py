@@ -2,8 +2,7 @@
 
 import tomllib
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import DpspecError
 from dpspec.specfile.maker import Positions

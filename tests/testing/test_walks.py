@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from dpspec_census.swap_budget import SwappingBudget
 from dpspec_census.swapping import PermutationSwapping
-from hypothesis import HealthCheck, find, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, find, given, settings, strategies as st
 
 from dpspec.api import read_spec
 from dpspec.base.errors import NotReachedError

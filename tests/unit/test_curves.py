@@ -9,14 +9,13 @@ from statistics import NormalDist
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, number
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.report.pictures import CurveLine, CurvePanel, svg, ticks
 from dpspec.report.risk import _panel
-from dpspec.risk import RiskRow
+from dpspec.risks import RiskRow
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

@@ -4,8 +4,7 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import NumericalError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number, rational, sqrt

@@ -8,7 +8,7 @@ import pytest
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
-from dpspec.release.draw import compared, marginal
+from dpspec.releases.draw import compared, marginal
 
 ATTRIBUTES = (
     Attribute(name="county", categories=("b", "a", "c")),

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import Faults, MissingKeyError, ParameterError, UnknownKeyError
 from dpspec.base.exact import Number, ln

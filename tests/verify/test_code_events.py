@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpspec import verify_claim
-from dpspec.verify.automatic import enumerate_law
-from dpspec.verify.event import probability
-from dpspec.verify.expression import Expression
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import enumerate_law
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.event import probability
+from dpspec.verifier.expression import Expression
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec
 
 

@@ -13,8 +13,8 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome, Verdict
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome, Verdict
 
 BLOCK = Attribute(name="block", categories=("1", "2"))
 KIND = Attribute(name="kind", categories=("house", "dormitory"))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from dpspec import verify_claim
 from dpspec.base.exact import ln
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 
 

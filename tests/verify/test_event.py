@@ -16,14 +16,14 @@ from dpspec.laws import FiniteLaw
 from dpspec.laws.combine import mixture, product
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential, finite_law
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.specfile.document import SpecDocument
-from dpspec.verify.event import Asked, _outcomes, probability, telling_event
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.expression import Expression, form
-from dpspec.verify.replay import from_data, replay, to_data, witness_file
-from dpspec.verify.sampled.engine import refute
+from dpspec.verifier.event import Asked, _outcomes, probability, telling_event
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.expression import Expression, form
+from dpspec.verifier.replay import from_data, replay, to_data, witness_file
+from dpspec.verifier.sampled.engine import refute
 from tests.verify.toys import bits_spec, block
 
 
@@ -35,7 +35,7 @@ def cut_off(center, ratio="1/2"):
 
 
 def weighed(power):
-    e = exponential(power)
+    e = exact_exponential(power)
     return finite_law({"yes": e / (1 + e), "no": 1 / (1 + e)})
 
 

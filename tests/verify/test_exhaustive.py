@@ -27,8 +27,8 @@ from dpspec.grammar.mechanism import ReleaseInvariants
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.testing.strategies import find_witness
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import ClaimRefutedError, ClaimUndecidedError, Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import ClaimRefutedError, ClaimUndecidedError, Outcome
 from tests.verify.toys import Toy, bits_spec, block, response
 
 STEP = UserRelation(function=lambda x, y: sum(abs(a - b) for a, b in zip(x, y, strict=True)) == 1, label="one step")

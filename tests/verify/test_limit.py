@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from dpspec.verify.apart import Cut, cutting
-from dpspec.verify.sampled.engine import refute
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.apart import Cut, cutting
+from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim, response
 
 

@@ -4,18 +4,18 @@ from importlib.metadata import version
 
 import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
-from dpspec_flavours import FLAVOURS
 from dpspec_flavours.standards import PureDP
 
-from dpspec import verify_claim
+from dpspec import installed
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import BudgetTable
-from dpspec.extension import LOCAL, installed, load_plugins
+from dpspec.extension import LOCAL, load_plugins
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import blocks_of
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
+from dpspec.verifier.entry import verify_claim
 
 SPEC, RESPONSE = PureDP().spec(), PureDP().satisfied_by().mechanism
 NOISE = ("dpspec-noise", version("dpspec-noise"))
@@ -44,7 +44,7 @@ def test_blocks_made_in_python_say_their_distribution():
 def test_python_and_file_agree():
     """Every flavour, made by its class and read from its file: the same origins, none of them local code."""
     registry, wrong = installed().registry, []
-    for flavour in (cls() for cls in FLAVOURS):
+    for flavour in (cls() for cls in registry.classes("flavours")):
         document = read_text(to_toml(flavour_document(flavour), registry), registry)
         made = origins({"mechanism": flavour.satisfied_by().mechanism, **blocks_of(flavour.spec())})
         read = origins({"mechanism": document.mechanism, **blocks_of(document.spec)}, registry)

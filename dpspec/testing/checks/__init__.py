@@ -1,16 +1,20 @@
 """The conformance checks, one module for each kind of subject; importing this package declares all of them."""
 
-from dpspec.testing.checks import blocks as input_divergence
-from dpspec.testing.checks import blocks as invariant
-from dpspec.testing.checks import blocks as multiverse
-from dpspec.testing.checks import blocks as space
-from dpspec.testing.checks import mechanism, plugin, rule
-from dpspec.testing.checks import mechanism as output_divergence
-from dpspec.testing.checks import plugin as params
-from dpspec.testing.checks import plugin as table
-from dpspec.testing.checks import risk as attacker
-from dpspec.testing.checks import risk as tolerance
-from dpspec.testing.checks import rule as flavour
+from dpspec.testing.checks import (
+    blocks as input_divergence,
+    blocks as invariant,
+    blocks as multiverse,
+    blocks as space,
+    mechanism,
+    mechanism as output_divergence,
+    plugin,
+    plugin as params,
+    plugin as table,
+    risk as attacker,
+    risk as tolerance,
+    rule,
+    rule as flavour,
+)
 
 __all__ = [
     "attacker",

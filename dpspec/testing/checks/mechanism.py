@@ -37,7 +37,7 @@ from dpspec.testing.check import (
     require,
     small_spaces,
 )
-from dpspec.verify.exhaustive import verify
+from dpspec.verifier.exhaustive import verify
 
 MECHANISMS = "mechanisms"
 DRAWS = 3_000

@@ -32,7 +32,7 @@ from dpspec.grammar.attacker import AttackerModel, Recommendation, Sense, Tolera
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk import risk
+from dpspec.risks import risk
 from dpspec.testing.check import ClassSubject, Context, NotApplicable, check, require
 
 ATTACKERS = "attackers"

@@ -34,8 +34,8 @@ from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.testing.check import CheckFailedError, ClassSubject, Context, NotApplicable, ValueSubject, check, exceeds, require
 from dpspec.testing.checks.mechanism import random_pairs
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 RULES, ROUTE = "rules", "routes"
 PREMISES, GOALS = 16, 10

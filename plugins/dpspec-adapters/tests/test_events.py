@@ -6,8 +6,9 @@ import attrs
 import pytest
 from dpspec_adapters import event_claim
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, PluginError
+from dpspec.verifier.entry import verify_claim
 
 
 @attrs.frozen

@@ -16,10 +16,11 @@ import pytest
 from dpspec_adapters import opendp_claim
 from dpspec_adapters.measurements import insert_delete, outward
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, PluginError
 from dpspec.blocks.vectors import ValueLists
-from dpspec.verify.sampled.engine import refute
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.sampled.engine import refute
 
 MULTISETS = ValueLists(values=(0, 1, 2), most=2, ordered=False)
 NUMBERS = ValueLists(values=(0, 1, 2, 3), least=1, most=1)

@@ -10,12 +10,11 @@ from dpspec_attackers.chamber import InformationChamber, family, markov_boundary
 from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider, amplified, sampled
 from dpspec_divergences import DNor, Mult
 from dpspec_noise import RandomisedResponse
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, ParameterError
 from dpspec.base.exact import ln, number
-from dpspec.risk import risk
+from dpspec.risks import risk
 from tests.risk.attacking import bits, budget_of, letters, mechanisms, priors
 
 RESPONSE = RandomisedResponse(keep_probability="3/4")

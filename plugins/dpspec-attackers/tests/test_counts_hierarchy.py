@@ -8,15 +8,12 @@ import attrs
 import pytest
 from dpspec_attackers.counts import expected_posterior
 from flint import arb
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import CertainTargetError, ParameterError
 from dpspec.base.exact import ball
 from dpspec.laws.integers import DiscreteGaussianShift
-from reproductions.counts import block, hierarchy
-from reproductions.counts import block as fitted
-from reproductions.counts import hierarchy as chains
+from reproductions.counts import block, block as fitted, hierarchy, hierarchy as chains
 from reproductions.counts.hierarchy import (
     ANY_INTEGER,
     BetMethod,

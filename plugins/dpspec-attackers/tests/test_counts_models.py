@@ -5,7 +5,6 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers import ATTACKERS
 from dpspec_attackers.counts import (
     BlockKnowledge,
     Hierarchical,
@@ -18,15 +17,15 @@ from dpspec_attackers.counts import (
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, TotalVariation
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from dpspec import installed
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
 from dpspec.base.exact import number
 from dpspec.grammar.attacker import Sense
 from dpspec.laws.integers import DiscreteGaussianShift, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk.engine import risk
+from dpspec.risks.engine import risk
 
 OURS = (BlockKnowledge, Hierarchical, Uniqueness)
 THREE_QUARTERS = RandomisedResponse(keep_probability="3/4")
@@ -37,7 +36,7 @@ def stated(report, quantity, side):
 
 
 def test_they_are_registered_and_say_what_they_assume():
-    assert set(OURS) <= set(ATTACKERS)
+    assert set(OURS) <= set(installed().registry.classes("attackers"))
     for cls in OURS:
         report = risk(pure_spec(epsilon="ln(3)"), cls(priors=["1/2"]), THREE_QUARTERS)
         assert report.rows

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 from dpspec_attackers.counts import worst_posterior
 from dpspec_divergences import Mult
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.exact import ln
 

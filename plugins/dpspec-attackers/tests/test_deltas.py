@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import pytest
 from dpspec_attackers.knowledge import approximate, concentrated, pbdp, tail
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import number

@@ -10,8 +10,7 @@ from dpspec_attackers.profiles import epsilon_at, recommend_epsilon, risk_bound
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, PriorError
 from dpspec.base.exact import Bracket, ln, number
@@ -24,7 +23,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk.engine import risk
+from dpspec.risks.engine import risk
 from tests.risk.theorems import RATIOS, in_worlds, theorem
 
 VALUES, OTHERS, OUTCOMES = (0, 1, 2), ("a", "b"), ("s", "t", "u")

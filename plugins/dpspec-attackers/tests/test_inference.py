@@ -5,14 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.integrate import quad
 
 from dpspec.base.errors import ParameterError
-from reproductions.inference import gibbs, quadrature
-from reproductions.inference import gibbs as likelihood
-from reproductions.inference import model as tgm
+from reproductions.inference import gibbs, gibbs as likelihood, model as tgm, quadrature
 from reproductions.inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
 from reproductions.inference.model import (
     JEFFREYS,

@@ -41,7 +41,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk.engine import risk
+from dpspec.risks.engine import risk
 from tests.risk.attacking import near
 
 YES_NO = Attribute(name="answer", categories=("no", "yes"))

@@ -29,8 +29,7 @@ from dpspec_attackers.membership import (
     worst_priors,
 )
 from dpspec_divergences import DNor
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.exact import ln, number
 from dpspec.laws.continuous import GaussianLaw

@@ -23,8 +23,7 @@ from dpspec_attackers.membership import (
     two_sided_loss,
     worst_priors,
 )
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.exact import Bracket, ln
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
@@ -32,8 +31,7 @@ from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from tests.risk.attacking import near
-from tests.risk.theorems import PRIORS, RATIOS, SHARES, in_worlds, pairs, theorem
-from tests.risk.theorems import laws as laws_of
+from tests.risk.theorems import PRIORS, RATIOS, SHARES, in_worlds, laws as laws_of, pairs, theorem
 
 LAWS = pairs().map(laws_of)
 

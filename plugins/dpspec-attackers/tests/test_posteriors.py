@@ -12,8 +12,7 @@ from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import (
     AttackerMisfitError,
@@ -26,8 +25,8 @@ from dpspec.base.errors import (
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
-from dpspec.risk import risk
-from dpspec.risk.allowed import allowed_excess
+from dpspec.risks import risk
+from dpspec.risks.allowed import allowed_excess
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 E = Fraction(2718281828459045235360287, 10**24)

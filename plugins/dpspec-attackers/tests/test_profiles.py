@@ -31,8 +31,7 @@ from dpspec_attackers.profiles import (
     wood_bound,
 )
 from dpspec_attackers.profiles.profile import Region, rounded_distance
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import ProfileBelowOneError
 from dpspec.base.exact import INFINITY, Bracket, ln, number

@@ -23,8 +23,7 @@ from dpspec_attackers.profiles import (
     risk_bound,
     surface,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
 from dpspec.grammar.attacker import rounded_down

@@ -10,8 +10,7 @@ from dpspec_attackers.tester import AttributeRestricted, CompoundTester, Frequen
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, Pbdp, Renyi
 from dpspec_noise import RandomisedResponse
 from flint import arb
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpspec.base.errors import AttackerMisfitError, ParameterError
 from dpspec.base.exact import Bracket, ln, number, sqrt
@@ -19,8 +18,8 @@ from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.laws.trade_off import largest_power
-from dpspec.risk import risk
-from dpspec.risk.allowed import allowed_advantage, allowed_excess, allowed_power
+from dpspec.risks import risk
+from dpspec.risks.allowed import allowed_advantage, allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import pytest
 from dpspec_attackers.membership import Releases, total
-from dpspec_divergences import CONVERSIONS, DNor, MultDelta
-from hypothesis import assume
-from hypothesis import strategies as st
+from dpspec_divergences import DNor, MultDelta
+from hypothesis import assume, strategies as st
 
+from dpspec import installed
 from dpspec.base.exact import ln
+from dpspec.grammar.rule import Conversion
 from tests.risk.theorems import (
     RATIOS,
     SHARES,
@@ -27,6 +28,8 @@ from tests.risk.theorems import (
     theorem,
     top,
 )
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 TO_APPROXIMATE = {cls.name: cls() for cls in CONVERSIONS}["zcdp-to-approximate"]
 

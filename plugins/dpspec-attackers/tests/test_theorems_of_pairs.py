@@ -6,9 +6,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.knowledge import approximate, concentrated
-from dpspec_attackers.knowledge import pbdp as pbdp_of
-from dpspec_attackers.knowledge import tail as tail_of
+from dpspec_attackers.knowledge import approximate, concentrated, pbdp as pbdp_of, tail as tail_of
 from dpspec_attackers.membership import difference_bound, highest_posterior, lowest_posterior, posterior_law
 from hypothesis import strategies as st
 

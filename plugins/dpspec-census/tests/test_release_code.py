@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 
-from dpspec import verify_claim
 from dpspec.base.params import define
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.workers import Output
-from dpspec.verify.automatic import ReleaseCode, enumerate_law, release_function
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import ReleaseCode, enumerate_law, release_function
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 KINDS = [{"name": "tenure", "count": 2}, {"name": "county", "count": 2}]
 SPACE = UnorderedRecords(attributes=KINDS, unit="household", most=3)

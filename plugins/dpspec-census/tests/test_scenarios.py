@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import pytest
 from dpspec_census.configuration_2020 import LEVELS, QUERIES, SCENARIOS, rho_star
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from dpspec.base.errors import ParameterError
 from reproductions.scenarios import (

@@ -7,14 +7,14 @@ from fractions import Fraction
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping, SwappingBudget, nominal_budget
 
-from dpspec import verify_claim
 from dpspec.base.errors import DpspecError, NotInSpaceError, ParameterError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Run
-from dpspec.verify.automatic import enumerate_law, release_function
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.automatic import enumerate_law, release_function
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 
 SPACE = UnorderedRecords(
     attributes=[

@@ -9,7 +9,7 @@ import pytest
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 
 from dpspec.base.exact import ln
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import judge, tables, universes
 
 PAGE = Path(__file__).parents[3] / "docs" / "swapping-universes.md"

@@ -21,8 +21,8 @@ from dpspec.blocks.invariant import FunctionInvariant, Marginal
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.grammar.tables import Members, Table
 from dpspec.grammar.workers import Run
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 STATE = {"name": "state", "categories": ["a"]}
 BLOCK = {"name": "block", "categories": ["a1", "a2", "a3"], "within": "state", "parents": ["a"] * 3}

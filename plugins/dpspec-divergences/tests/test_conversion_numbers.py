@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 
 import pytest
-from dpspec_divergences import CONVERSIONS, DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Pbdp, Renyi, TotalVariation
+from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Pbdp, Renyi, TotalVariation
 from dpspec_divergences.losses import LossTail, pbdp_delta
 from scipy.stats import norm
 
+from dpspec import installed
 from dpspec.base.exact import number
+from dpspec.grammar.rule import Conversion
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 RHO = number("2.63")

@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 from dpspec_divergences import (
-    CONVERSIONS,
     DNor,
     FDivergence,
     GaussianTradeOff,
@@ -24,15 +23,17 @@ from dpspec_divergences.losses import LossTail
 from dpspec_divergences.trade_off import curve_of_approximate, curve_of_pbdp
 from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
 
+from dpspec import installed
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import Bracket, ln, number
-from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import TradeOff
 from dpspec.reason.conversions import paths
+
+CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
 
 EVERY = {cls.name: cls() for cls in CONVERSIONS}
 CLASS_WIDE = {name: arrow for name, arrow in EVERY.items() if arrow.mechanism is None}

@@ -10,8 +10,7 @@ import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.f_divergence import NAMED
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ball, ln, number

@@ -21,8 +21,7 @@ from dpspec_divergences import (
     TradeOffSteps,
 )  # fmt: skip
 from flint import arb, ctx
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt

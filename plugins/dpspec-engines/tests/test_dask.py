@@ -13,11 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_engines import Dask
-from dpspec_engines import dask as cluster
-from dpspec_engines import dask as engine
+from dpspec_engines import Dask, dask as cluster, dask as engine
 
-from dpspec import read_spec
+from dpspec.api import read_spec
 from dpspec.base.errors import EngineError, TableError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords

@@ -5,14 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
-from dpspec_flavours import FLAVOURS
 
-from dpspec.api import derive
-from dpspec.extension import installed
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec import installed
+from dpspec.reason.search import derive
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 from reproductions.flavours import text_of
 
+FLAVOURS = installed().registry.classes("flavours")
 FILES = Path(__file__).parents[3] / "specs" / "flavours"
 REGISTRY = installed().registry
 BY_NAME = {cls.name: cls for cls in FLAVOURS}

@@ -18,26 +18,14 @@ from dpspec_divergences import (
     UserRelation,
 )
 from dpspec_flavours.mechanisms import NearbyDataset
-from dpspec_flavours.networks import (
-    BLOCKS,
-    Blowfish,
-    EdgeDP,
-    GeoIndistinguishability,
-    Graphs,
-    ListedPairs,
-    Metric,
-    MetricPoints,
-    NodeDistance,
-    NodeDP,
-    Policy,
-    PolicyNeighbours,
-)
-from dpspec_flavours.networks.graphs import degrees, least_cover
+from dpspec_flavours.networks.blowfish import Blowfish, ListedPairs, Policy, PolicyNeighbours
+from dpspec_flavours.networks.graphs import EdgeDP, Graphs, NodeDistance, NodeDP, degrees, least_cover
+from dpspec_flavours.networks.points import GeoIndistinguishability, Metric, MetricPoints
 from dpspec_noise import Geometric
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import compare_specs, verify_claim
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
@@ -46,12 +34,17 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.compare.compare import Answer
-from dpspec.extension import installed
+from dpspec.comparison.compare import Answer
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read, read_text, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.networks"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 PAY = Attribute(name="pay", categories=("low", "mid", "high"))

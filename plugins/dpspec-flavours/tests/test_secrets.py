@@ -9,10 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference, TotalVariation
-from dpspec_divergences import Path as Steps
+from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, Path as Steps, SymmetricDifference, TotalVariation
 from dpspec_flavours.mechanisms import ListedLaws, NearbyDataset
-from dpspec_flavours.secrets import BLOCKS
 from dpspec_flavours.secrets.averages import Averaged, Subsampled, diameter, radius
 from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs, bottleneck
 from dpspec_flavours.secrets.pufferfish import (
@@ -27,10 +25,10 @@ from dpspec_flavours.secrets.pufferfish import (
 )
 from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
 from dpspec_noise import Geometric, RandomisedResponse
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from dpspec import compare_specs
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
@@ -39,14 +37,18 @@ from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension import installed
 from dpspec.grammar.mechanism import ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.secrets"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 FLAVOURS = BLOCKS["flavours"]

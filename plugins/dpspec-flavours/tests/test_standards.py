@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 import pytest
 from dpspec_flavours.standards import (
-    BLOCKS,
     FDP,
     ApproximateDP,
     FDivergencePrivacy,
@@ -26,17 +25,23 @@ from dpspec_flavours.standards import (
 )
 from dpspec_noise import Laplace, RandomisedResponse
 
-from dpspec.api import compare_specs, derive
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension import installed
 from dpspec.laws.law import FiniteLaw
+from dpspec.reason.search import derive
 from dpspec.specfile import read, to_toml
 from dpspec.specfile.document import flavour_document
-from dpspec.verify.exhaustive import verify
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.standards"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 FLAVOURS = BLOCKS["flavours"]
 SPACE = BitVectors(length=2)

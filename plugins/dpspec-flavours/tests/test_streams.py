@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from dpspec_divergences import Hamming, HammingOrdered, Mult, Renyi, ReplaceOne, SymmetricDifference
-from dpspec_flavours.streams import BLOCKS
 from dpspec_flavours.streams.elements import ElementRecords, WeightDistance, WeightedRecords
 from dpspec_flavours.streams.events import (
     EventLevelDP,
@@ -29,10 +28,10 @@ from dpspec_flavours.streams.personal import (
 )
 from dpspec_flavours.streams.record_flavours import ElementLevelDP, OneSidedDP, WeightedDP
 from dpspec_noise import RandomisedResponse
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import compare_specs, verify_claim
+from dpspec import installed
+from dpspec.api import compare_specs
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -42,15 +41,20 @@ from dpspec.blocks.multiverse import determines
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.compare.compare import Answer
-from dpspec.extension import installed
+from dpspec.comparison.compare import Answer
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile import read_text
 from dpspec.specfile.document import flavour_document
 from dpspec.testing.check import exceeds_times
-from dpspec.verify.exhaustive import verify
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.exhaustive import verify
 from reproductions.flavours import text_of
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.streams"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 VISITS = EventStreams(users=("ann", "bob"), times=3, values=("visit",), window=2)

@@ -11,13 +11,13 @@ from dpspec_divergences import HammingOrdered, HockeyStick, TotalVariation
 from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.api import derive
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.vectors import BitVectors
-from dpspec.verify.exhaustive import verify
+from dpspec.reason.search import derive
+from dpspec.verifier.exhaustive import verify
 
 
 def constants(flavour):

@@ -22,33 +22,24 @@ from dpspec_divergences import (
     UserMetric,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
-from dpspec_flavours.universes import (
-    BLOCKS,
+from dpspec_flavours.universes.centred import (
     Around,
-    ByPart,
-    ByValue,
-    EmpiricalDP,
-    IndividualDP,
-    InducedSubspaceDP,
-    LatticeGaussian,
+    Instance,
     LocalNoise,
     OnePosition,
     OneRecord,
-    PersonalisedBudgets,
-    ProjectedGaussian,
     Resamples,
     Star,
     Strata,
-    SubspaceDP,
     WithAndWithout,
 )
-from dpspec_flavours.universes.centred import Instance
-from dpspec_flavours.universes.level_sets import orthogonalised
+from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP, orthogonalised
+from dpspec_flavours.universes.observed import EmpiricalDP, IndividualDP
+from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudgets
 from dpspec_noise import Gaussian
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from dpspec import verify_claim
+from dpspec import installed
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, NotInUniverseError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
@@ -57,11 +48,16 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteLaw, product
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
+from dpspec.verifier.entry import verify_claim
+
+BLOCKS = {
+    kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.universes"))
+    for kind in ("flavours", "multiverses", "budgets", "mechanisms")
+}
 
 REGISTRY = installed().registry
 AREA, ILL = Attribute(name="area", categories=("n", "s")), Attribute(name="ill", categories=("no", "yes"))

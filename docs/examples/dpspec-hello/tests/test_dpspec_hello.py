@@ -6,7 +6,9 @@ from pathlib import Path
 import dpspec_hello
 import pytest
 
-from dpspec import Outcome, load_plugins, read_spec, verify_claim
+from dpspec import Outcome, load_plugins
+from dpspec.verifier.entry import verify_claim
+from dpspec.api import read_spec
 from dpspec.blocks.budget import UniformBudget
 
 PLUGINS = load_plugins(names=["divergences"], modules=[("hello", dpspec_hello)])

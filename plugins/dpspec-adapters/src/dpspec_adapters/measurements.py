@@ -44,20 +44,25 @@ from dpspec_divergences import (
     UserRelation,
 )
 
-from dpspec.base.errors import IncompatibleBlocksError, PluginError
-from dpspec.base.exact import number, rational
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.combine import product
-from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
-from dpspec.laws.integers import TwoSidedGeometricLaw
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Law,
+    Mechanism,
+    OutputDivergence,
+    PrivacySpec,
+    Relation,
+    Trivial,
+    UniformBudget,
+    errors,
+    exact,
+    laws,
+    number,
+)
 
 SCALARS = ("AbsoluteDistance",)
 """The metrics of single numbers."""
@@ -95,7 +100,7 @@ def within(metric: str, at: Any, space: DatasetSpace, unit: str) -> InputDiverge
 def _closeness(metric: str, at: Any, space: DatasetSpace, unit: str) -> Callable[[Any, Any], bool]:
     if metric == "DiscreteDistance":
         return lambda left, right: at >= 1 or left == right
-    limit = rational(at, "d_in")
+    limit = exact.rational(at, "d_in")
     if metric in _COUNTING:
         counting = _COUNTING[metric](unit)
         counting.check(space)
@@ -146,14 +151,14 @@ def outward(value: Any, subject: str) -> Fraction:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)) or not math.isfinite(value) or value < 0:
         raise IncompatibleBlocksError(subject, "must be a finite number of at least 0 to be a claim", value=value)
-    return max(Fraction(value), rational(value, subject))
+    return max(Fraction(value), exact.rational(value, subject))
 
 
-def misfit(given: object, wanted: str, library: str, extra: str) -> PluginError:
+def misfit(given: object, wanted: str, library: str, extra: str) -> errors.PluginError:
     """The error for an object that is not of the library, which says so when the library is not installed at all."""
     if find_spec(library) is None:
-        return PluginError(library, "is not installed", f'pip install "dpspec-adapters[{extra}]"')
-    return PluginError("object to wrap", f"must be {wanted}", f"it is a {type(given).__name__}")
+        return errors.PluginError(library, "is not installed", f'pip install "dpspec-adapters[{extra}]"')
+    return errors.PluginError("object to wrap", f"must be {wanted}", f"it is a {type(given).__name__}")
 
 
 # --- openDP measurements (0.16) -------------------------------------------------------------------
@@ -270,8 +275,8 @@ class EventLaws(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         (bit,) = cast("tuple[int]", space.dataset(dataset))
-        laws = tuple(_law(part, bit) for part in _parts(self.event))
-        return laws[0] if len(laws) == 1 else product(laws or (FiniteLaw.point(0),))
+        parts = tuple(_law(part, bit) for part in _parts(self.event))
+        return parts[0] if len(parts) == 1 else laws.product(parts or (FiniteLaw.point(0),))
 
     def __str__(self) -> str:
         return str(self.event)
@@ -292,7 +297,7 @@ def event_claim(event: Any, delta: Any, *, accountant: Any = None) -> tuple[Even
     """
     if not type(event).__name__.endswith("DpEvent"):
         raise misfit(event, "a DpEvent", "dp_accounting", "dp-accounting")
-    asked = outward(float(rational(delta, "delta")), "delta")
+    asked = outward(float(exact.rational(delta, "delta")), "delta")
     mechanism, space = EventLaws(event), BitVectors(length=1)
     for bit in (0, 1):
         mechanism.law((bit,), space)
@@ -322,7 +327,7 @@ def _epsilon(event: Any, delta: float, accountant: Any) -> float:
         return float(accountant.get_epsilon(delta))
     except Exception as problem:
         text = f"{type(problem).__name__}: {problem}"
-        raise PluginError("accountant", "gave no epsilon for the event", text) from problem
+        raise errors.PluginError("accountant", "gave no epsilon for the event", text) from problem
 
 
 def _parts(event: Any) -> Iterator[Any]:
@@ -345,14 +350,16 @@ def _law(event: Any, bit: int) -> Law:
     """The law of one noise event on one of the two inputs."""
     kind = type(event).__name__
     if kind in ("GaussianDpEvent", "LaplaceDpEvent"):
-        scale = rational(event.noise_multiplier, "noise_multiplier")
+        scale = exact.rational(event.noise_multiplier, "noise_multiplier")
         if scale == 0:
             return FiniteLaw.point(bit)
-        return GaussianLaw(bit, scale**2) if kind == "GaussianDpEvent" else LaplaceLaw(bit, scale)
+        return laws.GaussianLaw(bit, scale**2) if kind == "GaussianDpEvent" else laws.LaplaceLaw(bit, scale)
     if kind == "DiscreteLaplaceDpEvent":
-        return TwoSidedGeometricLaw(bit * event.sensitivity, number(rational(event.noise_parameter, "noise_parameter")))
+        return laws.TwoSidedGeometricLaw(
+            bit * event.sensitivity, number(exact.rational(event.noise_parameter, "noise_parameter"))
+        )
     if kind == "RandomizedResponseDpEvent":
-        spread = rational(event.noise_parameter, "noise_parameter") / event.num_buckets
+        spread = exact.rational(event.noise_parameter, "noise_parameter") / event.num_buckets
         chances = dict.fromkeys(range(event.num_buckets), spread)
         return FiniteLaw.of({**chances, bit: 1 - spread * (event.num_buckets - 1)})
     raise IncompatibleBlocksError("event", "has no laws here", f"known: {_KNOWN}", value=kind)

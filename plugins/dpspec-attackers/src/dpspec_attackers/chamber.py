@@ -14,14 +14,23 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from dpspec.base.errors import AttackerMisfitError
-from dpspec.base.exact import INFINITY, Bracket, Number, number
-from dpspec.base.params import Integer, Text, define
-from dpspec.blocks.space import Dataset
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.risk.candidates import Allowed, candidates_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Dataset,
+    Integer,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    RiskStatement,
+    Sense,
+    Text,
+    define,
+    errors,
+    exact,
+    number,
+    risks,
+)
 from dpspec_attackers.semantics import exponential, pure_bound, said
 from dpspec_attackers.worlds import Weighted, World, WrittenPrior, check_uncertain, prior_on, replacing
 
@@ -56,13 +65,15 @@ class InformationChamber(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """Over the universes that the prior allows: what their facts do to the belief, exactly, times the bound there."""
         prior = prior_on(spec, self.prior)
-        beliefs, allowed = _beliefs(prior, self.position), Allowed(spec)
+        beliefs, allowed = _beliefs(prior, self.position), risks.Allowed(spec)
         most, least, sizes = Bracket.exactly(0), Bracket.exactly(1), set[int]()
         for inside in _by_published(prior, allowed):
             size, pure = self._inside(spec, inside, allowed)
             if pure.is_infinite:
                 rule = "bounds no likelihood ratio, so that no posterior is bounded by its prior"
-                raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
+                raise errors.AttackerMisfitError(
+                    f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy"
+                )
             sizes.add(size)
             known = _beliefs(inside, self.position)
             moved = [known.get(record, Fraction(0)) / before for record, before in beliefs.items()]
@@ -81,14 +92,14 @@ class InformationChamber(AttackerModel):
             said(LEAST, (), Sense.AT_LEAST, least, theorem, held, trivial=0),
         )
 
-    def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: Allowed) -> tuple[int, Number]:
+    def _inside(self, spec: PrivacySpec, prior: Mapping[Dataset, Fraction], allowed: risks.Allowed) -> tuple[int, Number]:
         """The size of the chamber, and the privacy loss that changing it can show, for a prior inside one universe."""
         joint = _joint(prior)
         together = family(joint, self.position)
         size = len(together) if self.chamber == "family" else markov_boundary(joint, self.position) + 1
         if spec.multiverse.invariants == ():
-            bound = candidates_within(spec, replacing(spec)).bound
-            return size, INFINITY if bound is None else pure_bound(spec.output_divergence, bound) * size
+            bound = risks.candidates_within(spec, replacing(spec)).bound
+            return size, exact.INFINITY if bound is None else pure_bound(spec.output_divergence, bound) * size
         losses = [
             pure_bound(spec.output_divergence, allowed.between(left, right))
             for left, right in itertools.combinations(joint, 2)
@@ -107,7 +118,7 @@ class InformationChamber(AttackerModel):
         )
 
 
-def _by_published(prior: Mapping[Dataset, Fraction], allowed: Allowed) -> Iterator[dict[Dataset, Fraction]]:
+def _by_published(prior: Mapping[Dataset, Fraction], allowed: risks.Allowed) -> Iterator[dict[Dataset, Fraction]]:
     """The prior given each possible value of what is published."""
     for value in dict.fromkeys(map(allowed.published, prior)):
         held = {dataset: mass for dataset, mass in prior.items() if allowed.published(dataset) == value}
@@ -178,5 +189,7 @@ def _marginal(prior: Joint, places: tuple[int, ...]) -> dict[tuple[Any, ...], Fr
 
 def _joint(prior: Mapping[Hashable, Fraction]) -> Joint:
     if not all(isinstance(dataset, tuple) for dataset in prior) or len({len(d) for d in prior}) != 1:  # type: ignore[arg-type]
-        raise AttackerMisfitError("prior", "must be on datasets of ordered records, all of one size", "name their positions")
+        raise errors.AttackerMisfitError(
+            "prior", "must be on datasets of ordered records, all of one size", "name their positions"
+        )
     return prior  # type: ignore[return-value]

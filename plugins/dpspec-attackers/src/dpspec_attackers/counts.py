@@ -31,18 +31,27 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from dpspec.base.errors import AttackerMisfitError, NotReachedError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, ln, number
-from dpspec.base.params import Data, Exact, Integer, Items, define
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.combine import mixture
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.loss import PrivacyLoss, compose
-from dpspec.laws.numeric import positive
-from dpspec.risk.candidates import candidates_within, pairs_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Exact,
+    Integer,
+    Items,
+    Mechanism,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    RiskStatement,
+    Sense,
+    define,
+    errors,
+    exact,
+    laws,
+    ln,
+    number,
+    params,
+    risks,
+)
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
 
@@ -55,7 +64,7 @@ _BEND = Fraction(1, 10)
 _ROUNDING = Fraction(1, 1 << 50)
 
 
-def read_prior(prior: NumberLike) -> Fraction:
+def read_prior(prior: exact.NumberLike) -> Fraction:
     """A prior probability of the truth as a fraction.
 
     Raises:
@@ -68,7 +77,7 @@ def read_prior(prior: NumberLike) -> Fraction:
 def believed(prior: Fraction, loss: arb) -> arb:
     """sigma(logit p + L) = p / (p + (1 - p) e^-L), also for an infinite loss."""
     if loss.is_finite():
-        return 1 / (1 + ball((1 - prior) / prior) * (-loss).exp())
+        return 1 / (1 + exact.ball((1 - prior) / prior) * (-loss).exp())
     return arb(1) if loss > 0 else arb(0)
 
 
@@ -78,7 +87,7 @@ def as_probability(value: arb) -> Bracket:
     return Bracket(lower=min(found.lower, number(1)), upper=min(found.upper, number(1)))
 
 
-def expected_posterior(pair: Dichotomy, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """E_P[ p P / (p P + (1 - p) Q) ]: the mean belief in the truth after the release (Z-D17, equation 2.5).
 
     It is exact for finitely many rational atoms. One release is summed cell by cell. Several independent releases are added up
@@ -94,7 +103,7 @@ def expected_posterior(pair: Dichotomy, prior: NumberLike, *, precision: int = 6
         ParameterError: when the prior is not in (0, 1).
         NoRouteError: when the pair cannot be cut into cells.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
     >>> str(expected_posterior(toss, "1/2"))
     '5/8'
@@ -110,30 +119,30 @@ def expected_posterior(pair: Dichotomy, prior: NumberLike, *, precision: int = 6
     return _of_cells(parts[0], p, precision) if len(parts) == 1 else _of_several(parts, p, precision)
 
 
-def expected_risk(pair: Dichotomy, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def expected_risk(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """The mean factor by which the belief in the truth grows: `expected_posterior` over p; at least 1 (Z-D17, Z-T62)."""
     p = read_prior(prior)
     return expected_posterior(pair, p, precision=precision).scaled(1 / p)
 
 
-def right_when_true(pair: Dichotomy, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def right_when_true(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """P(posterior > 1/2): how often somebody who bets on what seems likelier bets on the truth (Z-D18, 2.8). A tie is no bet.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
     >>> str(right_when_true(toss, "1/2")), str(right_when_true(toss, "1/4"))
     ('3/4', '0')
     """
     p = read_prior(prior)
-    return PrivacyLoss(pair).above(ln((1 - p) / p), precision=precision)
+    return laws.PrivacyLoss(pair).above(ln((1 - p) / p), precision=precision)
 
 
-def right_on_average(pair: Dichotomy, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def right_on_average(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """max over events S of p P(S) + (1 - p) (1 - Q(S)): how often the same bet is right when the truth is drawn from the prior.
 
     With t = (1 - p)/p it is 1 - p + p H, where H = sup P(S) - t Q(S), a hockey stick; for p > 1/2 that of the other direction.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
     >>> str(right_on_average(toss, "1/2")), str(right_on_average(toss, "1/8"))
     ('3/4', '7/8')
@@ -145,7 +154,7 @@ def right_on_average(pair: Dichotomy, prior: NumberLike, *, precision: int = 64)
     return Bracket(lower=stick.lower * p + (1 - p), upper=stick.upper * p + (1 - p))
 
 
-def _of_cells(pair: Dichotomy, prior: Fraction, precision: int) -> Bracket:
+def _of_cells(pair: laws.Dichotomy, prior: Fraction, precision: int) -> Bracket:
     with ctx.workprec(precision + 32):
         cells = pair.cells(precision)
         low = sum((cell.p * believed(prior, cell.low) for cell in cells), arb(0))
@@ -153,7 +162,7 @@ def _of_cells(pair: Dichotomy, prior: Fraction, precision: int) -> Bracket:
         return as_probability(low.union(high))
 
 
-def _of_several(parts: Sequence[Dichotomy], prior: Fraction, precision: int) -> Bracket:
+def _of_several(parts: Sequence[laws.Dichotomy], prior: Fraction, precision: int) -> Bracket:
     """The sum of several losses on the grid, as floats whose errors are bounded: all terms are positive."""
     from scipy.special import expit
 
@@ -176,17 +185,17 @@ def _of_several(parts: Sequence[Dichotomy], prior: Fraction, precision: int) -> 
     return Bracket(lower=number(lower), upper=number(upper))
 
 
-def _on_grid(pair: Dichotomy, precision: int) -> tuple[NDArray[np.int64], Floats, Fraction, Fraction]:
+def _on_grid(pair: laws.Dichotomy, precision: int) -> tuple[NDArray[np.int64], Floats, Fraction, Fraction]:
     """Grid places and their masses, the mass whose loss is not known, and the width of the cells on average."""
     found: dict[int, float] = {}
     lost = spread = Fraction(0)
     for cell in pair.cells(precision):
-        mass = dyadic(cell.p.upper())
+        mass = exact.dyadic(cell.p.upper())
         if not (cell.low.is_finite() and cell.high.is_finite()):
             lost += mass
             continue
-        middle = dyadic((cell.low / 2 + cell.high / 2).mid())
-        spread += mass * dyadic((cell.high - cell.low).upper())
+        middle = exact.dyadic((cell.low / 2 + cell.high / 2).mid())
+        spread += mass * exact.dyadic((cell.high - cell.low).upper())
         place = math.floor(middle / _STEP)
         share = float(middle / _STEP - place)
         found[place] = found.get(place, 0.0) + float(mass) * (1 - share)
@@ -216,7 +225,7 @@ class _Piece:
     most: arb
 
 
-def worst_posterior(divergence: OutputDivergence, bound: Number, prior: NumberLike) -> Bracket:
+def worst_posterior(divergence: OutputDivergence, bound: Number, prior: exact.NumberLike) -> Bracket:
     """The largest E_P[ p P / (p P + (1 - p) Q) ] over all laws with d_Pr(P, Q) <= bound, in a bracket.
 
     Args:
@@ -242,17 +251,17 @@ def worst_posterior(divergence: OutputDivergence, bound: Number, prior: NumberLi
         for _ in range(_PASSES):
             pieces = _pieces(levels, powers)
             ends = [_ends(piece, p) for piece in pieces]
-            gaps = [(dyadic((high - low).upper()), piece) for (low, high), piece in zip(ends, pieces, strict=True)]
+            gaps = [(exact.dyadic((high - low).upper()), piece) for (low, high), piece in zip(ends, pieces, strict=True)]
             wide = [piece for gap, piece in gaps if gap > _WIDTH / len(pieces)]
             if sum(gap for gap, _ in gaps) <= _WIDTH or not wide or len(levels) > _MOST_LEVELS:
                 break
             levels = _refined(levels, {piece.level for piece in wide}, powers, divergence, bound)
-        apart = positive(powers[Fraction(0)])
+        apart = laws.positive(powers[Fraction(0)])
         low, high = (sum((pair[side] for pair in ends), apart) for side in (0, 1))
         return as_probability(low.lower().union(high.upper()))
 
 
-def worst_bet(divergence: OutputDivergence, bound: Number, prior: NumberLike) -> Bracket:
+def worst_bet(divergence: OutputDivergence, bound: Number, prior: exact.NumberLike) -> Bracket:
     """The largest max over S of p P(S) + (1 - p) (1 - Q(S)) over all laws with d_Pr(P, Q) <= bound, in a bracket.
 
     How often somebody bets rightly who bets on what is likelier, when the truth is drawn from the prior.
@@ -270,7 +279,9 @@ def worst_bet(divergence: OutputDivergence, bound: Number, prior: NumberLike) ->
         least, most = max(p, 1 - p), Fraction(1)
         for _ in range(_PASSES):
             pieces = _pieces(levels, powers)
-            shown = (dyadic((ball(p) * powers[level] + ball((1 - p) * (1 - level))).lower()) for level in levels)
+            shown = (
+                exact.dyadic((exact.ball(p) * powers[level] + exact.ball((1 - p) * (1 - level))).lower()) for level in levels
+            )
             least = max(least, *shown)
             tops = [(_top(piece, powers[piece.level], p), piece) for piece in pieces]
             most = max(least, *(top for top, _ in tops))
@@ -287,7 +298,7 @@ def _power(divergence: OutputDivergence, bound: Number, level: Fraction) -> arb:
     if level == 1:
         return arb(1)
     with ctx.workprec(_PRECISION):
-        return divergence.largest_probability(ball(level), bound.enclose(_PRECISION)).max(ball(level)).min(arb(1))
+        return divergence.largest_probability(exact.ball(level), bound.enclose(_PRECISION)).max(exact.ball(level)).min(arb(1))
 
 
 def _refined(
@@ -301,19 +312,19 @@ def _refined(
 
 def _pieces(levels: Sequence[Fraction], powers: dict[Fraction, arb]) -> list[_Piece]:
     steps = list(itertools.pairwise(levels))
-    masses = [(positive(powers[high] - powers[low]), ball(high - low)) for low, high in steps]
+    masses = [(laws.positive(powers[high] - powers[low]), exact.ball(high - low)) for low, high in steps]
     slopes = [p / q for p, q in masses]
     before = [arb.pos_inf(), *slopes[:-1]]
     after = [*slopes[1:], arb(0)]
     return [
-        _Piece(low, p, q, positive(least.lower()), most.upper())
+        _Piece(low, p, q, laws.positive(least.lower()), most.upper())
         for (low, _), (p, q), least, most in zip(steps, masses, after, before, strict=True)
     ]
 
 
 def _mean(ratio: arb, prior: Fraction) -> arb:
     """p t^2 / (p t + 1 - p): what an outcome with dP/dQ = t adds to the mean posterior, per unit of Q; convex in t."""
-    return ball(prior) * ratio**2 / (ball(prior) * ratio + ball(1 - prior))
+    return exact.ball(prior) * ratio**2 / (exact.ball(prior) * ratio + exact.ball(1 - prior))
 
 
 def _ends(piece: _Piece, prior: Fraction) -> tuple[arb, arb]:
@@ -322,27 +333,27 @@ def _ends(piece: _Piece, prior: Fraction) -> tuple[arb, arb]:
     at_least = _mean(piece.least, prior)
     rise = piece.p - piece.least * piece.q
     if not piece.most.is_finite():
-        return low, (piece.q * at_least + positive(rise))
+        return low, (piece.q * at_least + laws.positive(rise))
     width = piece.most - piece.least
     if not width > 0:
         return low, (piece.q * _mean(piece.most, prior)).max(low)
-    return low, piece.q * at_least + positive(rise) * (_mean(piece.most, prior) - at_least) / width
+    return low, piece.q * at_least + laws.positive(rise) * (_mean(piece.most, prior) - at_least) / width
 
 
 def _top(piece: _Piece, start: arb, prior: Fraction) -> Fraction:
     """An upper bound of p g(q) + (1 - p) (1 - q) on a piece, g being below the two lines that its neighbours continue."""
-    p, rest = ball(prior), ball(1 - prior)
-    base = p * start + rest * (1 - ball(piece.level))
+    p, rest = exact.ball(prior), exact.ball(1 - prior)
+    base = p * start + rest * (1 - exact.ball(piece.level))
     end = base + p * piece.p - rest * piece.q
     bounds = [base, end]
     if not piece.most.is_finite():
         bounds.append(end - (p * piece.least - rest) * piece.q)
     elif piece.most - piece.least > 0:
-        place = positive((piece.p - piece.least * piece.q) / (piece.most - piece.least)).min(piece.q)
+        place = laws.positive((piece.p - piece.least * piece.q) / (piece.most - piece.least)).min(piece.q)
         bounds.append(base + (p * piece.most - rest) * place)
     else:
         bounds.append(base + (p * piece.most - rest) * piece.q)
-    return max(dyadic(value.upper()) for value in bounds)
+    return max(exact.dyadic(value.upper()) for value in bounds)
 
 
 # --- what the attacker models on counts share -----------------------------------------------------
@@ -369,7 +380,7 @@ class CountAttacker(AttackerModel):
         return (((), divergence, bound),)
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return by_quantity(candidates_within(spec, self.distance).stated(partial(self.allowed, spec.output_divergence)))
+        return by_quantity(risks.candidates_within(spec, self.distance).stated(partial(self.allowed, spec.output_divergence)))
 
     def allowed(self, given: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         """What holds of all laws within a bound of a divergence."""
@@ -387,19 +398,19 @@ class CountAttacker(AttackerModel):
 
     def beside(self, spec: PrivacySpec, own: Callable[[], Iterable[RiskStatement]]) -> tuple[RiskStatement, ...]:
         """What is published beside a mechanism's own law, which is asked only where it has something to say."""
-        found = candidates_within(spec, self.distance)
+        found = risks.candidates_within(spec, self.distance)
         told = tuple(found.published(partial(self.allowed, spec.output_divergence)))
         asked = found.bound is not None or bool(getattr(self, "datasets", ()))
         return by_quantity((*told, *found.left_open(own() if asked else ())))
 
-    def of_pairs(self, place: Place, relation: Sense, theorem: str, pairs: Sequence[Dichotomy]) -> tuple[RiskStatement, ...]:
+    def of_pairs(self, place: Place, relation: Sense, theorem: str, pairs: Sequence[laws.Dichotomy]) -> tuple[RiskStatement, ...]:
         """The statements about given pairs of laws: the largest value of each quantity."""
         return self.statements(
             place,
             relation,
             theorem,
-            lambda p: largest(expected_posterior(pair, p) for pair in pairs),
-            lambda p: largest(right_on_average(pair, p) for pair in pairs),
+            lambda p: exact.largest(expected_posterior(pair, p) for pair in pairs),
+            lambda p: exact.largest(right_on_average(pair, p) for pair in pairs),
         )
 
     def statements(
@@ -457,13 +468,13 @@ class BlockKnowledge(CountAttacker):
     assumption: ClassVar[str] = "the other records are known exactly, and the prior of what is true is p"
     source: ClassVar[str] = "Z-D14, Z-D15, Z-D17, Z-D18, Z-A1"
 
-    datasets: Annotated[tuple[object, ...], Items(Data())] = ()
+    datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
         return self.of_pairs((), relation, f"exact Bayes (Z-D17), {looked.scope}", pairs)
@@ -500,7 +511,7 @@ class Uniqueness(CountAttacker):
     source: ClassVar[str] = "Z-D24, Z-A4"
 
     levels: Annotated[tuple[int, ...], Items(Integer(1), least=1)] = (1, 2, 3, 4, 5, 6)
-    datasets: Annotated[tuple[object, ...], Items(Data())] = ()
+    datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def settings(self, divergence: OutputDivergence, bound: Number) -> Settings:
         if bound.is_infinite:
@@ -512,7 +523,7 @@ class Uniqueness(CountAttacker):
             joint = divergence.composed([(divergence, budget)] * count)
             if joint is None:
                 rule = f"{divergence.name} does not say what {count} releases spend together"
-                raise AttackerMisfitError("output divergence", rule, "ask about a divergence with a composition theorem")
+                raise errors.AttackerMisfitError("output divergence", rule, "ask about a divergence with a composition theorem")
             total = joint.divergence.lipschitz(joint.divergence.budget_parameters[0], joint.value)
             made.append(((("levels", str(count)),), joint.divergence, total))
         return tuple(made)
@@ -521,7 +532,7 @@ class Uniqueness(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         pairs = list(looked.dichotomies(mechanism, spec))
         return by_quantity(
@@ -531,7 +542,7 @@ class Uniqueness(CountAttacker):
                 (("levels", str(count)),),
                 relation,
                 f"exact Bayes for independent releases (Z-D24), {looked.scope}",
-                [compose([(pair, count)]) for pair in pairs],
+                [laws.compose([(pair, count)]) for pair in pairs],
             )
         )
 
@@ -565,7 +576,7 @@ class Hierarchical(CountAttacker):
     assumption: ClassVar[str] = "the belief about the other records does not depend on what is true of the target"
     source: ClassVar[str] = "Z-D19, Z-D21, Z-T42, Z-A2"
 
-    worlds: Annotated[tuple[tuple[object, ...], ...], Items(Items(Data(), least=2))] = ()
+    worlds: Annotated[tuple[tuple[object, ...], ...], Items(Items(params.Data(), least=2))] = ()
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return self.beside(spec, partial(self._own, mechanism, spec))
@@ -578,9 +589,9 @@ class Hierarchical(CountAttacker):
         ]
         if len(pairs) < len(self.worlds) or not pairs:
             rule = f"holds a pair of datasets that are not of one universe within distance {self.distance}"
-            raise NotReachedError("worlds", rule, "name pairs (x, x') that are neighbours")
+            raise errors.NotReachedError("worlds", rule, "name pairs (x, x') that are neighbours")
         shares = [Fraction(1, len(pairs))] * len(pairs)
-        sides = [mixture(shares, [mechanism.law(pair[side], spec.space) for pair in pairs]) for side in (0, 1)]
+        sides = [laws.mixture(shares, [mechanism.law(pair[side], spec.space) for pair in pairs]) for side in (0, 1)]
         theorem = f"exact Bayes for mixtures over {len(pairs)} equally likely sets of others (Z-T42)"
         return self.of_pairs((), Sense.EQUALS, theorem, [sides[0].against(sides[1])])
 
@@ -589,6 +600,6 @@ class Hierarchical(CountAttacker):
             return [(spec.space.dataset(pair[0]), spec.space.dataset(pair[1])) for pair in self.worlds]
         if not spec.space.is_ordered:
             rule = f"cannot be read off a space of {spec.space.name}, which has no first entry"
-            raise AttackerMisfitError("worlds", rule, "name pairs (x, x') of datasets that differ in the target alone")
-        pairs: Sequence[tuple[Any, Any]] = pairs_within(spec, self.distance).pairs
+            raise errors.AttackerMisfitError("worlds", rule, "name pairs (x, x') of datasets that differ in the target alone")
+        pairs: Sequence[tuple[Any, Any]] = risks.pairs_within(spec, self.distance).pairs
         return [(x, y) for x, y in pairs if x[1:] == y[1:] and x[0] > y[0]]

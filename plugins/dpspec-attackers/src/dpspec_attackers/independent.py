@@ -21,15 +21,21 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NoRouteError, PriorError
-from dpspec.base.exact import Bracket, Number
-from dpspec.base.params import Rational, define
-from dpspec.blocks.space import Dataset
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw
-from dpspec.risk.candidates import Candidates
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Dataset,
+    FiniteLaw,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Rational,
+    RiskStatement,
+    Sense,
+    define,
+    errors,
+    risks,
+)
 from dpspec_attackers.membership.strong import inclusion_candidates, inclusion_pairs, replacement_candidates, replacement_pairs
 from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
@@ -72,7 +78,7 @@ class IndependentRecord(AttackerModel):
 
     def __attrs_post_init__(self) -> None:
         if self.inclusion * self.value == 1:
-            raise CertainTargetError("value", "is 1 and so is inclusion: nothing is left to learn", value="1")
+            raise errors.CertainTargetError("value", "is 1 and so is inclusion: nothing is left to learn", value="1")
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, is_replaced = self._candidates(spec)
@@ -87,7 +93,7 @@ class IndependentRecord(AttackerModel):
             return self._said(Sense.AT_MOST, risk, f"{theorem} with a replaced record (Z-S1)")
         return self._said(Sense.AT_MOST, risk_bound(self.inclusion, self.value, loss), theorem)
 
-    def _candidates(self, spec: PrivacySpec) -> tuple[Candidates, bool]:
+    def _candidates(self, spec: PrivacySpec) -> tuple[risks.Candidates, bool]:
         """With and without the record, or, where only p = 1 makes sense, with another record in its place.
 
         The way from one value to another leads through the data without the record; where what is published bars it, the two
@@ -95,7 +101,7 @@ class IndependentRecord(AttackerModel):
         """
         try:
             found = inclusion_candidates(spec)
-        except AttackerMisfitError:
+        except errors.AttackerMisfitError:
             if self.inclusion != 1:
                 raise
             return replacement_candidates(spec), True
@@ -117,7 +123,7 @@ class IndependentRecord(AttackerModel):
         families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
         risks = [risk for family in families for risk in self._risks(family)]
         if not risks:
-            raise NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
+            raise errors.NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Z-D5), {pairs.scope}")
         return (*told, *candidates.left_open(own))
@@ -153,7 +159,7 @@ def _families(
     def law(dataset: Dataset) -> FiniteLaw:
         made = mechanism.law(dataset, spec.space)
         if not isinstance(made, FiniteLaw):
-            raise NoRouteError(
+            raise errors.NoRouteError(
                 f"law {type(made).__name__}", "is not finite, so that Bayes is not exact", "ask for the worst case"
             )
         return made
@@ -192,7 +198,7 @@ class Belief:
     def __attrs_post_init__(self) -> None:
         total = sum(self.masses.values(), Fraction(0))
         if total != 1 or any(mass < 0 for mass in self.masses.values()):
-            raise PriorError("belief", "must be probabilities that sum to 1", "scale them", value=f"sum {total}")
+            raise errors.PriorError("belief", "must be probabilities that sum to 1", "scale them", value=f"sum {total}")
 
     @classmethod
     def independent(cls, values: Mapping[Hashable, Fraction], others: Mapping[Hashable, Fraction], inclusion: Fraction) -> Belief:
@@ -228,21 +234,21 @@ class Belief:
         held = {place: mass for place, mass in self.masses.items() if mass and given(place[0])}
         weight = sum(held.values(), Fraction(0))
         if not weight:
-            raise CertainTargetError("belief", "gives a condition no probability, so nothing can be conditioned on it")
+            raise errors.CertainTargetError("belief", "gives a condition no probability, so nothing can be conditioned on it")
         return sum((mass * laws(*place).probability(outcome) for place, mass in held.items()), Fraction(0)) / weight
 
     def posterior(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
         """a = P(value in S and included | outcome) (Z-D6)."""
         seen = sum((mass * laws(*place).probability(outcome) for place, mass in self.masses.items() if mass), Fraction(0))
         if not seen:
-            raise CertainTargetError("outcome", "cannot happen under this belief", value=outcome)
+            raise errors.CertainTargetError("outcome", "cannot happen under this belief", value=outcome)
         return self._secret(secret) * self.likelihood(laws, outcome, lambda record: record in secret) / seen
 
     def relative_risk(self, laws: LawOf, secret: set[Hashable], outcome: Hashable) -> Fraction:
         """r = posterior / prior of "value in S and included" (Z-D5)."""
         prior = self._secret(secret)
         if not 0 < prior < 1:
-            raise CertainTargetError("belief", "is certain about the secret before any release", value=str(prior))
+            raise errors.CertainTargetError("belief", "is certain about the secret before any release", value=str(prior))
         return self.posterior(laws, secret, outcome) / prior
 
     def _secret(self, secret: set[Hashable]) -> Fraction:

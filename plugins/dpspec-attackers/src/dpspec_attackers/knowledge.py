@@ -27,11 +27,7 @@ import attrs
 from dpspec_divergences.losses import pbdp_delta
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, number
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.loss import PrivacyLoss
-from dpspec.laws.numeric import normal_cdf
+from dpspec.plugin import Bracket, Number, ParameterError, errors, exact, laws, number
 
 _BITS = 160
 
@@ -51,7 +47,7 @@ class Knowledge:
         return f"class {cls.letter}: {cls.others}; the outcome is drawn {cls.drawn}; {cls.record}"
 
     @classmethod
-    def concentrated(cls, rho: NumberLike, epsilon: NumberLike) -> Bracket:  # noqa: ARG003 - for the classes that have none
+    def concentrated(cls, rho: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:  # noqa: ARG003 - for the classes that have none
         """The printed tail bound of rho-concentrated privacy.
 
         Raises:
@@ -60,7 +56,7 @@ class Knowledge:
         raise ParameterError("class", f"{cls.letter} has no tail bound for concentrated privacy", "use class b or d")
 
     @classmethod
-    def renyi(cls, order: NumberLike, gamma: NumberLike, epsilon: NumberLike) -> Bracket:  # noqa: ARG003 - as above
+    def renyi(cls, order: exact.NumberLike, gamma: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:  # noqa: ARG003 - as above
         """The printed tail bound of (order, gamma) Renyi privacy.
 
         Raises:
@@ -89,7 +85,7 @@ class OthersKnownPredicted(Knowledge):
     theorem = "K-T27"
 
     @classmethod
-    def concentrated(cls, rho: NumberLike, epsilon: NumberLike) -> Bracket:
+    def concentrated(cls, rho: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
         """e^(-(epsilon + rho)^2/(4 rho)) for epsilon > rho, else e^-epsilon.
 
         >>> OthersKnownPredicted.concentrated("2.63", 5).upper.decimal()
@@ -103,7 +99,7 @@ class OthersKnownPredicted(Knowledge):
         return _exponential(lambda x, _: -x, e, r)
 
     @classmethod
-    def renyi(cls, order: NumberLike, gamma: NumberLike, epsilon: NumberLike) -> Bracket:
+    def renyi(cls, order: exact.NumberLike, gamma: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
         """min(e^(-order epsilon + (order - 1) gamma), e^-epsilon)."""
         a, (g, e) = _order(order), _read(gamma, epsilon)
         printed = _exponential(lambda x, y: -a * x + (a - 1) * y, e, g)
@@ -131,7 +127,7 @@ class AnyPriorTrueRecord(Knowledge):
     theorem = "K-T29"
 
     @classmethod
-    def concentrated(cls, rho: NumberLike, epsilon: NumberLike) -> Bracket:
+    def concentrated(cls, rho: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
         """e^(-(epsilon - rho)^2/(4 rho)) for epsilon > rho, else 1.
 
         >>> AnyPriorTrueRecord.concentrated("0.1115", 1).upper.decimal()
@@ -143,7 +139,7 @@ class AnyPriorTrueRecord(Knowledge):
         return _exponential(lambda x, y: -((x - y) ** 2) / (4 * y), e, r)
 
     @classmethod
-    def renyi(cls, order: NumberLike, gamma: NumberLike, epsilon: NumberLike) -> Bracket:
+    def renyi(cls, order: exact.NumberLike, gamma: exact.NumberLike, epsilon: exact.NumberLike) -> Bracket:
         """e^((order - 1)(gamma - epsilon)) for epsilon > gamma, else 1."""
         a, (g, e) = _order(order), _read(gamma, epsilon)
         if e <= g:
@@ -187,7 +183,7 @@ CLASSES: tuple[type[Knowledge], ...] = (
 )  # fmt: skip
 
 
-def _read(size: NumberLike, epsilon: NumberLike) -> tuple[Number, Number]:
+def _read(size: exact.NumberLike, epsilon: exact.NumberLike) -> tuple[Number, Number]:
     budget, loss = number(size, "budget"), number(epsilon, "epsilon")
     if not budget > 0 or budget.is_infinite:
         raise ParameterError("budget", "must be positive and finite", value=str(budget))
@@ -196,7 +192,7 @@ def _read(size: NumberLike, epsilon: NumberLike) -> tuple[Number, Number]:
     return budget, loss
 
 
-def _order(order: NumberLike) -> arb:
+def _order(order: exact.NumberLike) -> arb:
     read = number(order, "order")
     if not read > 1:
         raise ParameterError("order", "must be above 1", value=str(read))
@@ -254,27 +250,27 @@ class ConcentratedDelta(Delta):
     """What concentrated privacy implies for the delta of `pbdp`; a bound, and not the least one."""
 
 
-def approximate(pair: Dichotomy, epsilon: NumberLike) -> ApproximateDelta:
+def approximate(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> ApproximateDelta:
     """The delta of approximate privacy, of the larger order of the pair."""
     loss = number(epsilon, "epsilon")
     return ApproximateDelta(epsilon=loss, value=pair.hockey_stick(loss) | pair.reverse().hockey_stick(loss))
 
 
-def tail(pair: Dichotomy, epsilon: NumberLike) -> TailDelta:
+def tail(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> TailDelta:
     """The raw tail of the privacy loss, of the larger order of the pair."""
     loss = number(epsilon, "epsilon")
-    return TailDelta(epsilon=loss, value=PrivacyLoss(pair).above(loss) | PrivacyLoss(pair.reverse()).above(loss))
+    return TailDelta(epsilon=loss, value=laws.PrivacyLoss(pair).above(loss) | laws.PrivacyLoss(pair.reverse()).above(loss))
 
 
-def pbdp(pair: Dichotomy, epsilon: NumberLike) -> PbdpDelta:
+def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
     """The delta of pbdp: exact for finite laws, enclosed for two Gaussians of one variance (K-A5).
 
     Raises:
         NoRouteError: for other laws.
 
-    >>> from dpspec.base.exact import number
-    >>> from dpspec.laws.continuous import GaussianShift
-    >>> pbdp(GaussianShift(number("5.26")), 5).value.upper.decimal()
+    >>> from dpspec.plugin import number
+    >>> from dpspec.plugin import laws
+    >>> pbdp(laws.GaussianShift(number("5.26")), 5).value.upper.decimal()
     '0.269126'
     """
     loss = number(epsilon, "epsilon")
@@ -283,11 +279,11 @@ def pbdp(pair: Dichotomy, epsilon: NumberLike) -> PbdpDelta:
     if pair.is_gaussian:
         return PbdpDelta(epsilon=loss, value=_gaussian(pair.concentration(), loss))
     if pair.exact_atoms() is None:
-        raise NoRouteError(type(pair).__name__, "has no finite list of rational probabilities", "ask for the tail")
+        raise errors.NoRouteError(type(pair).__name__, "has no finite list of rational probabilities", "ask for the tail")
     return PbdpDelta(epsilon=loss, value=pbdp_delta(pair, loss))
 
 
-def concentrated(rho: NumberLike, epsilon: NumberLike) -> ConcentratedDelta:
+def concentrated(rho: exact.NumberLike, epsilon: exact.NumberLike) -> ConcentratedDelta:
     """What rho-concentrated privacy implies; 1 for epsilon <= rho (K-T13)."""
     return ConcentratedDelta(epsilon=number(epsilon, "epsilon"), value=AnyPriorTrueRecord.concentrated(rho, epsilon))
 
@@ -299,7 +295,7 @@ def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
         low, high = Fraction(-64), Fraction(64)
         while high - low > Fraction(1, 1 << (_DELTAS_BITS // 2)):
             z = number((low + high) / 2).enclose(_DELTAS_BITS)
-            excess = normal_cdf(mu - z).log() - normal_cdf(-z).log() - loss
+            excess = laws.normal_cdf(mu - z).log() - laws.normal_cdf(-z).log() - loss
             if excess > 0:
                 high = (low + high) / 2
             elif excess < 0:
@@ -307,4 +303,4 @@ def _gaussian(rho: Bracket, epsilon: Number) -> Bracket:
             else:
                 break
         ends = number(low).enclose(_DELTAS_BITS).union(number(high).enclose(_DELTAS_BITS))
-        return Bracket.around(normal_cdf(mu - ends), least=0)
+        return Bracket.around(laws.normal_cdf(mu - ends), least=0)

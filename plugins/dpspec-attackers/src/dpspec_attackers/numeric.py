@@ -8,8 +8,7 @@ from typing import Any
 
 from flint import ctx, fmpq
 
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
-from dpspec.laws.numeric import rational_exponential
+from dpspec.plugin import Bracket, Number, exact, laws, ln, number
 
 WORKING = 160
 """Bits of the balls."""
@@ -24,11 +23,11 @@ def fraction(value: fmpq) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def as_bracket(value: NumberLike | Bracket) -> Bracket:
+def as_bracket(value: exact.NumberLike | Bracket) -> Bracket:
     return value if isinstance(value, Bracket) else Bracket.exactly(number(value))
 
 
-def in_decay(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
+def in_decay(epsilon: exact.NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
     """f(e^(-part epsilon)) for a formula that is monotone on [0, 1]; exact where that power is rational.
 
     Args:
@@ -45,14 +44,14 @@ def in_decay(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, pa
 
 
 def _one_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> Bracket:
-    decay = Fraction(0) if epsilon.is_infinite else rational_exponential(epsilon * -part) if epsilon.root == 1 else None
+    decay = Fraction(0) if epsilon.is_infinite else laws.rational_exponential(epsilon * -part) if epsilon.root == 1 else None
     if decay is not None:
         return Bracket.exactly(fraction(fmpq(1) * formula(fmpq_of(decay))))
     with ctx.workprec(WORKING):
         return Bracket.around(formula((-fmpq_of(part) * epsilon.enclose(WORKING)).exp()))
 
 
-def minus_log(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
+def minus_log(epsilon: exact.NumberLike | Bracket, formula: Callable[[Any], Any], *, part: Fraction = Fraction(1)) -> Bracket:
     """-ln f(e^(-part epsilon)) for a formula that rises on [0, 1] from f(0) >= 0; infinite where f is 0.
 
     >>> str(minus_log("ln(3)", lambda y: y / (2 - y)))
@@ -66,7 +65,7 @@ def minus_log(epsilon: NumberLike | Bracket, formula: Callable[[Any], Any], *, p
 def _log_end(epsilon: Number, formula: Callable[[Any], Any], part: Fraction) -> Bracket:
     decay = _one_end(epsilon, formula, part)
     if decay.lower <= 0:
-        return Bracket(lower=_log(decay.upper).lower if decay.upper > 0 else INFINITY, upper=INFINITY)
+        return Bracket(lower=_log(decay.upper).lower if decay.upper > 0 else exact.INFINITY, upper=exact.INFINITY)
     return Bracket(lower=_log(decay.upper).lower, upper=_log(decay.lower).upper)
 
 
@@ -76,7 +75,7 @@ def _log(value: Number) -> Bracket:
     if fraction_of.denominator.bit_length() < WORKING // 2:
         return Bracket.exactly(-ln(fraction_of))
     with ctx.workprec(WORKING):
-        return Bracket.around(-ball(fraction_of).log())
+        return Bracket.around(-exact.ball(fraction_of).log())
 
 
 def largest_where(holds: Callable[[Fraction], bool], high: Fraction, *, bits: int = 48) -> Bracket:

@@ -19,15 +19,26 @@ from typing import Annotated, Any, ClassVar
 
 from flint import ctx
 
-from dpspec.base.errors import AttackerMisfitError, NotEnumerableError
-from dpspec.base.exact import Bracket, Number, ball, largest, ln, number
-from dpspec.base.params import Exact, Integer, Rational, define
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw
-from dpspec.laws.numeric import rational_exponential
-from dpspec.risk.candidates import Allowed, candidates_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Exact,
+    FiniteLaw,
+    Integer,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Rational,
+    RiskStatement,
+    Sense,
+    define,
+    errors,
+    exact,
+    laws,
+    ln,
+    number,
+    risks,
+)
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
 from dpspec_attackers.worlds import ANY, replacing, seen
 
@@ -39,15 +50,15 @@ MOST_WORLDS = 4096
 def amplified(epsilon: Number, share: Fraction) -> Bracket:
     """ln(1 + f (e^epsilon - 1)): the budget of a mechanism on a secret sample (B-T21, the exact form).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> str(amplified(ln(3), Fraction(1, 2))), amplified(number(1), Fraction(1, 10)).upper.decimal()
     ('ln(2)', '0.158565')
     """
-    ratio = rational_exponential(epsilon)
+    ratio = laws.rational_exponential(epsilon)
     if ratio is not None:
         return Bracket.exactly(ln(1 + share * (ratio - 1)))
     with ctx.workprec(BITS):
-        return Bracket.around((1 + ball(share) * epsilon.enclose(BITS).expm1()).log(), least=0)
+        return Bracket.around((1 + exact.ball(share) * epsilon.enclose(BITS).expm1()).log(), least=0)
 
 
 @define
@@ -73,8 +84,8 @@ class _Sampled(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         if pure_bound(spec.output_divergence, number(1)).is_infinite:
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
-            raise AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        return candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
+            raise errors.AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
+        return risks.candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         epsilon = pure_bound(spec.output_divergence, bound)
@@ -90,9 +101,9 @@ class _Sampled(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """What is published of the sample is seen with the release, so that it may tell two populations apart."""
-        found = candidates_within(spec, replacing(spec, self.distance))
+        found = risks.candidates_within(spec, replacing(spec, self.distance))
         place = () if found.is_plain else (("candidates", ANY),)
-        loss = largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
+        loss = exact.largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         theorem = f"all samples from every population of {self.population}"
         return (
@@ -104,21 +115,23 @@ class _Sampled(AttackerModel):
         if self.share is not None:
             return self.share
         if self.population is None:
-            raise AttackerMisfitError("share", "is not known", 'give share = "1/10", or the population')
+            raise errors.AttackerMisfitError("share", "is not known", 'give share = "1/10", or the population')
         drawn = len(next(_datasets(spec)))
         if drawn > self.population:
-            raise AttackerMisfitError("population", f"is smaller than the sample of {drawn}", value=self.population)
+            raise errors.AttackerMisfitError("population", f"is smaller than the sample of {drawn}", value=self.population)
         return Fraction(drawn, self.population)
 
     def _populations(self, spec: PrivacySpec) -> tuple[tuple[Hashable, ...], list[tuple[Hashable, ...]], int]:
         """The records that occur, every population but for its first record, and the size of the sample."""
         if self.population is None:
-            raise AttackerMisfitError("population", "is not known, so that no sample can be drawn from it", "give population = 3")
+            raise errors.AttackerMisfitError(
+                "population", "is not known, so that no sample can be drawn from it", "give population = 3"
+            )
         held = list(_datasets(spec))
         records = tuple(dict.fromkeys(record for dataset in held for record in dataset))
         if len(records) ** self.population > MOST_WORLDS:
             rule = f"has more than {MOST_WORLDS:,} datasets"
-            raise NotEnumerableError("population", rule, "ask about fewer people or records", value=self.population)
+            raise errors.NotEnumerableError("population", rule, "ask about fewer people or records", value=self.population)
         return records, list(itertools.product(records, repeat=self.population - 1)), len(held[0])
 
 
@@ -212,7 +225,7 @@ def sampled(
     """
     draw = itertools.permutations if shuffled else itertools.combinations
     chosen = [places for places in draw(range(len(people)), size) if 0 in places or not first]
-    allowed = Allowed(spec)
+    allowed = risks.Allowed(spec)
     laws = [seen(mechanism, spec, spec.space.dataset(tuple(people[place] for place in places)), allowed) for places in chosen]
     return FiniteLaw.mixture([Fraction(1, len(laws))] * len(laws), laws)
 
@@ -222,7 +235,7 @@ def _datasets(spec: PrivacySpec) -> Iterator[Any]:
     space = spec.space
     if not space.is_ordered or not all(space.fixes_size(unit) for unit in space.units):
         rule = "holds no samples of one known size in an order"
-        raise AttackerMisfitError(
+        raise errors.AttackerMisfitError(
             f"space {space.name}", rule, "describe the sample by bit-vectors or ordered-records of one size"
         )
     size = space.cardinality()

@@ -8,23 +8,19 @@ from functools import singledispatch
 from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Renyi, TotalVariation, TradeOffSteps
 from flint import arb, ctx
 
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, ln, number
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.attacker import RiskStatement, Sense
-from dpspec.laws.numeric import rational_exponential
-from dpspec.risk.allowed import allowed_excess
+from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, laws, ln, number, risks
 
 BITS = 128
 FACTORS = ("2", "5", "10")
 PRIORS = ("1/100", "1/10", "1/2")
-NO_BOUND = Bracket.exactly(INFINITY)
+NO_BOUND = Bracket.exactly(exact.INFINITY)
 NOTHING = Bracket.exactly(0)
 
 
 def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
     """The largest log-ratio of two laws that the divergence allows; infinity when it bounds none."""
     known = Mult().bounded_by(divergence) or divergence.bounds(Mult())
-    return INFINITY if known is None or bound.is_infinite else known[0] * bound
+    return exact.INFINITY if known is None or bound.is_infinite else known[0] * bound
 
 
 def exponential(exponent: Number) -> Bracket:
@@ -35,7 +31,7 @@ def exponential(exponent: Number) -> Bracket:
     """
     if exponent.is_infinite:
         return NO_BOUND
-    exact = Fraction(1) if exponent == 0 else rational_exponential(exponent)
+    exact = Fraction(1) if exponent == 0 else laws.rational_exponential(exponent)
     if exact is not None:
         return Bracket.exactly(exact)
     with ctx.workprec(BITS):
@@ -61,8 +57,8 @@ def posterior(ratio: Bracket, prior: Fraction) -> Bracket:
 def _belief(ratio: Number, prior: Fraction) -> arb:
     if ratio.is_infinite:
         return arb(1)
-    odds = ratio.enclose(BITS) * ball(prior)
-    return odds / (odds + ball(1 - prior))
+    odds = ratio.enclose(BITS) * exact.ball(prior)
+    return odds / (odds + exact.ball(1 - prior))
 
 
 def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bracket:
@@ -72,7 +68,7 @@ def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bra
     pure = pure_bound(divergence, bound)
     if not pure.is_infinite and ln(factor) > pure:
         return NOTHING
-    return allowed_excess(divergence, bound, Bracket.exactly(factor))
+    return risks.allowed_excess(divergence, bound, Bracket.exactly(factor))
 
 
 @singledispatch
@@ -97,11 +93,11 @@ def said(  # noqa: PLR0917 - a statement has six parts
     quantity: str,
     places: tuple[tuple[str, str], ...],
     relation: Sense,
-    value: Bracket | NumberLike,
+    value: Bracket | exact.NumberLike,
     theorem: str,
     assumption: str,
     *,
-    trivial: NumberLike | None = None,
+    trivial: exact.NumberLike | None = None,
 ) -> RiskStatement:
     """A statement."""
     return RiskStatement(

@@ -13,16 +13,29 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from dpspec.base.errors import CounterfactualError
-from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number
-from dpspec.base.params import Data, Exact, Integer, Items, Rational, Text, define
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.loss import PrivacyLoss
-from dpspec.risk.candidates import Candidates, candidates_among, candidates_within, is_small, pairs_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Exact,
+    Integer,
+    Items,
+    Mechanism,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Rational,
+    RiskStatement,
+    Sense,
+    Text,
+    define,
+    errors,
+    exact,
+    laws,
+    ln,
+    number,
+    params,
+    risks,
+)
 from dpspec_attackers.knowledge import AnyPriorTrueRecord, Knowledge, OthersKnownPredicted, OthersKnownTrueRecord, WorstCase
 from dpspec_attackers.semantics import (
     FACTORS,
@@ -92,10 +105,10 @@ class StrongestAttacker(AttackerModel):
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT)] = PRIORS  # type: ignore[assignment]
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
-    datasets: Annotated[tuple[object, ...], Items(Data())] = ()
+    datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+        return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
         ratio = exponential(pure_bound(divergence, bound))
@@ -110,16 +123,16 @@ class StrongestAttacker(AttackerModel):
             yield said(PREDICTED, at(factor=factor), Sense.AT_MOST, share, theorem, known, trivial=1 / factor)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         ratio = _largest_ratio(pairs)
         statements = list(self._about(relation, ratio, f"the largest likelihood ratio, {looked.scope}"))
         for factor in self.factors:
-            grown = largest(PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
+            grown = exact.largest(laws.PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
             known = self._about_class(OthersKnownTrueRecord)
             statements.append(said(TRUE, at(factor=factor), Sense.AT_LEAST, grown, theorem, known, trivial=1))
@@ -138,9 +151,9 @@ class StrongestAttacker(AttackerModel):
             yield said(POSTERIOR, at(prior=prior), relation, posterior(ratio, prior), f"{theorem}; B-T5", known, trivial=1)
 
 
-def _largest_ratio(pairs: list[Dichotomy]) -> Bracket:
+def _largest_ratio(pairs: list[laws.Dichotomy]) -> Bracket:
     """e to the largest log-ratio."""
-    loss = largest(pair.max_log_ratio() for pair in pairs)
+    loss = exact.largest(pair.max_log_ratio() for pair in pairs)
     low, high = exponential(loss.lower), exponential(loss.upper)
     return Bracket(lower=low.lower, upper=high.upper)
 
@@ -190,17 +203,17 @@ class ArbitraryPrior(AttackerModel):
     prior: Annotated[WrittenPrior, Weighted()] = "uniform"  # type: ignore[assignment]
     position: Annotated[int, Integer(0)] = 0
     counterfactual: Annotated[str, Text(tuple(way.value for way in Counterfactual))] = "sampled"
-    default: Annotated[object, Data()] | None = None
+    default: Annotated[object, params.Data()] | None = None
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.way is Counterfactual.DEFAULT and self.default is None:
             rule = "needs a record that stands for the target's"
-            raise CounterfactualError("counterfactual", rule, "name it as default", value=self.counterfactual)
+            raise errors.CounterfactualError("counterfactual", rule, "name it as default", value=self.counterfactual)
         if self.way is not Counterfactual.DEFAULT and self.default is not None:
             rule = f"belongs to counterfactual = default, not to {self.counterfactual}"
-            raise CounterfactualError("default", rule, "set counterfactual=default, or leave it out", value=self.default)
+            raise errors.CounterfactualError("default", rule, "set counterfactual=default, or leave it out", value=self.default)
 
     @property
     def way(self) -> Counterfactual:
@@ -210,20 +223,20 @@ class ArbitraryPrior(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         if self.way is Counterfactual.DROPPED and all(spec.space.fixes_size(unit) for unit in spec.space.units):
             rule = "leaves the record out, and all datasets have one size"
-            raise CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
+            raise errors.CounterfactualError("counterfactual", rule, "use sampled or default (K-S4)", value=self.counterfactual)
         caused, known = self._candidates(spec), partial(self._caused, spec)
         statements = (*caused.stated(known), *self._wholes(spec).stated(partial(self._by_prior, spec)))
         return tuple(sorted(statements, key=lambda statement: ORDER.index(statement.quantity)))
 
-    def _candidates(self, spec: PrivacySpec) -> Candidates:
+    def _candidates(self, spec: PrivacySpec) -> risks.Candidates:
         """The pairs that a bound connects: a record replaced by another, or left out."""
         if self.way is not Counterfactual.DROPPED:
             return replaced(spec, self.position, self.distance)
         step = self._step(spec)
-        if not is_small(spec):
-            return candidates_within(spec, step)
+        if not risks.is_small(spec):
+            return risks.candidates_within(spec, step)
         pairs = ((x, smaller) for x in spec.space.datasets() if (smaller := dropped(spec, x, self.position)) is not None)
-        return candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
+        return risks.candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
 
     def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
         """What the target's own record adds, for laws that are at most so far apart with it and without it."""
@@ -250,7 +263,7 @@ class ArbitraryPrior(AttackerModel):
             return number(1)
         return replacing(spec, self.distance)
 
-    def _wholes(self, spec: PrivacySpec) -> Candidates:
+    def _wholes(self, spec: PrivacySpec) -> risks.Candidates:
         """Two whole datasets of one size that differ in the target's record, and in any others.
 
         Without invariants one becomes the other by replacing at most n records, each step within the promise (taking one out and
@@ -259,18 +272,20 @@ class ArbitraryPrior(AttackerModel):
         """
         space, held = spec.space, spec.multiverse.invariants
         length = getattr(space, "length", None) or getattr(space, "most", None)
-        chain = INFINITY
+        chain = exact.INFINITY
         step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
         if held == () and length is not None:
-            allowed = candidates_within(spec, step).bound
-            chain = INFINITY if allowed is None else allowed * number(length)
-        if not is_small(spec) or not space.is_ordered:
+            allowed = risks.candidates_within(spec, step).bound
+            chain = exact.INFINITY if allowed is None else allowed * number(length)
+        if not risks.is_small(spec) or not space.is_ordered:
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
-                chain = candidates_within(spec, step * number(length)).bound or INFINITY
-            return Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
+                chain = risks.candidates_within(spec, step * number(length)).bound or exact.INFINITY
+            return risks.Candidates(told_apart=held or (), is_listed=False, unpromised=held is None, bound=chain)
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
-        found = candidates_among(spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position]))
+        found = risks.candidates_among(
+            spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position])
+        )
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
 
     def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:

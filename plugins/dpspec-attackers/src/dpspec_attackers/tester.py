@@ -15,19 +15,30 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, NotReachedError
-from dpspec.base.exact import Bracket, Number, largest
-from dpspec.base.params import Data, Exact, Integer, Items, Rational, Text, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw
-from dpspec.laws.trade_off import largest_power
-from dpspec.risk.allowed import allowed_advantage, allowed_power
-from dpspec.risk.candidates import CandidatePairs, Candidates, candidates_within, pairs_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Dataset,
+    Exact,
+    FiniteLaw,
+    Integer,
+    Items,
+    Mechanism,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Rational,
+    RiskStatement,
+    Sense,
+    Text,
+    UniformBudget,
+    define,
+    errors,
+    exact,
+    laws,
+    params,
+    risks,
+)
 from dpspec_attackers.knowledge import AttributesOnly, FrequentistCompound
 from dpspec_attackers.semantics import at, keeps_mixtures, said
 from dpspec_attackers.worlds import (
@@ -75,29 +86,29 @@ class FrequentistTester(AttackerModel):
 
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
-    datasets: Annotated[tuple[object, ...], Items(Data())] = ()
+    datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        return candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
+        return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
-        statements = self._powers(Sense.AT_MOST, theorem, lambda level: allowed_power(divergence, bound, level))
+        statements = self._powers(Sense.AT_MOST, theorem, lambda level: risks.allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
             return statements
         theorem = f"total variation of two bits that {divergence.name} allows (K-T4)"
-        return (*statements, self._advantage(Sense.AT_MOST, allowed_advantage(divergence, bound), theorem))
+        return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = pairs_within(spec, self.distance, self.datasets or None)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
         pairs = list(looked.dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         theorem = f"likelihood-ratio test (K-D5, K-A3), {looked.scope}"
-        powers = self._powers(relation, theorem, lambda level: largest(largest_power(pair, level) for pair in pairs))
-        variation = largest(pair.total_variation() for pair in pairs)
+        powers = self._powers(relation, theorem, lambda level: exact.largest(laws.largest_power(pair, level) for pair in pairs))
+        variation = exact.largest(pair.total_variation() for pair in pairs)
         own = (*powers, self._advantage(relation, variation, f"total variation (K-T4), {looked.scope}"))
         return (*found.published(about), *found.left_open(own))
 
@@ -146,12 +157,12 @@ class CompoundTester(AttackerModel):
         divergence = spec.output_divergence
         if not keeps_mixtures(divergence):
             rule = "is not known to keep its bound under mixtures, so that the power against unknown others may be larger (K-T8)"
-            raise AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
+            raise errors.AttackerMisfitError(f"output divergence {divergence.name}", rule, "ask the tester, who knows the others")
         return replaced(spec, self.position, self.distance).stated(partial(self._allowed, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"{FrequentistCompound.theorem}: as for known others; K-A6"
-        powers = [(level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
+        powers = [(level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
         known = f"{target(spec, self.position)}{self.assumption}"
         return tuple(said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
@@ -169,10 +180,10 @@ class CompoundTester(AttackerModel):
 
     def _own(self, world: World, pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[RiskStatement, ...]:
         """The largest power against two candidates of some pairs."""
-        laws = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
-        held = [laws[one].against(laws[other]) for one, other in pairs]
+        mixtures = {record: mixed(world, record) for record in {record for pair in pairs for record in pair}}
+        held = [mixtures[one].against(mixtures[other]) for one, other in pairs]
         theorem = "likelihood-ratio test of the two mixtures (K-D5, K-A3), the worst two candidates"
-        powers = [(level, largest(largest_power(p, level) for p in held)) for level in self.levels]
+        powers = [(level, exact.largest(laws.largest_power(p, level) for p in held)) for level in self.levels]
         known = self.assumption
         return tuple(said("power", at(level=level), Sense.EQUALS, power, theorem, known, trivial=1) for level, power in powers)
 
@@ -227,36 +238,36 @@ class AttributeRestricted(AttackerModel):
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return self._candidates(spec).stated(partial(self._allowed, spec))
 
-    def _candidates(self, spec: PrivacySpec) -> Candidates:
+    def _candidates(self, spec: PrivacySpec) -> risks.Candidates:
         self._places(spec)
         promised = spec
         if self.reacting is not None:
             promised = spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=self.reacting))
-        return candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
+        return risks.candidates_within(promised, self.distance, partial(self._differ_only_there, spec))
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
         if self.reacting is not None:
             known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
         theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
-        powers = ((level, allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
+        powers = ((level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
         return tuple(said(POWER, at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found, about = self._candidates(spec), partial(self._allowed, spec)
         if found.bound is None:
             return tuple(found.published(about))
-        looked = pairs_within(spec, self.distance)
+        looked = risks.pairs_within(spec, self.distance)
         kept = tuple(pair for pair in looked.pairs if self._differ_only_there(spec, *pair))
         if not kept:
             rule = "make no difference between two datasets within the distance"
-            raise NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
-        pairs = list(CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
+            raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
+        pairs = list(risks.CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
         relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
         theorem = f"likelihood-ratio test, {len(kept):,} ordered pairs that differ in the attributes alone"
         own = (
             said(POWER, at(level=level), relation, power, theorem, self.assumption, trivial=1)
-            for level, power in ((level, largest(largest_power(p, level) for p in pairs)) for level in self.levels)
+            for level, power in ((level, exact.largest(laws.largest_power(p, level) for p in pairs)) for level in self.levels)
         )
         return (*found.published(about), *found.left_open(own))
 
@@ -268,7 +279,9 @@ class AttributeRestricted(AttackerModel):
                 return unit, tuple(names.index(name) for name in self.attributes)
         known = sorted({a.name for unit in spec.space.units for a in spec.space.attributes_of(unit)})
         rule = f"are not all attributes of one unit of the space {spec.space.name}"
-        raise AttackerMisfitError("attributes", rule, f"known: {', '.join(known) or 'none'}", value=", ".join(self.attributes))
+        raise errors.AttackerMisfitError(
+            "attributes", rule, f"known: {', '.join(known) or 'none'}", value=", ".join(self.attributes)
+        )
 
     def _differ_only_there(self, spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
         unit, places = self._places(spec)

@@ -20,23 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from dpspec.base.errors import (
-    AttackerMisfitError,
-    CertainTargetError,
-    CounterfactualError,
-    NoRouteError,
-    NotEnumerableError,
-    NotInSpaceError,
-    NotReachedError,
-    PriorError,
-)
-from dpspec.base.exact import Number, rational
-from dpspec.base.params import Data, Domain, Rational
-from dpspec.blocks.space import Dataset
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw
-from dpspec.risk.candidates import MOST_LISTED, Allowed, Candidates, candidates_among, candidates_within, is_small
+from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -52,8 +36,10 @@ class InDoubt(Rational):
     """The prior of what an attacker wants to know: a rational strictly between 0 and 1; the ends have an error of their own."""
 
     def read(self, value: Any, subject: str) -> Fraction:
-        if rational(value, subject) in (0, 1):
-            raise CertainTargetError(subject, "leaves nothing to learn: it is certain before the release", value=str(value))
+        if exact.rational(value, subject) in (0, 1):
+            raise errors.CertainTargetError(
+                subject, "leaves nothing to learn: it is certain before the release", value=str(value)
+            )
         return super().read(value, subject)
 
 
@@ -61,7 +47,7 @@ IN_DOUBT = InDoubt(0, 1, open_low=True, open_high=True)
 
 
 @attrs.frozen
-class Weighted(Domain):
+class Weighted(params.Domain):
     """A list of pairs [dataset, probability] whose probabilities are exact, not negative, and sum to one."""
 
     def read(self, value: Any, subject: str) -> WrittenPrior:
@@ -69,20 +55,20 @@ class Weighted(Domain):
             return ()
         pairs = list(value.items()) if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise PriorError(subject, f"must be a {self.describe()}", "or write uniform", value=value)
+            raise errors.PriorError(subject, f"must be a {self.describe()}", "or write uniform", value=value)
         held: dict[Any, Fraction] = {}
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise PriorError(subject, "must consist of pairs [dataset, probability]", value=pair)
-            dataset, mass = Data().read(pair[0], subject), rational(pair[1], subject)
+                raise errors.PriorError(subject, "must consist of pairs [dataset, probability]", value=pair)
+            dataset, mass = params.Data().read(pair[0], subject), exact.rational(pair[1], subject)
             if mass < 0:
-                raise PriorError(f"{subject} of {dataset}", "must not be negative", "it is a probability", value=str(mass))
+                raise errors.PriorError(f"{subject} of {dataset}", "must not be negative", "it is a probability", value=str(mass))
             if dataset in held:
-                raise PriorError(f"{subject} of {dataset}", "is given twice", "write the sum")
+                raise errors.PriorError(f"{subject} of {dataset}", "is given twice", "write the sum")
             held[dataset] = mass
         if sum(held.values()) != 1:
             rule = "must sum to exactly 1"
-            raise PriorError(subject, rule, 'write exact ratios such as "1/3"', value=str(sum(held.values(), Fraction(0))))
+            raise errors.PriorError(subject, rule, 'write exact ratios such as "1/3"', value=str(sum(held.values(), Fraction(0))))
         return tuple((dataset, mass) for dataset, mass in held.items() if mass)
 
     def describe(self) -> str:
@@ -107,9 +93,9 @@ def prior_on(spec: PrivacySpec, prior: WrittenPrior) -> dict[Dataset, Fraction]:
     if prior:
         return {spec.space.dataset(dataset): mass for dataset, mass in prior}
     size = spec.space.cardinality()
-    if size is None or size > MOST_LISTED:
+    if size is None or size > risks.MOST_LISTED:
         rule = "has too many datasets for a uniform prior"
-        raise NotEnumerableError(f"space {spec.space.name}", rule, "give a prior: pairs [dataset, probability]")
+        raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "give a prior: pairs [dataset, probability]")
     return {dataset: Fraction(1, size) for dataset in spec.space.datasets()}
 
 
@@ -125,9 +111,9 @@ def split(spec: PrivacySpec, dataset: Dataset, position: int) -> Split:
     """
     if not spec.space.is_ordered or not isinstance(dataset, tuple):
         rule = "has no positions, so that no record is the target's"
-        raise AttackerMisfitError(f"space {spec.space.name}", rule, "use a space of ordered records")
+        raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, "use a space of ordered records")
     if not 0 <= position < len(dataset):
-        raise AttackerMisfitError("position", f"must be from 0 to {len(dataset) - 1}", value=position)
+        raise errors.AttackerMisfitError("position", f"must be from 0 to {len(dataset) - 1}", value=position)
     return (*dataset[:position], None, *dataset[position + 1 :]), dataset[position]
 
 
@@ -156,10 +142,12 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
     space = spec.space
     if not space.is_ordered:
         rule = "has no positions, so that no record is the target's"
-        raise AttackerMisfitError(f"space {space.name}", rule, "use a space of ordered records, or give the distance")
+        raise errors.AttackerMisfitError(f"space {space.name}", rule, "use a space of ordered records, or give the distance")
     if not all(space.fixes_size(unit) for unit in space.units):
         rule = "is replaced by another, and the size of the data is not known to stay"
-        raise CounterfactualError("the target's record", rule, "give the distance of a replacement, or a space of one size")
+        raise errors.CounterfactualError(
+            "the target's record", rule, "give the distance of a replacement, or a space of one size"
+        )
     looked = list(itertools.islice(space.datasets(), _LOOKED))
     found = [
         spec.distance(left, right)
@@ -168,11 +156,11 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
     ]
     if not found or max(found).is_infinite:
         rule = "may be replaced by one at infinite distance, about which nothing is promised"
-        raise CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
+        raise errors.CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
     return max(found)
 
 
-def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> Candidates:
+def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> risks.Candidates:
     """Two candidates for the record at a position, the others the same: by distance where that is given.
 
     Of a space that can be walked the pairs are listed; of a larger one they are those within the distance of `replacing`.
@@ -182,8 +170,8 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> C
         NotReachedError: when no record can be replaced by another.
     """
     reach = replacing(spec, given)
-    if not is_small(spec) or not spec.space.is_ordered:
-        return candidates_within(spec, reach)
+    if not risks.is_small(spec) or not spec.space.is_ordered:
+        return risks.candidates_within(spec, reach)
     by_others: dict[Hashable, list[Dataset]] = {}
     for dataset in spec.space.datasets():
         if isinstance(dataset, tuple) and position < len(dataset):
@@ -192,14 +180,16 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> C
     if given is not None:
         pairs = [pair for pair in pairs if spec.distance(*pair) <= given or spec.distance(pair[1], pair[0]) <= given]
     if not pairs:
-        raise NotReachedError(f"record {position}", "can be replaced by no other within the distance", "name another position")
-    return candidates_among(spec, pairs)
+        raise errors.NotReachedError(
+            f"record {position}", "can be replaced by no other within the distance", "name another position"
+        )
+    return risks.candidates_among(spec, pairs)
 
 
 def check_uncertain(mass: Fraction, what: str) -> None:
     """Raise CertainTargetError for a prior of 0 or 1 on what the attacker wants to know."""
     if mass in (0, 1):
-        raise CertainTargetError(f"prior of {what}", "is certain, so that nothing is left to learn", value=str(mass))
+        raise errors.CertainTargetError(f"prior of {what}", "is certain, so that nothing is left to learn", value=str(mass))
 
 
 # --- exact Bayes in small worlds ------------------------------------------------------------------
@@ -247,11 +237,11 @@ class World:
         masses = {split(spec, dataset, position): mass for dataset, mass in held.items() if mass}
         if len({len(d) for d, _ in masses}) > 1:  # type: ignore[arg-type]
             rule = "holds datasets of several sizes: where a record is replaced, the size has to stay (K-S4)"
-            raise CounterfactualError("prior", rule, "condition it on one size")
+            raise errors.CounterfactualError("prior", rule, "condition it on one size")
         datasets = {(d, r): joined(d, r) for d, _ in masses for _, r in masses}
         datasets |= {(d, None): smaller for d, _ in masses if (smaller := _dropped(spec, d)) is not None}
         canonical = {pair: spec.space.dataset(dataset) for pair, dataset in datasets.items()}
-        allowed = Allowed(spec)
+        allowed = risks.Allowed(spec)
         return cls(
             prior=masses,
             laws={pair: seen(mechanism, spec, dataset, allowed) for pair, dataset in canonical.items()},
@@ -318,7 +308,7 @@ class World:
         if (others, chosen) not in self.laws:
             rule = f"has no {way.value} record: the mechanism has no law there"
             advice = "name the default record" if way is Counterfactual.DEFAULT else "a fixed size cannot lose a record (K-S4)"
-            raise CounterfactualError("counterfactual", rule, advice)
+            raise errors.CounterfactualError("counterfactual", rule, advice)
         return dict(self.laws[others, chosen].probabilities())
 
     def marginal(self, way: Counterfactual | None = None, default: Hashable = None) -> Masses:
@@ -368,11 +358,11 @@ def _dropped(spec: PrivacySpec, others: Hashable) -> tuple[object, ...] | None:
     """The dataset without the target; None where the space has no such dataset."""
     try:
         return cast("tuple[object, ...]", spec.space.dataset(tuple(entry for entry in others if entry is not None)))  # type: ignore[attr-defined]
-    except NotInSpaceError:
+    except errors.NotInSpaceError:
         return None
 
 
-def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: Allowed) -> FiniteLaw:
+def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: risks.Allowed) -> FiniteLaw:
     """The law of what is seen of a dataset: what the invariants publish of it, and what the mechanism draws.
 
     Raises:
@@ -381,7 +371,7 @@ def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: All
     law = mechanism.law(dataset, spec.space)
     if not isinstance(law, FiniteLaw):
         rule = "is not a finite law, so that no exact posterior is known"
-        raise NoRouteError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
+        raise errors.NoRouteError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
     if not spec.multiverse.invariants:
         return law
     public = allowed.published(dataset)
@@ -390,7 +380,7 @@ def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: All
 
 def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Counterfactual) -> None:
     """Raise AttackerMisfitError where candidates that nothing published tells apart are not compared, or only further apart."""
-    allowed = Allowed(spec)
+    allowed = risks.Allowed(spec)
     for others in {d for d, _ in world.prior}:
         datasets = [spec.space.dataset(joined(others, record)) for record in world.given_others(others)]
         smaller = _dropped(spec, others)
@@ -403,7 +393,7 @@ def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Count
             apart = min(spec.distance(left, right), spec.distance(right, left))
             if apart.is_infinite or not allowed.share(left, right):
                 rule = "allows two datasets that the specification does not compare, about which nothing is promised"
-                raise AttackerMisfitError("prior", rule, "condition it on one universe, and on one size")
+                raise errors.AttackerMisfitError("prior", rule, "condition it on one universe, and on one size")
             if apart > distance:
                 rule = f"allows two datasets at distance {apart}, and bounds are asked for distance {distance}"
-                raise AttackerMisfitError("prior", rule, f"set distance={apart}")
+                raise errors.AttackerMisfitError("prior", rule, f"set distance={apart}")

@@ -14,13 +14,10 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from dpspec.base.errors import TableError
-from dpspec.base.params import define
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import SEED, SizedBuilder, pieces
+from dpspec.plugin import Attribute, define, errors, tables
 
 if TYPE_CHECKING:
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Table
 
 CountyTenure = tuple[str, str]
 """A cell (county, tenure)."""
@@ -77,7 +74,7 @@ ATTRIBUTES = (
 
 
 @define
-class Massachusetts1940(SizedBuilder):
+class Massachusetts1940(tables.SizedBuilder):
     """Microdata of 1,144,424 dwellings with the printed counts of county x tenure (B-N5) and 264,331 of two persons.
 
     At another size N all margins are scaled: cumulative totals are multiplied by N / 1,144,424 and rounded down, so that every
@@ -97,19 +94,19 @@ class Massachusetts1940(SizedBuilder):
     )
     attributes: ClassVar[tuple[Attribute, ...]] = ATTRIBUTES
 
-    def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
+    def batches(self, rows: int, seed: int = tables.SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.grammar.tables import Table, compact
+        from dpspec.plugin import Table
 
         cells, sizes = (np.asarray(scaled_ends(margin.values(), rows)) for margin in (PRINTED, DWELLINGS_BY_SIZE))
         step = _step(rows)
-        for piece in pieces(rows):
+        for piece in tables.pieces(rows):
             place = np.arange(piece.start, piece.stop, dtype=np.int64)
             cell = np.searchsorted(cells, place, side="right")
             spread = np.searchsorted(sizes, place * step % rows, side="right")
             columns = {"county": cell // len(TENURES), "tenure": cell % len(TENURES), "persons": spread}
-            codes = {a.name: compact(columns[a.name], a.size) for a in ATTRIBUTES}
+            codes = {a.name: tables.compact(columns[a.name], a.size) for a in ATTRIBUTES}
             yield Table(attributes=ATTRIBUTES, codes=codes)
 
 
@@ -151,7 +148,7 @@ def mape(before: dict[CountyTenure, int], after: dict[CountyTenure, int], tenure
     cells = [cell for cell in before if cell[1] in chosen]
     empty = [cell for cell in cells if not before[cell]]
     if empty or not cells:
-        raise TableError("cells", "need a positive count before the swap for a percentage", "leave them out", value=empty)
+        raise errors.TableError("cells", "need a positive count before the swap for a percentage", "leave them out", value=empty)
     return Fraction(100, len(cells)) * sum(Fraction(abs(after[cell] - before[cell]), before[cell]) for cell in cells)
 
 

@@ -29,10 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import TableError
-from dpspec.base.randomness import PlacedRandomness, Randomness, stable_order
-from dpspec.grammar.tables import Members, Table, ranked
-from dpspec.grammar.workers import Columns, Run
+from dpspec.plugin import Randomness, Table, errors, randomness, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 StratumCells = tuple[int, ...]
@@ -192,7 +189,7 @@ PART = 1 << 22
 
 
 def exchanged(
-    table: Table, scheme: SwapScheme, rates: Rates, run: Run, draws: PlacedRandomness, *, derange: bool
+    table: Table, scheme: SwapScheme, rates: Rates, run: workers.Run, draws: randomness.PlacedRandomness, *, derange: bool
 ) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
@@ -205,7 +202,7 @@ def exchanged(
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
     if not len(table):
-        raise TableError("table", "has no records", "give a table with at least one row")
+        raise errors.TableError("table", "has no records", "give a table with at least one row")
     kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
@@ -218,16 +215,16 @@ def exchanged(
     return table.replace(columns), selected
 
 
-def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
+def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[workers.Columns]:
     """Whole strata, dealt out in order to parts of about equal size; each with the records' strata and rows."""
     keys, parts = table.key(scheme.match), max(least, -(-len(table) // PART))
     if parts == 1:
         yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64)}
         return
-    _, stratum, sizes = ranked(keys)
+    _, stratum, sizes = tables.ranked(keys)
     of_stratum = (np.cumsum(sizes) - sizes) // -(-len(table) // parts)
     part = of_stratum.astype(np.min_scalar_type(parts))[stratum]
-    order = stable_order(part, parts)
+    order = randomness.stable_order(part, parts)
     ends = np.cumsum(np.bincount(part, minlength=parts))
     del part, stratum
     for begin, end in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
@@ -236,7 +233,7 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[Columns]:
             yield {"stratum": keys[rows], "row": rows}
 
 
-def swap_kernel(part: Columns, *, rates: Rates, source: PlacedRandomness, derange: bool) -> Columns:
+def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, derange: bool) -> workers.Columns:
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
@@ -249,14 +246,14 @@ def swap_kernel(part: Columns, *, rates: Rates, source: PlacedRandomness, derang
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows)
         rows, keys = rows[order], keys[order]
-    names, stratum, sizes = ranked(keys)
+    names, stratum, sizes = tables.ranked(keys)
     chosen = np.zeros(len(rows), dtype=np.bool_)
     for rate, having in rates.classes(names):
         strata = having & (sizes > 1) if derange else having
         eligible = slice(None) if strata.all() else np.flatnonzero(strata[stratum])
         chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
     places = np.flatnonzero(chosen)
-    places = places[stable_order(stratum[places], len(names))]
+    places = places[randomness.stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
     givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
     return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(keys)])}
@@ -283,7 +280,7 @@ def unordered(table: Table, source: Randomness) -> Table:
     inside = np.lexsort([*(persons.codes[a.name] for a in reversed(persons.attributes)), owner])
     held = Table(attributes=persons.attributes, codes={name: column[inside] for name, column in persons.codes.items()})
     codes = {name: table.codes[name][order] for name in names}
-    return Table(attributes=table.attributes, codes=codes, members=Members(table=held, owner=owner[inside]))
+    return Table(attributes=table.attributes, codes=codes, members=tables.Members(table=held, owner=owner[inside]))
 
 
 def _decoded(table: Table, keys: Indices) -> Table:

@@ -29,17 +29,33 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, sqrt
-from dpspec.base.params import Exact, Integer, Items, Nested, Rational, Text, define, did_you_mean
-from dpspec.blocks.budget import Budget
-from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.multiverse import LevelSets, Universe
-from dpspec.blocks.records import Households
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.rule import Route
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Bracket,
+    Budget,
+    Dataset,
+    DatasetSpace,
+    Exact,
+    IncompatibleBlocksError,
+    Integer,
+    Items,
+    LevelSets,
+    Marginal,
+    Nested,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Record,
+    Route,
+    Text,
+    blocks,
+    define,
+    errors,
+    exact,
+    ln,
+    params,
+)
 
 SwappedRecords = tuple[tuple[Record, Record], ...]
 """The records of one stratum, each as its pair (rest, swap)."""
@@ -72,12 +88,12 @@ class SwapScheme:
 
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError unless swapped records of the unit are again a dataset of the space."""
-        if not isinstance(space, Multisets):
+        if not isinstance(space, blocks.Multisets):
             raise IncompatibleBlocksError(
                 f"space {space.name}", "has no unordered records; a swap releases a multiset (B-S8)",
                 "use the space records or contingency-tables",
             )  # fmt: skip
-        if isinstance(space, Households) and self.unit != space.units[0]:
+        if isinstance(space, blocks.Households) and self.unit != space.units[0]:
             raise IncompatibleBlocksError(
                 "unit", "cannot be swapped between households; whole households are", f"write unit = {space.units[0]}",
                 value=self.unit,
@@ -86,7 +102,10 @@ class SwapScheme:
         for name in (*self.match, *self.swap):
             if name not in attributes:
                 raise IncompatibleBlocksError(
-                    f"{self.unit} attribute", f"is unknown to the space {space.name}", did_you_mean(name, attributes), value=name
+                    f"{self.unit} attribute",
+                    f"is unknown to the space {space.name}",
+                    params.did_you_mean(name, attributes),
+                    value=name,
                 )
         self._check_nesting(attributes)
 
@@ -145,10 +164,10 @@ class SwapScheme:
 
     def dataset(self, records: Iterable[Record], space: DatasetSpace) -> Dataset:
         """The dataset of the space with these records of the unit."""
-        if not isinstance(space, Multisets):
+        if not isinstance(space, blocks.Multisets):
             raise IncompatibleBlocksError(f"space {space.name}", "has no unordered records")
         cells: Any = tuple(records)
-        if isinstance(space, Households):
+        if isinstance(space, blocks.Households):
             cells = tuple((record[:-1], record[-1]) for record in cells)
         return space.of(cells)
 
@@ -169,8 +188,8 @@ class StratumSizes:
     def of(cls, dataset: Dataset, space: DatasetSpace, match: tuple[str, ...], unit: str) -> StratumSizes:
         """Read from the records of a dataset; both are constant inside a universe of c_Swap (B-S6, B-S10).
 
-        >>> from dpspec.blocks.records import UnorderedRecords
-        >>> space = UnorderedRecords(attributes=[{"name": "size", "count": 3}, {"name": "tenure", "count": 2}])
+        >>> from dpspec.plugin import UnorderedRecords
+        >>> space = UnorderedRecords(attributes=[{"name": "size", "errors.count": 3}, {"name": "tenure", "errors.count": 2}])
         >>> StratumSizes.of((("1", "0"), ("1", "0"), ("1", "0"), ("2", "0"), ("2", "1")), space, ("size",), "person")
         StratumSizes(largest=3, largest_varied=2)
         """
@@ -272,9 +291,9 @@ def nominal_budget(largest_stratum: int, swap_rate: Fraction, form: str = "s23-f
     """
     check_form(swap_rate, form)
     if form == "s23-full" and largest_stratum == 0:
-        return ZERO
+        return exact.ZERO
     if swap_rate in (0, 1):
-        return INFINITY
+        return exact.INFINITY
     odds = swap_rate / (1 - swap_rate)
     return max(ln(odds), ln((largest_stratum + 1) / odds))
 
@@ -327,7 +346,7 @@ class SwappingBudget(Budget):
         if self.rates and self.largest_stratum is not None:
             raise ParameterError("largest_stratum", "is one number for one rate", "leave out rates, or the largest stratum")
 
-    def at(self, universe: Universe, space: DatasetSpace) -> Number:
+    def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         if self.largest_stratum is not None:
             return nominal_budget(self.largest_stratum, self.swap_rate, self.form)
         strata = [StratumSizes.by_stratum(dataset, space, self.match, self.unit) for dataset in universe.datasets]
@@ -356,7 +375,7 @@ class SwappingBudget(Budget):
 
     def __str__(self) -> str:
         b = "the largest stratum" if self.largest_stratum is None else f"b = {self.largest_stratum}"
-        own = f" (other rates in {count(len(self.rates), 'stratum', 'strata')})" if self.rates else ""
+        own = f" (other rates in {errors.count(len(self.rates), 'stratum', 'strata')})" if self.rates else ""
         return f"epsilon of the swapping theorem ({self.form}) at swap rate {self.swap_rate}{own}, {b}"
 
 
@@ -445,7 +464,7 @@ def rate_of_least_budget(largest_stratum: int) -> Bracket:
     >>> str(rate_of_least_budget(99))
     '10/11'
     """
-    odds = sqrt(largest_stratum + 1)
+    odds = exact.sqrt(largest_stratum + 1)
     if odds.is_rational:
         root = odds.as_fraction()
         return Bracket.exactly(root / (1 + root))
@@ -455,7 +474,7 @@ def rate_of_least_budget(largest_stratum: int) -> Bracket:
 def swap_rates(epsilon: Number, largest_stratum: int) -> tuple[Bracket, Bracket]:
     """The two swap rates whose nominal budget is epsilon: o = (b+1) e^-epsilon and o = e^epsilon (B-O12).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> [round(float(rate.lower), 6) for rate in swap_rates(number(5), 99)]
     [0.402555, 0.993307]
     """
@@ -467,7 +486,7 @@ def swap_rates(epsilon: Number, largest_stratum: int) -> tuple[Bracket, Bracket]
 
     with ctx.workprec(PRECISION):
         growth = epsilon.enclose(PRECISION).exp()
-        return _rate(ball(largest_stratum + 1) / growth), _rate(growth)
+        return _rate(exact.ball(largest_stratum + 1) / growth), _rate(growth)
 
 
 def _rate(odds: Any) -> Bracket:

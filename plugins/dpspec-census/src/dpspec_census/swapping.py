@@ -20,15 +20,27 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.exact import Number
-from dpspec.base.params import Items, Nested, Rational, Text, define
-from dpspec.blocks.budget import Budget
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.grammar.mechanism import Claim, Kept, Mechanism, Symmetry
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table, ranked
-from dpspec.grammar.workers import Output, Run
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Budget,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    Items,
+    Law,
+    Mechanism,
+    Nested,
+    Number,
+    PrivacySpec,
+    Rational,
+    Record,
+    Table,
+    Text,
+    define,
+    grammar,
+    tables,
+    workers,
+)
 from dpspec_census.stratum import StratumCells, derangement_weights, permutation_weights
 from dpspec_census.swap_budget import (
     Rates,
@@ -43,7 +55,7 @@ from dpspec_census.swap_budget import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
+    from dpspec.plugin import Randomness
 
 
 HALF = Fraction(1, 2)
@@ -110,7 +122,7 @@ class Swapping(Mechanism):
         labels = match, rests, swaps
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
 
-    def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
+    def symmetries(self, space: DatasetSpace) -> tuple[grammar.Symmetry, ...]:
         """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute (B-S9)."""
         attributes = space.attributes_of(self.unit)
         if any(attribute.within is not None for attribute in attributes) or space.units != (self.unit,):
@@ -130,7 +142,7 @@ class Swapping(Mechanism):
         def whole(rename: Renaming) -> Callable[[Any], Dataset]:
             return lambda dataset: space.dataset([rename(record) for record in space.records(dataset, self.unit)])
 
-        return tuple(Symmetry(label=label, dataset=whole(one), outcome=whole(one)) for label, one in renamings)
+        return tuple(grammar.Symmetry(label=label, dataset=whole(one), outcome=whole(one)) for label, one in renamings)
 
     def _claim(self, label: str, source: str, form: str, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming, Mult
@@ -161,14 +173,14 @@ class Swapping(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One swapped table; only the columns `swap` change, and only inside strata."""
-        return self.run(table, space, Run(source=source)).main
+        return self.run(table, space, workers.Run(source=source)).main
 
-    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+    def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """Records without what is swapped, each with its members; and what is swapped, inside each stratum."""
         still = tuple(name for name in columns if name not in self.swap)
-        return (Kept(attributes=still, members=True), Kept(attributes=(*self.match, *self.swap)))
+        return (grammar.Kept(attributes=still, members=True), grammar.Kept(attributes=(*self.match, *self.swap)))
 
-    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """One swapped table, in an order that tells nothing; persons move with their household.
 
         How many records were selected is no function of the released table, so it is told to the agency alone.
@@ -181,7 +193,7 @@ class Swapping(Mechanism):
         swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, derange=self.deranges)
         released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
-        return Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
+        return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""
@@ -195,7 +207,7 @@ class DerangementSwapping(Swapping):
     P(sigma) is proportional to o^m / D_m for a permutation that moves m records, o = p/(1-p); m = 1 is impossible.
     Strata of size 0 or 1 are skipped.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=[{"name": "tenure", "count": 2}, {"name": "county", "count": 2}], unit="household")
     >>> law = DerangementSwapping(swap=["county"], swap_rate="1/5").law((("0", "0"), ("1", "1")), space)
     >>> str(law.probability((("0", "1"), ("1", "0"))))
@@ -229,7 +241,7 @@ class PermutationSwapping(Swapping):
 
     P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=[{"name": "tenure", "count": 2}, {"name": "county", "count": 2}], unit="household")
     >>> law = PermutationSwapping(swap=["county"], swap_rate="1/5").law((("0", "0"), ("1", "1")), space)
     >>> str(law.probability((("0", "1"), ("1", "0"))))
@@ -301,7 +313,7 @@ class StrataReport:
     @classmethod
     def of(cls, table: Table, match: tuple[str, ...]) -> StrataReport:
         """The strata by the columns `match`."""
-        names, stratum, sizes = ranked(table.key(match))
+        names, stratum, sizes = tables.ranked(table.key(match))
         if table.members is not None:
             return cls(names=names, sizes=sizes, varied=sizes > 1)
         first = np.empty(len(sizes), dtype=np.int64)

@@ -19,13 +19,11 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.params import define
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import SEED, SizedBuilder, pieces
+from dpspec.plugin import Attribute, define, tables
 from dpspec_census.massachusetts import COUNTIES, DWELLINGS_BY_SIZE, PRINTED, TENURES
 
 if TYPE_CHECKING:
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Table
 
 
 Integers = npt.NDArray[np.int64]
@@ -105,7 +103,7 @@ OWNED = tuple(PRINTED[county, "owned"] / (PRINTED[county, "owned"] + PRINTED[cou
 
 
 @define
-class SyntheticDwellings(SizedBuilder):
+class SyntheticDwellings(tables.SizedBuilder):
     """Occupied dwellings with the geography of a country.
 
     A county takes the printed share of owners of one of 14 counties, in turn; household sizes are drawn by the proportions of
@@ -124,18 +122,20 @@ class SyntheticDwellings(SizedBuilder):
         Attribute(name="tenure", categories=TENURES),
     )
 
-    def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
+    def batches(self, rows: int, seed: int = tables.SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.grammar.tables import Table, compact
+        from dpspec.plugin import Table
 
         places, owned = Places.of(self.attributes[: len(GEOGRAPHY)], rows, seed), np.asarray(OWNED)
-        for piece in pieces(rows):
+        for piece in tables.pieces(rows):
             lot = np.random.default_rng([seed, piece.start, 0])
             columns = places.codes(piece)
             columns["size"] = drawn(lot, tuple(DWELLINGS_BY_SIZE.values()), len(piece))
             columns["tenure"] = (lot.random(len(piece)) >= owned[columns["county"] % len(owned)]).astype(np.int64)
-            yield Table(attributes=self.attributes, codes={a.name: compact(columns[a.name], a.size) for a in self.attributes})
+            yield Table(
+                attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
+            )
 
 
 # --- a synthetic state for TopDown ----------------------------------------------------------------
@@ -163,7 +163,7 @@ AT_HOME = 0.85
 
 
 @define
-class SyntheticPersons(SizedBuilder):
+class SyntheticPersons(tables.SizedBuilder):
     """Persons of a state: block, household or group quarter, voting age, Hispanic origin, race."""
 
     name: ClassVar[str] = "synthetic-persons"
@@ -180,13 +180,13 @@ class SyntheticPersons(SizedBuilder):
         Attribute(name="race", count=RACES),
     )
 
-    def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
+    def batches(self, rows: int, seed: int = tables.SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.grammar.tables import Table, compact
+        from dpspec.plugin import Table
 
         places = Places.of(LEVELS, rows, seed)
-        for piece in pieces(rows):
+        for piece in tables.pieces(rows):
             lot = np.random.default_rng([seed, piece.start, 1])
             columns = places.codes(piece)
             kind = columns["hhgq"] = _quarters(lot, columns["block"])
@@ -195,7 +195,9 @@ class SyntheticPersons(SizedBuilder):
             share = 0.02 + 0.6 * (columns["tract"] * 37 % 101 / 101) ** 3
             columns["hispanic"] = (lot.random(len(piece)) < share).astype(np.int64)
             columns["race"] = _races(lot, columns["tract"])
-            yield Table(attributes=self.attributes, codes={a.name: compact(columns[a.name], a.size) for a in self.attributes})
+            yield Table(
+                attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
+            )
 
 
 def _quarters(lot: np.random.Generator, block: Integers) -> Integers:
@@ -216,7 +218,7 @@ def _races(lot: np.random.Generator, tract: Integers) -> Integers:
 
 
 @define
-class SyntheticHousingUnits(SizedBuilder):
+class SyntheticHousingUnits(tables.SizedBuilder):
     """Housing units of the same state: a block has the more of them the more persons `SyntheticPersons` puts there."""
 
     name: ClassVar[str] = "synthetic-housing-units"
@@ -227,14 +229,16 @@ class SyntheticHousingUnits(SizedBuilder):
     )
     attributes: ClassVar[tuple[Attribute, ...]] = (*LEVELS, Attribute(name="occupancy", categories=("occupied", "vacant")))
 
-    def batches(self, rows: int, seed: int = SEED) -> Iterator[Table]:
+    def batches(self, rows: int, seed: int = tables.SEED) -> Iterator[Table]:
         import numpy as np
 
-        from dpspec.grammar.tables import Table, compact
+        from dpspec.plugin import Table
 
         places = Places.of(LEVELS, rows, seed)
-        for piece in pieces(rows):
+        for piece in tables.pieces(rows):
             lot = np.random.default_rng([seed, piece.start, 2])
             columns = places.codes(piece)
             columns["occupancy"] = (lot.random(len(piece)) >= OCCUPIED).astype(np.int64)
-            yield Table(attributes=self.attributes, codes={a.name: compact(columns[a.name], a.size) for a in self.attributes})
+            yield Table(
+                attributes=self.attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in self.attributes}
+            )

@@ -35,21 +35,34 @@ import numpy as np
 from dpspec_noise.additive import noisy_table
 from dpspec_noise.samplers import discrete_gaussian
 
-from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, NumericalError, TableError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Items, Nested, Rational, Registered, Text, define
-from dpspec.base.randomness import Randomness
-from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.blocks.records import Households, UnorderedRecords
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table
-from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import Law
+from dpspec.plugin import (
+    Claim,
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    Invariant,
+    Items,
+    Law,
+    LevelSets,
+    Mechanism,
+    Multiverse,
+    Nested,
+    Number,
+    PrivacySpec,
+    Randomness,
+    Rational,
+    Registered,
+    Table,
+    Text,
+    Trivial,
+    UnorderedRecords,
+    blocks,
+    define,
+    errors,
+    exact,
+    laws,
+    number,
+)
 
 Rows = tuple[tuple[int, ...], ...]
 """An integer matrix: one row for each answer, one column for each cell."""
@@ -68,10 +81,10 @@ def products(rows: Rows, vector: Sequence[int]) -> tuple[int, ...]:
 def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
     """The rows of a linear query, one for each of its answers: column j is its answer on the dataset of one record j."""
     constraint_rows(query, space)
-    if not isinstance(space, (UnorderedRecords, Households)):
+    if not isinstance(space, (UnorderedRecords, blocks.Households)):
         raise IncompatibleBlocksError(f"space {space.name}", "has no records that are counted", "use records or households")
     anything: Any = space
-    wide: Multisets = attrs.evolve(anything, least=0, most=None)
+    wide: blocks.Multisets = attrs.evolve(anything, least=0, most=None)
     count = len(wide.cells() or ())
     units = (tuple(int(place == j) for place in range(count)) for j in range(count))
     columns = [query.answers(wide.from_vector(unit), wide) for unit in units]
@@ -82,7 +95,7 @@ def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
 def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
     """The rows of a linear invariant; IncompatibleBlocksError when it is none on the space."""
     invariant.check(space)
-    if not isinstance(space, Multisets) or space.cells() is None:
+    if not isinstance(space, blocks.Multisets) or space.cells() is None:
         raise IncompatibleBlocksError(
             f"space {space.name}", "has no list of cells to fit a table on", "use fewer attributes, or bound the members"
         )
@@ -100,9 +113,9 @@ def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: 
     records of their own; a query on households then has no finite loss, since person records do not determine it (B-X6).
     """
     measurements = list(measurements)
-    if isinstance(space, Households) and unit != space.units[0]:
+    if isinstance(space, blocks.Households) and unit != space.units[0]:
         if any(getattr(query, "unit", None) != unit for query, _ in measurements):
-            return INFINITY
+            return exact.INFINITY
         space = UnorderedRecords(attributes=space.attributes_of(unit), unit=unit)
     weighted = [(row, 1 / (2 * variance)) for query, variance in measurements for row in query_rows(query, space)]
     kinds = range(len(weighted[0][0]))
@@ -116,7 +129,7 @@ def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: 
 # --- topDown in miniature -------------------------------------------------------------------------
 
 
-DISJOINT = FiniteDichotomy((1, 0), (0, 1), 1, 1)
+DISJOINT = laws.FiniteDichotomy((1, 0), (0, 1), 1, 1)
 """The pair of two laws that share no outcome."""
 
 
@@ -141,8 +154,8 @@ class TopdownNoise(Mechanism):
         measurements: the queries, each with its variance.
         unit: the unit that the claim protects.
 
-    >>> from dpspec.blocks.invariant import Marginal
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import Marginal
+    >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
     >>> noise = TopdownNoise(measurements=[{"query": Marginal(attributes=["sex"]), "variance": "5/2"}])
     >>> str(noise.rho(space)), noise.answers((("f",), ("f",)), space)
@@ -170,11 +183,9 @@ class TopdownNoise(Mechanism):
 
     def noise_law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The law of t: independent discrete Gaussians around the true answers."""
-        from dpspec.laws.combine import Product
-        from dpspec.laws.integers import DiscreteGaussianLaw
 
         pairs = zip(self.answers(dataset, space), self.variances(space), strict=True)
-        return Product(tuple(DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
+        return laws.Product(tuple(laws.DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
@@ -194,7 +205,7 @@ class TopdownNoise(Mechanism):
     def _claim(self, label: str, source: str, multiverse: Multiverse, space: DatasetSpace) -> Claim:
         from dpspec_divergences import DNor, Hamming
 
-        from dpspec.blocks.budget import UniformBudget
+        from dpspec.plugin import UniformBudget
 
         spec = PrivacySpec(
             space=space,
@@ -295,9 +306,11 @@ class FittedLaw(Law):
     mechanism: Fitting
     space: DatasetSpace
 
-    def against(self, other: Law) -> Dichotomy:
+    def against(self, other: Law) -> laws.Dichotomy:
         if not isinstance(other, FittedLaw) or (other.mechanism, other.space) != (self.mechanism, self.space):
-            raise NoRouteError("topdown", "is compared with the same mechanism on the same space only", "compare its noise step")
+            raise errors.NoRouteError(
+                "topdown", "is compared with the same mechanism on the same space only", "compare its noise step"
+            )
         return self.noise.against(other.noise) if self.fixed == other.fixed else DISJOINT
 
     def outcome(self, measured: tuple[int, ...]) -> tuple[Dataset, tuple[int, ...]]:
@@ -337,14 +350,14 @@ def fitted(mechanism: Topdown, fixed: tuple[int, ...], measured: tuple[int, ...]
     constraints = mechanism.constraints(space)
     proposal = _solve(queries, constraints, fixed, measured, weights(mechanism.variances(space)), _sizes(space))
     if min(proposal, default=0) < 0 or products(constraints, proposal) != fixed:
-        raise NumericalError(
+        raise errors.NumericalError(
             "topdown", "the solver's table violates an invariant, and nothing is released", "use fewer cells or smaller counts"
         )
     return proposal
 
 
 def _sizes(space: DatasetSpace) -> tuple[int, float]:
-    if not isinstance(space, Multisets):
+    if not isinstance(space, blocks.Multisets):
         return 0, math.inf
     return space.least, math.inf if space.most is None else space.most
 
@@ -363,7 +376,7 @@ def _solve(  # noqa: PLR0917 - the data of one linear program
 
     q, t = np.asarray(queries, dtype=float), np.asarray(measured, dtype=float)
     answers, cells = q.shape
-    errors = eye_array(answers)
+    slack = eye_array(answers)
     exact = np.asarray([*constraints, (1,) * cells], dtype=float)
     low, high = np.asarray([*fixed, sizes[0]], dtype=float), np.asarray([*fixed, sizes[1]], dtype=float)
     program = milp(
@@ -371,14 +384,14 @@ def _solve(  # noqa: PLR0917 - the data of one linear program
         integrality=np.concatenate([np.ones(cells), np.zeros(answers)]),
         bounds=Bounds(0, np.inf),
         constraints=[
-            LinearConstraint(hstack([csr_array(q), -errors]), -np.inf, t),
-            LinearConstraint(hstack([csr_array(q), errors]), t, np.inf),
+            LinearConstraint(hstack([csr_array(q), -slack]), -np.inf, t),
+            LinearConstraint(hstack([csr_array(q), slack]), t, np.inf),
             LinearConstraint(hstack([csr_array(exact), csr_array((len(exact), answers))]), low, high),
         ],
         options={"mip_rel_gap": 0.0},
     )
     if program.x is None:
-        raise NumericalError("topdown", "the solver found no table", str(program.message))
+        raise errors.NumericalError("topdown", "the solver found no table", str(program.message))
     return tuple(round(value) for value in program.x[:cells])
 
 
@@ -408,7 +421,9 @@ def counted(table: Table, space: DatasetSpace) -> tuple[int, ...]:
     space.check_size(len(table))
     unknown = set(counts) - set(cells)
     if unknown:
-        raise TableError("table", f"has {len(unknown)} kinds of records that the space does not know", "check nested attributes")
+        raise errors.TableError(
+            "table", f"has {len(unknown)} kinds of records that the space does not know", "check nested attributes"
+        )
     return tuple(counts.get(cell, 0) for cell in cells)
 
 
@@ -424,5 +439,7 @@ def microdata(dataset: Dataset, space: DatasetSpace) -> Table:
 
 def _of_records(space: DatasetSpace) -> UnorderedRecords:
     if not isinstance(space, UnorderedRecords):
-        raise TableError(f"space {space.name}", "is not a table of records of one unit", "use records or contingency-tables")
+        raise errors.TableError(
+            f"space {space.name}", "is not a table of records of one unit", "use records or contingency-tables"
+        )
     return space

@@ -26,7 +26,7 @@ from dpspec_census.disclosure.tables import (
 )
 from scipy.stats import chi2
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -34,6 +34,7 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
+from dpspec.verifier.entry import verify_claim
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y"))
 KEY = Attribute(name="key", count=4)

@@ -9,12 +9,13 @@ import pytest
 from dpspec_census.disclosure import BottomCoding, Coarsening, TopCoding
 from dpspec_census.disclosure.tables import EmptyTableError, RecodingGapError, RecodingOverlapError, UnknownCategoryError
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ReleaseError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
+from dpspec.verifier.entry import verify_claim
 
 AGE = Attribute(name="age", categories=("child", "adult", "old", "oldest"))
 SEX = Attribute(name="sex", categories=("f", "m"))

@@ -17,7 +17,7 @@ from dpspec_census.disclosure import ControlledRounding, ConventionalRounding, R
 from dpspec_census.disclosure.tables import ALL, VALUE, EmptyTableError
 from scipy.stats import chi2
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -25,6 +25,7 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
+from dpspec.verifier.entry import verify_claim
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y"))
 SPACE = UnorderedRecords(attributes=(ROW, COLUMN), most=4)

@@ -12,13 +12,14 @@ from dpspec_census.disclosure import CellSuppression
 from dpspec_census.disclosure.suppression import SUPPRESSED, Contributions, Need, audit, suppressed
 from dpspec_census.disclosure.tables import VALUE, EmptyTableError, Layout
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
+from dpspec.verifier.entry import verify_claim
 
 ROW, COLUMN = Attribute(name="row", categories=("a", "b")), Attribute(name="column", categories=("x", "y", "z"))
 TABLES = (("row", "column"), ("row",), ("column",), ())

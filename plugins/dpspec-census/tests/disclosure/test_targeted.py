@@ -17,13 +17,14 @@ from dpspec_census.disclosure import TargetedSwapping
 from dpspec_census.disclosure.tables import EmptyTableError
 from scipy.stats import chi2
 
-from dpspec import Outcome, verify_claim
+from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
+from dpspec.verifier.entry import verify_claim
 
 COUNTY = Attribute(name="county", categories=("A", "B"))
 TRACT = Attribute(name="tract", categories=("a1", "a2", "b1", "b2"), within="county", parents=("A", "A", "B", "B"))

@@ -11,12 +11,12 @@ from dpspec_census import Safetab, SafetabGeometric
 from dpspec_census.safetab.design import Planned
 from dpspec_divergences import DNor, Hamming, Mult
 
-from dpspec import verify_claim
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.params import define, evolve
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.laws import Adaptive, FiniteLaw, Product
-from dpspec.verify.verdict import Outcome
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 
 GROUPS = [
     {"name": "A", "where": {"race": ["a", "ab"]}},

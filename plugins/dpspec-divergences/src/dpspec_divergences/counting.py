@@ -19,11 +19,19 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Text, define
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.plugin import (
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Number,
+    ParameterError,
+    Relation,
+    Text,
+    define,
+    exact,
+    number,
+)
 
 Bound = tuple[Number, str]
 
@@ -91,8 +99,8 @@ class Hamming(Counting):
     Args:
         unit: what one record is, such as person or household.
 
-    >>> from dpspec.blocks.space import Attribute
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import Attribute
+    >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),))
     >>> two, three = space.dataset([["f"], ["f"]]), space.dataset([["f"], ["m"], ["m"]])
     >>> str(Hamming().distance(two, space.dataset([["m"], ["m"]]), space)), str(Hamming().distance(two, three, space))
@@ -105,7 +113,7 @@ class Hamming(Counting):
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         gone, come = exchange(left, right, space, self.unit)
-        return number(gone) if gone == come else INFINITY
+        return number(gone) if gone == come else exact.INFINITY
 
     def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if other == HammingOrdered(unit=self.unit):
@@ -135,7 +143,7 @@ class SymmetricDifference(Counting):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> str(SymmetricDifference().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
     '2'
     """
@@ -171,7 +179,7 @@ class HammingOrdered(Counting):
     Args:
         unit: what one position is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> str(HammingOrdered().distance((0, 0, 1), (1, 1, 0), BitVectors(length=3)))
     '3'
     """
@@ -187,7 +195,7 @@ class HammingOrdered(Counting):
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
         if len(ours) != len(theirs):
-            return INFINITY
+            return exact.INFINITY
         return number(sum(a != b for a, b in zip(ours, theirs, strict=True)))
 
 
@@ -228,7 +236,7 @@ class ReplaceOne(CountedRelation):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> ReplaceOne().related((0, 0, 1), (0, 1, 1), BitVectors(length=3))
     True
     """
@@ -251,7 +259,7 @@ class AddRemove(CountedRelation):
     Args:
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> AddRemove().related((0, 0, 1), (0, 1, 1), BitVectors(length=3))
     False
     """
@@ -274,7 +282,7 @@ class DifferInOnePosition(CountedRelation):
     Args:
         unit: what one position is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> DifferInOnePosition().related((0, 1), (1, 0), BitVectors(length=2))
     False
     """
@@ -310,7 +318,7 @@ class UserRelation(Relation):
         label: what it is, for people.
 
     >>> close = UserRelation(function=lambda x, y: abs(sum(x) - sum(y)) <= 1, label="totals within 1")
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> close.related((0, 0), (1, 1), BitVectors(length=2)), str(close)
     (False, 'totals within 1')
     """

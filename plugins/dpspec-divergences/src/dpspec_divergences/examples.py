@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dpspec.base.exact import NumberLike, number
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import BitVectors, PrivacySpec, Trivial, UniformBudget, exact, number
 from dpspec_divergences.counting import HammingOrdered
 from dpspec_divergences.output import DNor, Mult
 
 
-def zcdp_spec(*, rho: NumberLike) -> PrivacySpec:
+def zcdp_spec(*, rho: exact.NumberLike) -> PrivacySpec:
     """rho-zCDP of three bits, one per person.
 
     >>> str(zcdp_spec(rho="2.63").budget)
@@ -26,7 +22,7 @@ def zcdp_spec(*, rho: NumberLike) -> PrivacySpec:
     )
 
 
-def pure_spec(*, epsilon: NumberLike) -> PrivacySpec:
+def pure_spec(*, epsilon: exact.NumberLike) -> PrivacySpec:
     """epsilon-DP of three bits, one per person.
 
     >>> pure_spec(epsilon=1).output_divergence.name

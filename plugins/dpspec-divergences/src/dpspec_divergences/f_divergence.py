@@ -17,13 +17,22 @@ from typing import Annotated, ClassVar
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NumericalError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
-from dpspec.base.params import Items, Rational, Text, define
-from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, added
-from dpspec.laws.atoms import merge, spread
-from dpspec.laws.dichotomy import NOTHING, Cell, Dichotomy
-from dpspec.laws.numeric import positive, rational_exponential, rational_root
+from dpspec.plugin import (
+    Bracket,
+    Items,
+    Number,
+    OutputDivergence,
+    ParameterError,
+    Rational,
+    Text,
+    blocks,
+    define,
+    errors,
+    exact,
+    laws,
+    ln,
+    number,
+)
 from dpspec_divergences.output import Bound, Named, Renyi, TotalVariation, both_ways, is_pure
 
 _LARGEST_EXACT = 512
@@ -57,14 +66,14 @@ class Generator:
         """f(0) + f'(inf): D_f of disjoint laws, and the least c with D_f <= c times the total variation."""
         return self.at_zero + self.slope
 
-    def divergence(self, pair: Dichotomy, precision: int) -> Bracket:
+    def divergence(self, pair: laws.Dichotomy, precision: int) -> Bracket:
         """D_f(P||Q): exact where every term is, else in a bracket.
 
         Raises:
             NoRouteError: when the pair has neither finitely many atoms nor cells.
         """
         if pair.is_identical:
-            return NOTHING
+            return laws.NOTHING
         if pair.below() is not pair:
             low, high = self.divergence(pair.below(), precision), self.divergence(pair.above(), precision)
             return Bracket(lower=low.lower, upper=high.upper)
@@ -73,8 +82,8 @@ class Generator:
             return self._of_atoms(atoms, precision)
         with ctx.workprec(precision + 32):
             cells = pair.cells(precision)
-            least = sum((self._least(cell) for cell in merge(cells)), arb(0))
-            most = sum((self._most(cell) for cell in spread(cells)), arb(0))
+            least = sum((self._least(cell) for cell in laws.merge(cells)), arb(0))
+            most = sum((self._most(cell) for cell in laws.spread(cells)), arb(0))
             upper = Bracket.around(most, least=0).upper
             return Bracket(lower=min(Bracket.around(least, least=0).lower, upper), upper=upper)
 
@@ -84,15 +93,15 @@ class Generator:
 
     def _of_atoms(self, atoms: Sequence[tuple[Fraction, Fraction]], precision: int) -> Bracket:
         if self.slope.is_infinite and any(not q for _, q in atoms):
-            return Bracket.exactly(INFINITY)
+            return Bracket.exactly(exact.INFINITY)
         if self.at_zero.is_infinite and any(not p for p, _ in atoms):
-            return Bracket.exactly(INFINITY)
+            return Bracket.exactly(exact.INFINITY)
         terms = [self._term(p, q) for p, q in atoms] if len(atoms) <= _LARGEST_EXACT else [None]
         known = [term for term in terms if term is not None]
         if len(known) == len(terms):
-            return Bracket.exactly(sum(known, ZERO))
+            return Bracket.exactly(sum(known, exact.ZERO))
         with ctx.workprec(precision + 32):
-            return Bracket.around(sum((self._mass(ball(p), ball(q)) for p, q in atoms), arb(0)), least=0)
+            return Bracket.around(sum((self._mass(exact.ball(p), exact.ball(q)) for p, q in atoms), arb(0)), least=0)
 
     def _term(self, p: Fraction, q: Fraction) -> Number | None:
         if not q:
@@ -107,7 +116,7 @@ class Generator:
             return _times(self.at_zero, q) if p.is_zero() else _times(self.slope, p)
         return (_times(self.slope, p) + _times(self.at_zero, q)).union(arb(0)) if p >= 0 and q >= 0 else arb.pos_inf()
 
-    def _least(self, cell: Cell) -> arb:
+    def _least(self, cell: laws.Cell) -> arb:
         """A lower bound on a cell merged to one atom, by Jensen's inequality."""
         if cell.p > 0 and cell.q > 0:
             return (cell.q * self.ball(cell.p / cell.q)).lower()
@@ -115,7 +124,7 @@ class Generator:
             return _times(self.slope, cell.p).lower()
         return _times(self.at_zero, cell.q).lower() if cell.p.is_zero() else arb(0)
 
-    def _most(self, cell: Cell) -> arb:
+    def _most(self, cell: laws.Cell) -> arb:
         """An upper bound on a cell, by the chord of f over the range of its ratio."""
         low, high = cell.low, cell.high
         if cell.q.is_zero():
@@ -126,9 +135,9 @@ class Generator:
             return (cell.q * self.ball(low.exp()).max(self.ball(high.exp()))).upper()
         if high.is_finite():
             share = cell.p / high.exp()
-            return (_times(self.at_zero, positive(cell.q - share)) + share * self.ball(high.exp())).upper()
+            return (_times(self.at_zero, laws.positive(cell.q - share)) + share * self.ball(high.exp())).upper()
         if low.is_finite():
-            rest = positive(cell.p - low.exp() * cell.q)
+            rest = laws.positive(cell.p - low.exp() * cell.q)
             return (cell.q * self.ball(low.exp()) + _times(self.slope, rest)).upper()
         return (_times(self.at_zero, cell.q) + _times(self.slope, cell.p)).upper()
 
@@ -145,7 +154,7 @@ def _times(factor: Number, mass: arb) -> arb:
 class _ByRenyi(Generator):
     """One that is a function of a Renyi divergence, which every pair of laws knows about itself."""
 
-    def divergence(self, pair: Dichotomy, precision: int) -> Bracket:
+    def divergence(self, pair: laws.Dichotomy, precision: int) -> Bracket:
         if self.name == KL:
             return pair.renyi(1, precision=precision)
         if pair.exact_atoms() is not None:
@@ -155,7 +164,7 @@ class _ByRenyi(Generator):
 
 
 def _expm1(value: Number, precision: int) -> Bracket:
-    exact = rational_exponential(value)
+    exact = laws.rational_exponential(value)
     if exact is not None:
         return Bracket.exactly(exact - 1)
     with ctx.workprec(precision + 32):
@@ -172,7 +181,7 @@ def _squared(value: arb) -> arb:
 
 
 def _hellinger_term(p: Fraction, q: Fraction) -> Number | None:
-    root = rational_root(p * q, 2)
+    root = laws.rational_root(p * q, 2)
     return None if root is None else number((p + q) / 2 - root)
 
 
@@ -188,11 +197,11 @@ NAMED: dict[str, Generator] = {
     generator.name: generator
     for generator in (
         _ByRenyi(
-            name=KL, at_zero=_ONE, slope=INFINITY,
+            name=KL, at_zero=_ONE, slope=exact.INFINITY,
             term=lambda p, q: ln(p / q) * p - p + q, ball=lambda t: t * t.log() - t + 1,
         ),
         _ByRenyi(
-            name="chi-squared", at_zero=_ONE, slope=INFINITY,
+            name="chi-squared", at_zero=_ONE, slope=exact.INFINITY,
             term=lambda p, q: number((p - q) ** 2 / q), ball=lambda t: _squared(t - 1),
         ),
         Generator(
@@ -252,7 +261,7 @@ def piecewise_linear(knots: Knots) -> Generator:
         return number(max(start * q + rise * p for start, rise in flat))
 
     def of_ball(t: arb) -> arb:
-        return functools.reduce(arb.max, (ball(start) + ball(rise) * t for start, rise in flat))
+        return functools.reduce(arb.max, (exact.ball(start) + exact.ball(rise) * t for start, rise in flat))
 
     return Generator(
         name=PIECEWISE, at_zero=number(flat[0][0]), slope=number(flat[-1][1]), term=term, ball=of_ball,
@@ -283,7 +292,7 @@ class FDivergence(Named):
         direction: forward, D_f(P||Q); backward, D_f(Q||P); both, the larger of the two.
         knots: pairs (t, f(t)) of a piecewise linear generator, from t = 0 on, straight after the last; f(1) = 0.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")
     >>> [str(FDivergence(generator=name, direction="forward").between(*laws)) for name in ("kl", "chi-squared", "triangular")]
     ['1/2*ln(3)', '4/3', '1/2']
@@ -315,8 +324,8 @@ class FDivergence(Named):
     def separates_disjoint(self) -> bool:  # type: ignore[override]
         return self.convex.largest.is_infinite
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        def forward(way: Dichotomy) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
+        def forward(way: laws.Dichotomy) -> Bracket:
             return self.convex.divergence(way, precision)
 
         if self.direction == "both" and not self.convex.is_symmetric:
@@ -327,8 +336,8 @@ class FDivergence(Named):
         """By Jensen's inequality D_f(P||Q) = 0 for other laws than equal ones exactly where f is straight around 1."""
         return self.convex.bends_at_one
 
-    def event_bounds(self, bound: Number) -> EventBounds | None:
-        return ((ZERO, bound),) if self.generator == "total-variation" else None
+    def event_bounds(self, bound: Number) -> blocks.EventBounds | None:
+        return ((exact.ZERO, bound),) if self.generator == "total-variation" else None
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """By bisection on the laws (p, 1 - p) and (q, 1 - q), in ball arithmetic; concave in q, since D_f is jointly convex."""
@@ -361,12 +370,12 @@ class FDivergence(Named):
             return number(1), "it is the total variation"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         """Of the Kullback-Leibler divergence and the total variation; chi-squared multiplies, and of others nothing is known."""
         rules = {KL: "nats add", "total-variation": "the distance adds, at most"}
         if self.generator not in rules:
             return None
-        return added(self, parts, rules[self.generator], "the chain rule: each part given those before it")
+        return blocks.added(self, parts, rules[self.generator], "the chain rule: each part given those before it")
 
     def __str__(self) -> str:
         knots = "; ".join(f"{t}: {value}" for t, value in self.knots)
@@ -393,6 +402,6 @@ def by_total_variation(most: Number, reason: str, other: OutputDivergence) -> Bo
     factor, why = known
     try:
         constant = most * factor
-    except NumericalError:  # such as ln(2) x sqrt(1/2)
+    except errors.NumericalError:  # such as ln(2) x sqrt(1/2)
         constant = Bracket.around(most.enclose() * factor.enclose(), least=0).upper
     return constant, reason if other == variation else f"{reason}; {why}"

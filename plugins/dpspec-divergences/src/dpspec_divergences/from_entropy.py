@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar, cast
 
-from dpspec.base.exact import INFINITY, Bracket, Number, ball, ln, number
-from dpspec.base.params import define
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.rule import Conversion
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, define, exact, ln, number
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import BUN_STEINKE, delta_of
 from dpspec_divergences.losses import LossTail
@@ -43,7 +40,7 @@ class ToF(Conversion):
 class ZcdpToKl(ToF):
     """D_KL <= rho: the Renyi divergence alpha rho in the limit alpha = 1.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> str(ZcdpToKl().convert(DNor(), number("2.63"), FDivergence(generator="kl", direction="both")))
     '263/100'
@@ -65,7 +62,7 @@ class ZcdpToKl(ToF):
 class ZcdpToChiSquared(ToF):
     """chi-squared <= e^(2 rho) - 1, as D_2 = ln(1 + chi-squared) <= 2 rho.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> target = FDivergence(generator="chi-squared", direction="both")
     >>> ZcdpToChiSquared().convert(DNor(), number("1/2"), target).upper.decimal()
@@ -88,7 +85,7 @@ class ZcdpToChiSquared(ToF):
 class ZcdpToHellinger(ToF):
     """The squared Hellinger distance is at most 1 - e^(-rho/2), as D_(1/2) = -2 ln(1 - H^2) <= D_1 <= rho.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> target = FDivergence(generator="hellinger", direction="both")
     >>> ZcdpToHellinger().convert(DNor(), number(2), target).upper.decimal()
@@ -118,7 +115,7 @@ def distance_from_entropy(entropy: Number) -> Bracket:
 class ZcdpToTotalVariation(Conversion):
     """The total variation is at most sqrt(rho/2) (Pinsker) and sqrt(1 - e^-rho) (Bretagnolle and Huber), as D_KL <= rho.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, TotalVariation
     >>> ZcdpToTotalVariation().convert(DNor(), number("2.63"), TotalVariation()).upper.decimal()
     '0.963287'
@@ -139,7 +136,7 @@ class ZcdpToTotalVariation(Conversion):
 class RenyiToKl(ToF):
     """D_KL = D_1 <= D_alpha <= gamma.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import FDivergence
     >>> str(RenyiToKl().convert(Renyi(order=2), number(1), FDivergence(generator="kl", direction="both")))
     '1'
@@ -160,7 +157,7 @@ class RenyiToKl(ToF):
 class RenyiToChiSquared(ToF):
     """chi-squared = e^(D_2) - 1 <= e^gamma - 1, for orders of at least 2.
 
-    >>> from dpspec.base.exact import ln
+    >>> from dpspec.plugin import ln
     >>> from dpspec_divergences import FDivergence
     >>> target = FDivergence(generator="chi-squared", direction="both")
     >>> RenyiToChiSquared().convert(Renyi(order=2), ln(3), target).upper.decimal()
@@ -188,7 +185,7 @@ class RenyiToChiSquared(ToF):
 class RenyiToHellinger(ToF):
     """The squared Hellinger distance is at most 1 - e^(-gamma/2), as D_(1/2) = -2 ln(1 - H^2) <= D_alpha <= gamma.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import FDivergence
     >>> target = FDivergence(generator="hellinger", direction="both")
     >>> RenyiToHellinger().convert(Renyi(order=2), number(2), target).upper.decimal()
@@ -210,7 +207,7 @@ class RenyiToHellinger(ToF):
 class RenyiToTotalVariation(Conversion):
     """The total variation is at most sqrt(gamma/2) (Pinsker) and sqrt(1 - e^-gamma) (Bretagnolle and Huber).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import TotalVariation
     >>> RenyiToTotalVariation().convert(Renyi(order=2), number("0.02"), TotalVariation()).upper.decimal()
     '0.1'
@@ -225,12 +222,6 @@ class RenyiToTotalVariation(Conversion):
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
         return distance_from_entropy(value)
-
-
-FROM_ENTROPY: tuple[type[Conversion], ...] = (
-    ZcdpToKl, ZcdpToChiSquared, ZcdpToHellinger, ZcdpToTotalVariation, RenyiToKl, RenyiToChiSquared, RenyiToHellinger,
-    RenyiToTotalVariation,
-)  # fmt: skip
 
 
 # --- from losses ----------------------------------------------------------------------------------
@@ -353,9 +344,11 @@ class ApproximateToProbabilistic(Conversion):
         if old == 0:
             return Bracket.exactly(value)
         if new <= old:
-            return Bracket.exactly(INFINITY)
+            return Bracket.exactly(exact.INFINITY)
         least = old if cast("LossTail", target).sides == "both" else Fraction(0)
-        return enclosed(lambda: (ball(new) * value.enclose(WORKING).exp() + ball(least)).log() - ball(new - old).log())
+        return enclosed(
+            lambda: (exact.ball(new) * value.enclose(WORKING).exp() + exact.ball(least)).log() - exact.ball(new - old).log()
+        )
 
 
 @define
@@ -421,9 +414,3 @@ class FToTotalVariation(Conversion):
         if generator == "chi-squared" and not value.is_infinite:
             return enclosed(lambda: value.enclose(WORKING).sqrt() / 2)
         return Bracket.exactly(min(value, number(1))) if generator == "total-variation" else None
-
-
-FROM_LOSSES: tuple[type[Conversion], ...] = (
-    PureToZcdp, PbdpToApproximate, PbdpToProbabilistic, ProbabilisticToApproximate, ApproximateToProbabilistic, ChiSquaredToRenyi,
-    FToTotalVariation,
-)  # fmt: skip

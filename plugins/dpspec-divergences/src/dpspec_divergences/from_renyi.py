@@ -14,12 +14,7 @@ from typing import ClassVar, cast
 
 from flint import arb, ctx
 
-from dpspec.base.exact import Bracket, Number, ball, ln
-from dpspec.base.params import define
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.rule import Conversion, Step
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.numeric import exponential, rational_exponential
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, PrivacySpec, define, exact, grammar, laws, ln
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import WORKING, Renyi, between, crossing, enclosed
 from dpspec_divergences.trade_off import HockeyStick
@@ -48,7 +43,7 @@ class ZcdpToApproximate(Conversion):
 
     From the tail of the privacy loss, P(L > epsilon) <= e^(-(epsilon - rho)^2 / (4 rho)) (K-T13), which is above delta.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
     >>> ZcdpToApproximate().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
     '18.1938'
@@ -71,7 +66,7 @@ class ZcdpToApproximate(Conversion):
 class ZcdpToPbdp(ZcdpToApproximate):
     """epsilon = rho + 2 sqrt(rho ln(1/delta)), for every post-processing of the output (K-T13).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> ZcdpToPbdp().convert(DNor(), number("2.63"), Pbdp(delta="1e-6")).upper.decimal()
     '14.6857'
@@ -91,10 +86,10 @@ class ZcdpToPbdp(ZcdpToApproximate):
 class ZcdpToProbabilistic(ZcdpToApproximate):
     """epsilon = rho + 2 sqrt(rho ln(1/delta)) for the raw tail of the privacy loss (K-T13).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
-    >>> from dpspec_divergences.losses import PrivacyLoss
-    >>> ZcdpToProbabilistic().convert(DNor(), number("2.63"), PrivacyLoss(delta="1e-6")).upper.decimal()
+    >>> from dpspec_divergences.losses import LossTail
+    >>> ZcdpToProbabilistic().convert(DNor(), number("2.63"), LossTail(delta="1e-6")).upper.decimal()
     '14.6857'
     """
 
@@ -114,7 +109,7 @@ class ZcdpToApproximateBunSteinke(ZcdpToApproximate):
     delta is the integral of e^-x P(L > epsilon + x) over x > 0, and the tail under it is bounded as in `zcdp-to-approximate`; the
     Gaussian integral that remains is bounded by Komatsu's inequality.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
     >>> ZcdpToApproximateBunSteinke().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
     '17.7267'
@@ -152,7 +147,7 @@ class ZcdpToApproximateCks(ZcdpToApproximate):
 
     The least value is at the only alpha with rho (alpha - 1)^2 + ln alpha = ln(1/delta), found between two points.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
     >>> ZcdpToApproximateCks().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
     '17.4306'
@@ -187,7 +182,7 @@ class ZcdpToApproximateCks(ZcdpToApproximate):
 class ZcdpToRenyi(Conversion):
     """gamma = alpha rho, for every order alpha > 1: the definition (K-D17).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> str(ZcdpToRenyi().convert(DNor(), number("2.63"), Renyi(order=2)))
     '263/50'
@@ -210,15 +205,10 @@ class ZcdpToRenyi(Conversion):
         elif goal.name not in ("d-nor", "f-divergence"):
             yield from (Renyi(order=order) for order in ORDERS)
 
-    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[grammar.Step]:
         """Towards a Renyi budget alone: to the others there are better ways, and a search should not try every order."""
         if goal.output_divergence.name == self.target:
             yield from super().propose(premise, goal)
-
-
-FROM_ZCDP: tuple[type[Conversion], ...] = (
-    ZcdpToApproximate, ZcdpToApproximateBunSteinke, ZcdpToApproximateCks, ZcdpToPbdp, ZcdpToProbabilistic, ZcdpToRenyi,
-)  # fmt: skip
 
 
 # --- conversions from Renyi privacy of one order --------------------------------------------------
@@ -235,7 +225,7 @@ def _order(source: OutputDivergence) -> Fraction:
 class RenyiToApproximate(Conversion):
     """epsilon = gamma + ln(1/delta)/(alpha - 1): Markov's inequality for e^((alpha - 1) L) (K-T13).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import MultDelta
     >>> RenyiToApproximate().convert(Renyi(order=2), number("5.26"), MultDelta(delta="8.73865e-3")).upper.decimal()
     '10'
@@ -252,14 +242,14 @@ class RenyiToApproximate(Conversion):
         delta, order = delta_of(target), _order(source)
         if delta == 0 or value.is_infinite:
             return None
-        return enclosed(lambda: value.enclose(WORKING) + ln(1 / delta).enclose(WORKING) / ball(order - 1))
+        return enclosed(lambda: value.enclose(WORKING) + ln(1 / delta).enclose(WORKING) / exact.ball(order - 1))
 
 
 @define
 class RenyiToPbdp(RenyiToApproximate):
     """epsilon = gamma + ln(1/delta)/(alpha - 1), for every post-processing of the output (K-T13).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> RenyiToPbdp().convert(Renyi(order=2), number("5.26"), Pbdp(delta="8.73865e-3")).upper.decimal()
     '10'
     """
@@ -278,9 +268,9 @@ class RenyiToPbdp(RenyiToApproximate):
 class RenyiToProbabilistic(RenyiToApproximate):
     """epsilon = gamma + ln(1/delta)/(alpha - 1) for the raw tail of the privacy loss (K-T13).
 
-    >>> from dpspec.base.exact import number
-    >>> from dpspec_divergences.losses import PrivacyLoss
-    >>> RenyiToProbabilistic().convert(Renyi(order=2), number("5.26"), PrivacyLoss(delta="8.73865e-3")).upper.decimal()
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences.losses import LossTail
+    >>> RenyiToProbabilistic().convert(Renyi(order=2), number("5.26"), LossTail(delta="8.73865e-3")).upper.decimal()
     '10'
     """
 
@@ -298,7 +288,7 @@ class RenyiToProbabilistic(RenyiToApproximate):
 class RenyiToApproximateCks(RenyiToApproximate):
     """epsilon = gamma + ln(1 - 1/alpha) + ln(1/(alpha delta))/(alpha - 1).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import MultDelta
     >>> RenyiToApproximateCks().convert(Renyi(order=2), number("5.26"), MultDelta(delta="8.73865e-3")).upper.decimal()
     '8.61371'
@@ -316,7 +306,7 @@ class RenyiToApproximateCks(RenyiToApproximate):
 
         def bound() -> arb:
             log = ln(1 / (delta * order)).enclose(WORKING)
-            return value.enclose(WORKING) + ln(1 - 1 / order).enclose(WORKING) + log / ball(order - 1)
+            return value.enclose(WORKING) + ln(1 - 1 / order).enclose(WORKING) + log / exact.ball(order - 1)
 
         return enclosed(bound)
 
@@ -328,7 +318,7 @@ class RenyiToHockeyStick(Conversion):
     With r = e^(gamma - epsilon) and b = alpha/(alpha - 1) it is (r/b)^(alpha - 1)/alpha at p = (r/b)^(alpha - 1), and 1 - 1/r at
     p = 1 from r = b on.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import HockeyStick
     >>> [str(RenyiToHockeyStick().convert(Renyi(order=2), number(g), HockeyStick(epsilon="ln(3)"))) for g in ("ln(3)", "ln(9)")]
     ['1/4', '2/3']
@@ -346,20 +336,22 @@ class RenyiToHockeyStick(Conversion):
         if value.is_infinite or free.is_infinite:
             return None
         slope, exponent = order / (order - 1), value - free
-        ratio = rational_exponential(exponent)
+        ratio = laws.rational_exponential(exponent)
         if ratio is not None and order.denominator == 1:
-            exact = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
-            return Bracket.exactly(exact)
+            closed = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order
+            return Bracket.exactly(closed)
         if exponent >= ln(slope):
-            return enclosed(lambda: 1 - exponential(-exponent, WORKING))
-        return enclosed(lambda: (exponential(exponent, WORKING) / ball(slope)) ** ball(order - 1) / ball(order))
+            return enclosed(lambda: 1 - laws.ball_exponential(-exponent, WORKING))
+        return enclosed(
+            lambda: (laws.ball_exponential(exponent, WORKING) / exact.ball(slope)) ** exact.ball(order - 1) / exact.ball(order)
+        )
 
 
 @define
 class RenyiToRenyi(Conversion):
     """D_alpha never decreases in alpha: gamma at a larger order is gamma at a smaller one.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> str(RenyiToRenyi().convert(Renyi(order=4), number(1), Renyi(order=2)))
     '1'
     """
@@ -373,8 +365,3 @@ class RenyiToRenyi(Conversion):
 
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
         return Bracket.exactly(value) if _order(target) <= _order(source) else None
-
-
-FROM_RENYI: tuple[type[Conversion], ...] = (
-    RenyiToApproximate, RenyiToApproximateCks, RenyiToPbdp, RenyiToProbabilistic, RenyiToHockeyStick, RenyiToRenyi,
-)  # fmt: skip

@@ -11,12 +11,7 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number
-from dpspec.base.params import Rational, Text, define
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
-from dpspec.laws.trade_off import TradeOff
+from dpspec.plugin import Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
 from dpspec_divergences.output import Bound, MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
@@ -36,7 +31,7 @@ class Pbdp(Named):
     Args:
         delta: the probability, in (0, 1].
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")
     >>> [str(Pbdp(delta=delta).between(*laws)) for delta in ("1/10", "9/10")]
     ['ln(3)', 'ln(9/7)']
@@ -46,14 +41,14 @@ class Pbdp(Named):
 
     delta: Annotated[Fraction, Rational(0, 1, open_low=True)]
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         """The least epsilon.
 
         Raises:
             NoRouteError: for other laws than Gaussians of one variance and those with finitely many rational atoms.
         """
         if pair.is_identical:
-            return NOTHING
+            return laws.NOTHING
         if pair.is_gaussian:
             return _gaussian(pair.concentration(precision=precision), self.delta, precision)
         if pair.below() is not pair:
@@ -65,9 +60,9 @@ class Pbdp(Named):
         """A convex curve that touches 1 - a between its ends is 1 - a; at delta = 1 only the end is looked at."""
         return self.delta < 1
 
-    def _one_way(self, pair: Dichotomy) -> Bracket:
-        level = TradeOff.of(pair).inverse().at(1 - self.delta)
-        return Bracket.exactly(ln(self.delta / level)) if level else INFINITE
+    def _one_way(self, pair: laws.Dichotomy) -> Bracket:
+        level = laws.TradeOff.of(pair).inverse().at(1 - self.delta)
+        return Bracket.exactly(ln(self.delta / level)) if level else laws.INFINITE
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """Through approximate privacy at the same numbers, which it implies."""
@@ -92,42 +87,42 @@ class Pbdp(Named):
 def _gaussian(rho: Bracket, delta: Fraction, precision: int) -> Bracket:
     """ln delta - ln Phi(Phi^-1(delta) - mu), mu = sqrt(2 rho) (K-T12)."""
     if delta == 1:
-        return NOTHING  # the power 1 is reached at level 1 only
+        return laws.NOTHING  # the power 1 is reached at level 1 only
     with ctx.workprec(precision + GUARD + delta.denominator.bit_length()):
         mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         root = arb(2).sqrt()
-        start = root * ball(2 * delta - 1).erfinv()
+        start = root * exact.ball(2 * delta - 1).erfinv()
         level = ((mu - start) / root).erfc() / 2
-        return Bracket.around(ball(delta).log() - level.log(), least=0)
+        return Bracket.around(exact.ball(delta).log() - level.log(), least=0)
 
 
-def pbdp_delta(pair: Dichotomy, epsilon: NumberLike, *, precision: int = 64) -> Bracket:
+def pbdp_delta(pair: laws.Dichotomy, epsilon: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """The least delta at which the pair has `pbdp` at most epsilon, for laws with finitely many rational atoms (K-A5).
 
     The largest power that is above e^epsilon times its level, in either order: where the curve meets the ray, or 0.
 
-    >>> from dpspec.laws.atoms import FiniteDichotomy
-    >>> pair = FiniteDichotomy((3, 1), (1, 3), 4, 4)
+    >>> from dpspec.plugin import laws
+    >>> pair = laws.FiniteDichotomy((3, 1), (1, 3), 4, 4)
     >>> pbdp_delta(pair, "ln(2)").upper.decimal(), str(pbdp_delta(pair, "ln(3)"))
     ('0.8', '0')
     """
-    return both_ways(pair, lambda way: _meets_ray(TradeOff.of(way), number(epsilon), precision))
+    return both_ways(pair, lambda way: _meets_ray(laws.TradeOff.of(way), number(epsilon), precision))
 
 
-def _meets_ray(curve: TradeOff, epsilon: Number, precision: int) -> Bracket:
+def _meets_ray(curve: laws.TradeOff, epsilon: Number, precision: int) -> Bracket:
     with ctx.workprec(precision + GUARD):
         ratio = epsilon.enclose(ctx.prec).exp()
         for (a, b), (c, d) in zip(reversed(curve.knots[:-1]), reversed(curve.knots[1:]), strict=True):
             if _log_ratio(a, 1 - b) > epsilon:  # the last knot above the ray: the piece after it crosses
-                rise = ball((b - d) / (c - a))
-                return Bracket.around(ratio * (ball(1 - b) - rise * ball(a)) / (ratio - rise), least=0)
-    return NOTHING
+                rise = exact.ball((b - d) / (c - a))
+                return Bracket.around(ratio * (exact.ball(1 - b) - rise * exact.ball(a)) / (ratio - rise), least=0)
+    return laws.NOTHING
 
 
 def _log_ratio(level: Fraction, power: Fraction) -> Number:
     """ln(power / level), and 0 for 0/0."""
     if level == 0:
-        return INFINITY if power else number(0)
+        return exact.INFINITY if power else number(0)
     return ln(power / level)
 
 
@@ -143,7 +138,7 @@ class LossTail(Named):
         delta: the probability, in [0, 1).
         sides: one (losses above epsilon), or both (gains too).
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")
     >>> str(LossTail(delta="1/10").between(*laws)), str(LossTail(delta="8/10").between(*laws))
     ('ln(3)', '0')
@@ -154,7 +149,7 @@ class LossTail(Named):
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
     sides: Annotated[str, Text(("one", "both"))] = "one"
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         """The least epsilon.
 
         Raises:
@@ -167,28 +162,28 @@ class LossTail(Named):
     def separates_laws(self) -> bool:
         return self.delta == 0
 
-    def _one_way(self, pair: Dichotomy) -> Bracket:
+    def _one_way(self, pair: laws.Dichotomy) -> Bracket:
         atoms = pair.exact_atoms()
         if atoms is None:
             rule = "has no finite list of rational probabilities, so that the tail of its loss is not known exactly"
-            raise NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities, or pbdp")
+            raise errors.NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities, or pbdp")
         losses = sorted(((self._size(p, q), p) for p, q in atoms if p), reverse=True)
         spent = Fraction(0)
         for loss, mass in losses:
             spent += mass
             if spent > self.delta:
                 return Bracket.exactly(max(loss, number(0)))
-        return NOTHING
+        return laws.NOTHING
 
     def _size(self, p: Fraction, q: Fraction) -> Number:
-        loss = ln(p / q) if q else INFINITY
+        loss = ln(p / q) if q else exact.INFINITY
         return -loss if self.sides == "both" and loss < 0 else loss
 
     def _gaussian(self, rho: Bracket, precision: int) -> Bracket:
         """rho + sqrt(2 rho) Phi^-1(1 - delta)."""
         with ctx.workprec(precision + GUARD + self.delta.denominator.bit_length()):
             size = rho.lower.enclose(ctx.prec).union(rho.upper.enclose(ctx.prec))
-            return Bracket.around(size + 2 * size.sqrt() * ball(1 - 2 * self.delta).erfinv(), least=0)
+            return Bracket.around(size + 2 * size.sqrt() * exact.ball(1 - 2 * self.delta).erfinv(), least=0)
 
     def __str__(self) -> str:
         return f"{self.name} (delta = {number(self.delta).plain()}, {self.sides} side{'s' if self.sides == 'both' else ''})"
@@ -197,6 +192,8 @@ class LossTail(Named):
 def rounded(lower: Number, upper: Number, precision: int = 96) -> Bracket:
     """The bracket with dyadic ends just outside, for ends whose exact form nobody wants to read."""
     if upper.is_infinite:
-        return Bracket(lower=number(dyadic(lower.enclose(precision).lower())) if not lower.is_infinite else lower, upper=upper)
+        return Bracket(
+            lower=number(exact.dyadic(lower.enclose(precision).lower())) if not lower.is_infinite else lower, upper=upper
+        )
     with ctx.workprec(precision):
         return Bracket.around(lower.enclose(precision).union(upper.enclose(precision)), least=0)

@@ -22,16 +22,7 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number, rounded_product, sqrt
-from dpspec.base.params import Rational, define
-from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, added, total
-from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.continuous import GaussianLaw
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
-from dpspec.laws.law import Answers, FiniteLaw
-from dpspec.laws.numeric import rational_exponential
-from dpspec.laws.trade_off import TradeOff
+from dpspec.plugin import Bracket, FiniteLaw, Number, OutputDivergence, Rational, blocks, define, exact, laws, number
 
 ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 22, 32, 48, 72, 128, 256, 512))
 """The Renyi orders through which a concentrated claim is looked at."""
@@ -45,7 +36,7 @@ def by_hockey_stick(q: arb, epsilon: arb, delta: Fraction) -> arb:
     >>> by_hockey_stick(arb("0.25"), arb(2).log(), Fraction(0)).overlaps(arb("0.5"))
     True
     """
-    slack = ball(delta)
+    slack = exact.ball(delta)
     straight = epsilon.exp() * q + slack
     return straight.min(1 - (-epsilon).exp() * (1 - q - slack)).min(arb(1))
 
@@ -62,13 +53,13 @@ def by_power(q: arb, budgets: Sequence[tuple[Fraction, arb]]) -> arb:
     """
     if q <= 0 or q >= 1:
         return arb(0) if q <= 0 else arb(1)
-    at, limits = float(q.mid()), [(float(a), float((ball(a - 1) * c).mid())) for a, c in budgets]
+    at, limits = float(q.mid()), [(float(a), float((exact.ball(a - 1) * c).mid())) for a, c in budgets]
     low, high = at, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if _fits(middle, at, limits) else (low, middle)
-    exact = [(ball(a), (ball(a - 1) * c).exp()) for a, c in budgets]
-    return _enclosed(low, q, exact)
+    bounds = [(exact.ball(a), (exact.ball(a - 1) * c).exp()) for a, c in budgets]
+    return _enclosed(low, q, bounds)
 
 
 def _fits(p: float, q: float, limits: list[tuple[float, float]]) -> bool:
@@ -114,62 +105,62 @@ _LARGEST = 40
 """Odds are written down as ratios up to e^40."""
 
 
-def geometric(bound: Number) -> Answers:
+def geometric(bound: Number) -> laws.Answers:
     """Two-sided geometric noise of decay epsilon: its log-ratio is epsilon for each step, everywhere (B-D15)."""
-    law = partial(TwoSidedGeometricLaw, decay=bound)
-    return Answers(law=law, words=f"plus two-sided geometric noise of decay {bound}")
+    law = partial(laws.TwoSidedGeometricLaw, decay=bound)
+    return laws.Answers(law=law, words=f"plus two-sided geometric noise of decay {bound}")
 
 
-def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[Answers]:
+def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[laws.Answers]:
     """The worst pair of (epsilon, delta)-privacy: truth shown with probability delta, else a coin of odds e^epsilon."""
     if bound > _LARGEST:
         return
-    exact = rational_exponential(bound) if bound.root == 1 else None
-    odds = dyadic(bound.enclose(64).exp().lower()) if exact is None else exact
+    ratio = laws.rational_exponential(bound) if bound.root == 1 else None
+    odds = exact.dyadic(bound.enclose(64).exp().lower()) if ratio is None else ratio
     truth, lie = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
     if not delta:
-        laws = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
-        yield Answers(law=laws.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
+        answers = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
+        yield laws.Answers(law=answers.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
         return
     shown = (("surely no", lie), ("surely yes", truth))
     both = [FiniteLaw.of({sign: delta, "yes": p, "no": 1 - delta - p}) for sign, p in shown]
     words = f"with probability {delta} what surely holds, else yes with odds of {odds} to 1 if so, 1 to {odds} if not"
-    yield Answers(law=both.__getitem__, words=words, most=1)
+    yield laws.Answers(law=both.__getitem__, words=words, most=1)
 
 
-def discrete_gaussian(bound: Number) -> Answers:
+def discrete_gaussian(bound: Number) -> laws.Answers:
     """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others (B-D18)."""
-    exact = bound.squared() if bound.is_rational or bound.root == 2 else None
-    rate = exact.as_fraction() if exact is not None and exact.is_rational else dyadic((bound.enclose(64) ** 2).lower())
+    square = bound.squared() if bound.is_rational or bound.root == 2 else None
+    rate = square.as_fraction() if square is not None and square.is_rational else exact.dyadic((bound.enclose(64) ** 2).lower())
     variance = 1 / (2 * rate)
-    law = partial(DiscreteGaussianLaw, variance=variance)
-    return Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
+    law = partial(laws.DiscreteGaussianLaw, variance=variance)
+    return laws.Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
 
 
-def linear_coin(bound: Number) -> Answers:
+def linear_coin(bound: Number) -> laws.Answers:
     """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1 (B-D19)."""
-    rate = bound.as_fraction() if bound.is_rational else dyadic(bound.enclose(64).lower())
+    rate = bound.as_fraction() if bound.is_rational else exact.dyadic(bound.enclose(64).lower())
 
     def law(i: int) -> FiniteLaw:
         return FiniteLaw.bernoulli(min(Fraction(1), rate * i))
 
-    return Answers(law=law, words=f"answered by yes with probability {rate} for each 1 in it, at most 1")
+    return laws.Answers(law=law, words=f"answered by yes with probability {rate} for each 1 in it, at most 1")
 
 
-def gaussian(bound: Number) -> Iterator[Answers]:
+def gaussian(bound: Number) -> Iterator[laws.Answers]:
     """Gaussian noise of variance 1/mu^2: mu for each step, exactly."""
     if bound.is_rational:
         variance = 1 / bound.as_fraction() ** 2
-        yield Answers(law=partial(_gaussian, variance), words=f"plus Gaussian noise of variance {variance}")
+        yield laws.Answers(law=partial(_gaussian, variance), words=f"plus Gaussian noise of variance {variance}")
 
 
-def _gaussian(variance: Fraction, center: int) -> GaussianLaw:
-    return GaussianLaw(center, variance)
+def _gaussian(variance: Fraction, center: int) -> laws.GaussianLaw:
+    return laws.GaussianLaw(center, variance)
 
 
-def of_curve(bound: Number, curve: TradeOff) -> Iterator[Answers]:
+def of_curve(bound: Number, curve: laws.TradeOff) -> Iterator[laws.Answers]:
     """The pair of laws whose trade-off function is the curve of so many steps."""
-    steps = int(dyadic(ball(bound.as_fraction()).lower()).__floor__()) if bound.is_rational else 0
+    steps = int(exact.dyadic(exact.ball(bound.as_fraction()).lower()).__floor__()) if bound.is_rational else 0
     if steps < 1:
         return
     knots = curve.group(steps).knots
@@ -177,8 +168,8 @@ def of_curve(bound: Number, curve: TradeOff) -> Iterator[Answers]:
     no: dict[Hashable, Fraction] = {place: right[0] - left[0] for place, (left, right) in enumerate(pieces)}
     yes: dict[Hashable, Fraction] = {place: left[1] - right[1] for place, (left, right) in enumerate(pieces)}
     yes[-1] = 1 - knots[0][1]
-    laws = (FiniteLaw.of(no), FiniteLaw.of(yes))
-    yield Answers(law=laws.__getitem__, words=f"by the two laws of the trade-off function {curve.group(steps)}", most=1)
+    pair = (FiniteLaw.of(no), FiniteLaw.of(yes))
+    yield laws.Answers(law=pair.__getitem__, words=f"by the two pair of the trade-off function {curve.group(steps)}", most=1)
 
 
 # --- output divergences ---------------------------------------------------------------------------
@@ -186,10 +177,10 @@ def of_curve(bound: Number, curve: TradeOff) -> Iterator[Answers]:
 
 Bound = tuple[Number, str]
 
-_HALF_ROOT = sqrt(Fraction(1, 2))
+_HALF_ROOT = exact.sqrt(Fraction(1, 2))
 
 
-def both_ways(pair: Dichotomy, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+def both_ways(pair: laws.Dichotomy, functional: Callable[[laws.Dichotomy], Bracket]) -> Bracket:
     """The larger of the two directions; a pair that is its own reverse is looked at once."""
     forth, back = functional(pair), pair.reverse()
     return forth if back is pair else forth | functional(back)
@@ -215,7 +206,7 @@ class Mult(Named):
 
     d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> str(Mult().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(2)'
     """
@@ -223,19 +214,19 @@ class Mult(Named):
     name: ClassVar[str] = "mult"
     is_metric: ClassVar[bool] = True
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.max_log_ratio(precision=precision))
 
     def separates_laws(self) -> bool:
         return True
 
-    def event_bounds(self, bound: Number) -> EventBounds:
-        return ((bound, ZERO),)
+    def event_bounds(self, bound: Number) -> blocks.EventBounds:
+        return ((bound, exact.ZERO),)
 
-    def score(self, pair: Dichotomy) -> tuple[int, int] | None:
-        return pair.largest_ratio() if isinstance(pair, FiniteDichotomy) else None
+    def score(self, pair: laws.Dichotomy) -> tuple[int, int] | None:
+        return pair.largest_ratio() if isinstance(pair, laws.FiniteDichotomy) else None
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield geometric(bound)
         yield from coin(bound)
 
@@ -250,8 +241,8 @@ class Mult(Named):
             return number(1), "mult-delta at delta = 0 is mult (B-D16)"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
-        return added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K-section 6")
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
+        return blocks.added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14; K-section 6")
 
 
 @define
@@ -264,7 +255,7 @@ class MultDelta(Named):
     Args:
         delta: the slack in probability, in [0, 1); part of the name of the divergence.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> str(MultDelta(delta="0.1").between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(8/5)'
     """
@@ -273,16 +264,16 @@ class MultDelta(Named):
 
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.epsilon_at(self.delta, precision=precision))
 
     def separates_laws(self) -> bool:
         return self.delta == 0
 
-    def event_bounds(self, bound: Number) -> EventBounds:
+    def event_bounds(self, bound: Number) -> blocks.EventBounds:
         return ((bound, number(self.delta)),)
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield from coin(bound, self.delta)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
@@ -295,7 +286,7 @@ class MultDelta(Named):
             return number(1), "a larger delta only relaxes"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         """The naive sums of the epsilons and of the deltas, which have to stay below 1."""
         delta = Fraction(0)
         for measured, _ in parts:
@@ -304,9 +295,9 @@ class MultDelta(Named):
             delta += measured.delta if isinstance(measured, MultDelta) else 0
         if delta >= 1:
             return None
-        return Composed(
+        return blocks.Composed(
             divergence=MultDelta(delta=delta),
-            value=total(value for _, value in parts),
+            value=blocks.total(value for _, value in parts),
             rule="epsilon adds and delta adds",
             citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
         )
@@ -327,7 +318,7 @@ class DNor(Named):
     whenever D_beta(P||R) <= a beta and D_beta(R||Q) <= b beta for all beta > 1, and the least value over t in (0, 1) is
     alpha (sqrt(a) + sqrt(b))^2.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> value = DNor().between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))
     >>> value.lower.decimal(), value.upper.decimal()
     ('0.741152', '0.741152')
@@ -339,7 +330,7 @@ class DNor(Named):
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.concentration(precision=precision)).sqrt()
 
     def separates_laws(self) -> bool:
@@ -349,22 +340,22 @@ class DNor(Named):
         return value.sqrt()
 
     def budget_for(self, parameter: str, constant: Number) -> Number:
-        return rounded_product(constant, constant)
+        return exact.rounded_product(constant, constant)
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield discrete_gaussian(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """Through the orders 9/8 to 64 only, which is a concave function above the exact one."""
-        return by_power(q, [(order, bound**2 * ball(order)) for order in ORDERS])
+        return by_power(q, [(order, bound**2 * exact.ball(order)) for order in ORDERS])
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return _HALF_ROOT, "epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4)"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
-        return added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K-section 6")
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
+        return blocks.added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7; K-section 6")
 
 
 @define
@@ -377,7 +368,7 @@ class Renyi(Named):
     Args:
         order: alpha > 1.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> str(Renyi(order=2).between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     'ln(4/3)'
     """
@@ -386,14 +377,14 @@ class Renyi(Named):
 
     order: Annotated[Fraction, Rational(1, open_low=True)]
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.renyi(self.order, precision=precision))
 
     def separates_laws(self) -> bool:
         """For every order above 1 (van Erven and Harremoes 2014, Theorem 8)."""
         return True
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         rate = (bound / self.order).sqrt() if bound.root == 1 else None
         if rate is not None:
             yield discrete_gaussian(rate)
@@ -408,8 +399,8 @@ class Renyi(Named):
             return number(1), "D_alpha never decreases in alpha"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
-        return added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K-section 6")
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
+        return blocks.added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1; K-section 6")
 
     def __str__(self) -> str:
         return f"{self.name} (order = {self.order})"
@@ -422,7 +413,7 @@ class TotalVariation(Named):
     d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
     distance and releasing the data themselves has a finite constant (B-S12). Its budget is the `distance`.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> str(TotalVariation().between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))
     '1/4'
     """
@@ -432,16 +423,16 @@ class TotalVariation(Named):
     separates_disjoint: ClassVar[bool] = False
     budget_parameters: ClassVar[tuple[str, ...]] = ("distance",)
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.total_variation(precision=precision)
 
     def separates_laws(self) -> bool:
         return True
 
-    def event_bounds(self, bound: Number) -> EventBounds:
-        return ((ZERO, bound),)
+    def event_bounds(self, bound: Number) -> blocks.EventBounds:
+        return ((exact.ZERO, bound),)
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield linear_coin(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
@@ -454,8 +445,8 @@ class TotalVariation(Named):
             return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
-        return added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn (B-D19)")
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
+        return blocks.added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn (B-D19)")
 
 
 def is_pure(divergence: OutputDivergence) -> bool:
@@ -484,11 +475,11 @@ def crossing(excess: Callable[[arb], arb], low: Fraction, *, step: Fraction = Fr
     """
     with ctx.workprec(WORKING):
         high = low + step
-        while not excess(ball(high)) < 0:
+        while not excess(exact.ball(high)) < 0:
             high, step = high + step, 2 * step
         while high - low > CLOSE * max(high, CLOSE):
-            middle = dyadic((ball(low + high) / 2).mid())
-            value = excess(ball(middle))
+            middle = exact.dyadic((exact.ball(low + high) / 2).mid())
+            value = excess(exact.ball(middle))
             if value > 0:
                 low = middle
             elif value < 0:
@@ -506,4 +497,4 @@ def enclosed(formula: Callable[[], arb]) -> Bracket:
 
 def between(low: Fraction, high: Fraction) -> arb:
     """A ball around all numbers from low to high."""
-    return ball(low).union(ball(high))
+    return exact.ball(low).union(exact.ball(high))

@@ -8,13 +8,23 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import NotEnumerableError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Number, NumberLike, number
-from dpspec.base.params import Registered, define
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    InputDivergence,
+    Number,
+    OrderedRecords,
+    ParameterError,
+    Registered,
+    Relation,
+    UnorderedRecords,
+    blocks,
+    define,
+    errors,
+    exact,
+    number,
+)
 from dpspec_divergences.counting import (
     AddRemove,
     Bound,
@@ -66,8 +76,8 @@ class Neighbour(Minorised):
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         if left == right:
-            return ZERO
-        return number(1) if _are_related(self.relation, left, right, space) else INFINITY
+            return exact.ZERO
+        return number(1) if _are_related(self.relation, left, right, space) else exact.INFINITY
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         reason = other.relation.within(self.relation) if isinstance(other, Neighbour) else None
@@ -116,7 +126,7 @@ class Path(Minorised):
         if closed is not None:
             return closed.distance(left, right, space)
         steps = _reached(self.relation, space, left).get(right)
-        return INFINITY if steps is None else number(steps)
+        return exact.INFINITY if steps is None else number(steps)
 
     def closed_form(self, space: DatasetSpace) -> InputDivergence | None:
         """The counting divergence that equals this path distance on the space, where that is proved.
@@ -129,8 +139,8 @@ class Path(Minorised):
             return None
         if type(space) is BitVectors or type(space) is OrderedRecords:
             return relation.measure() if isinstance(relation, DifferInOnePosition) else None
-        exactly = type(space) in (UnorderedRecords, ContingencyTables, Households)
-        if exactly and isinstance(space, (UnorderedRecords, Households)):
+        exactly = type(space) in (UnorderedRecords, blocks.ContingencyTables, blocks.Households)
+        if exactly and isinstance(space, (UnorderedRecords, blocks.Households)):
             sizes_vary = space.most is None or space.least < space.most
             if isinstance(relation, ReplaceOne) or (isinstance(relation, AddRemove) and sizes_vary):
                 return relation.measure()
@@ -174,7 +184,7 @@ class UserMetric(InputDivergence):
     is_symmetric: ClassVar[bool] = False
     is_metric: ClassVar[bool] = False
 
-    function: Callable[[Any, Any], NumberLike]
+    function: Callable[[Any, Any], exact.NumberLike]
     label: str
 
     def __attrs_post_init__(self) -> None:
@@ -203,7 +213,7 @@ def _graph(relation: Relation, space: DatasetSpace) -> dict[Dataset, tuple[Datas
     size = space.cardinality()
     if size is None or size > LISTED:
         count = "infinitely many" if size is None else str(size)
-        raise NotEnumerableError(
+        raise errors.NotEnumerableError(
             f"path of {relation}",
             f"needs a list of all datasets of the space {space.name}, which has {count}",
             f"give the space at most {LISTED} datasets, or use hamming, hamming-ordered or symmetric-difference",

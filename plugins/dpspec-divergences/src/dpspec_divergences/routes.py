@@ -11,12 +11,25 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.base.errors import BudgetParameterError, NumericalError, ParameterError
-from dpspec.base.exact import INFINITY, Bracket, Number, ball, ln, number
-from dpspec.base.params import Exact, Integer, Items, Rational, define
-from dpspec.grammar.rule import Conversion, Question, Route
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.numeric import rational_exponential
+from dpspec.plugin import (
+    Bracket,
+    Conversion,
+    Exact,
+    Integer,
+    Items,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Route,
+    define,
+    errors,
+    exact,
+    grammar,
+    laws,
+    ln,
+    number,
+)
 from dpspec_divergences import from_renyi as from_zcdp
 from dpspec_divergences.from_renyi import simple
 from dpspec_divergences.output import WORKING, DNor, MultDelta, enclosed
@@ -30,7 +43,7 @@ def budget_of(spec: PrivacySpec, parameter: str, subject: str) -> Number:
     value = spec.budget.uniform()
     if spec.budget.parameter != parameter or value is None:
         stated = spec.budget.parameter if value is not None else f"{spec.budget.parameter} by universe"
-        raise BudgetParameterError(
+        raise errors.BudgetParameterError(
             f"route {subject}", f"needs {parameter}, and the budget is {stated}", f'write {parameter} = "..." in the row'
         )
     return value
@@ -44,7 +57,7 @@ def _enclosed(formula: Callable[[], arb]) -> Bracket:
 def _log1p_scaled(fraction: Fraction, size: arb) -> Bracket:
     """ln(1 + fraction (e^size - 1))."""
     with ctx.workprec(PRECISION):
-        return Bracket.around((1 + ball(fraction) * size.expm1()).log(), least=0)
+        return Bracket.around((1 + exact.ball(fraction) * size.expm1()).log(), least=0)
 
 
 @define
@@ -87,7 +100,7 @@ class Sum(Route):
     def value(self, spec: PrivacySpec) -> Bracket:
         try:
             return Bracket.exactly(sum(self.numbers, number(0)))
-        except NumericalError:
+        except errors.NumericalError:
             with ctx.workprec(PRECISION):
                 return Bracket.around(sum((each.enclose(PRECISION) for each in self.numbers), arb(0)))
 
@@ -112,7 +125,7 @@ class Ratio(Route):
     def value(self, spec: PrivacySpec) -> Bracket:
         try:
             return Bracket.exactly(self.numerator / self.denominator)
-        except NumericalError:
+        except errors.NumericalError:
             top, bottom = self.numerator.enclose(PRECISION), self.denominator.enclose(PRECISION)
             return _enclosed(lambda: top / bottom)
 
@@ -142,8 +155,8 @@ class Amplification(Route):
         if self.fraction in (0, 1):
             return Bracket.exactly(epsilon if self.fraction else 0)
         if epsilon.is_infinite:
-            return Bracket.exactly(INFINITY)
-        ratio = rational_exponential(epsilon)
+            return Bracket.exactly(exact.INFINITY)
+        ratio = laws.rational_exponential(epsilon)
         if ratio is not None:
             return Bracket.exactly(ln(1 + self.fraction * (ratio - 1)))
         size = epsilon.enclose(PRECISION)
@@ -175,19 +188,14 @@ class LaplaceUnionBound(Route):
     def value(self, spec: PrivacySpec) -> Bracket:
         epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
         if epsilon == 0:
-            return Bracket.exactly(INFINITY)
+            return Bracket.exactly(exact.INFINITY)
         if epsilon.is_infinite:
             return Bracket.exactly(0)
         log = ln(self.count / self.delta)
         if epsilon.is_rational:
             return Bracket.exactly(log * (self.sensitivity / epsilon.as_fraction()))
         top, bottom = log.enclose(PRECISION), epsilon.enclose(PRECISION)
-        return _enclosed(lambda: top * ball(self.sensitivity) / bottom)
-
-
-ROUTES: tuple[type[Route], ...] = (
-    DNorBudget, Sum, Ratio, Amplification, LaplaceUnionBound,
-)  # fmt: skip
+        return _enclosed(lambda: top * exact.ball(self.sensitivity) / bottom)
 
 
 # --- conversion routes ----------------------------------------------------------------------------
@@ -212,13 +220,13 @@ class ZcdpToApproximateRoute(Route):
     rho: Annotated[Number, Exact(0)] | None = None
 
     def value(self, spec: PrivacySpec) -> Bracket:
-        return simple(self._rho(spec), self.delta) or Bracket.exactly(INFINITY)
+        return simple(self._rho(spec), self.delta) or Bracket.exactly(exact.INFINITY)
 
-    def question(self, spec: PrivacySpec) -> Question | None:
+    def question(self, spec: PrivacySpec) -> grammar.Question | None:
         rho = self._rho(spec)
         if self.delta == 1 or rho.is_infinite:
             return None
-        return Question(source=DNor(), value=rho, goal=MultDelta(delta=self.delta))
+        return grammar.Question(source=DNor(), value=rho, goal=MultDelta(delta=self.delta))
 
     def _rho(self, spec: PrivacySpec) -> Number:
         return budget_of(spec, "rho", self.name) if self.rho is None else self.rho
@@ -245,7 +253,7 @@ class ZcdpToApproximateCksRoute(ZcdpToApproximateRoute):
     def value(self, spec: PrivacySpec) -> Bracket:
         asked = self.question(spec)
         found = None if asked is None else self.conversion.convert(asked.source, asked.value, asked.goal)
-        return Bracket.exactly(INFINITY) if found is None else found
+        return Bracket.exactly(exact.INFINITY) if found is None else found
 
 
 @define
@@ -299,7 +307,7 @@ class ApproximateToZcdp(Route):
             return self.delta
         if isinstance(spec.output_divergence, MultDelta) and spec.output_divergence.delta:
             return spec.output_divergence.delta
-        raise BudgetParameterError(f"route {self.name}", "needs a delta above 0", 'write delta = "1e-10" in the row')
+        raise errors.BudgetParameterError(f"route {self.name}", "needs a delta above 0", 'write delta = "1e-10" in the row')
 
 
 @define
@@ -358,10 +366,6 @@ class ApproximateForProbabilistic(Route):
     def value(self, spec: PrivacySpec) -> Bracket:
         epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
         room, size = self.probability - self.delta, epsilon.enclose(WORKING)
-        return enclosed(lambda: (ball(room) * size.exp() - ball(self.delta)).log() - ball(self.probability).log())
-
-
-CONVERSION_ROUTES: tuple[type[Route], ...] = (
-    ZcdpToApproximateRoute, ZcdpToApproximateCksRoute, ZcdpToApproximateBunSteinkeRoute, ApproximateToZcdp, PureToZcdpRoute,
-    ApproximateForProbabilistic,
-)  # fmt: skip
+        return enclosed(
+            lambda: (exact.ball(room) * size.exp() - exact.ball(self.delta)).log() - exact.ball(self.probability).log()
+        )

@@ -15,14 +15,21 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number, rational, rounded_product, sqrt
-from dpspec.base.params import Exact, Items, Rational, define
-from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, total
-from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy
-from dpspec.laws.law import Answers
-from dpspec.laws.numeric import rational_exponential
-from dpspec.laws.trade_off import PERFECT, TradeOff, least_mu
+from dpspec.plugin import (
+    Bracket,
+    Exact,
+    Items,
+    Number,
+    OutputDivergence,
+    ParameterError,
+    Rational,
+    blocks,
+    define,
+    exact,
+    laws,
+    ln,
+    number,
+)
 from dpspec_divergences import output as extremal
 from dpspec_divergences.f_divergence import by_total_variation
 from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
@@ -48,7 +55,7 @@ class HockeyStick(Named):
     Args:
         epsilon: the log-ratio that is free, at least 0.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> str(HockeyStick(epsilon="ln(2)").between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")))
     '1/4'
     """
@@ -59,17 +66,17 @@ class HockeyStick(Named):
 
     epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return both_ways(pair, lambda way: way.hockey_stick(self.epsilon, precision=precision))
 
     def separates_laws(self) -> bool:
         """At epsilon = 0 alone: above it, laws within a likelihood ratio of e^epsilon are at 0."""
         return self.epsilon == 0
 
-    def event_bounds(self, bound: Number) -> EventBounds:
+    def event_bounds(self, bound: Number) -> blocks.EventBounds:
         return ((self.epsilon, bound),)
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         if bound.is_rational and bound < 1:
             yield from extremal.coin(self.epsilon, bound.as_fraction())
 
@@ -91,14 +98,14 @@ class HockeyStick(Named):
             return number(1), "at epsilon = 0 it is the total variation"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         """The naive sums of the epsilons, which are part of the divergences, and of the deltas."""
         sticks = [measured for measured, _ in parts if isinstance(measured, HockeyStick)]
         if len(sticks) < len(parts):
             return None
-        return Composed(
-            divergence=HockeyStick(epsilon=total(stick.epsilon for stick in sticks)),
-            value=total(value for _, value in parts),
+        return blocks.Composed(
+            divergence=HockeyStick(epsilon=blocks.total(stick.epsilon for stick in sticks)),
+            value=blocks.total(value for _, value in parts),
             rule="epsilon adds and delta adds",
             citation="Dwork and Roth 2014, Theorem 3.16; K-section 6",
         )
@@ -112,13 +119,13 @@ def _largest_share(epsilon: Number) -> Fraction:
     """A bound, at most 1/2 and close to the least, of (e^m - e^epsilon)/((e^m + 1) m) over m > epsilon, by short intervals."""
     if epsilon < Fraction(1, 64):
         return Fraction(1, 2)  # by the total variation
-    low, best = dyadic(epsilon.enclose(_BITS).lower()), Fraction(0)
+    low, best = exact.dyadic(epsilon.enclose(_BITS).lower()), Fraction(0)
     with ctx.workprec(_BITS):
         free = epsilon.enclose(_BITS).exp()
         while 1 / low > best:
             high = low * _FINENESS
-            rise = ball(high).exp()
-            best = max(best, dyadic(((rise - free) / ((rise + 1) * ball(low))).upper()))
+            rise = exact.ball(high).exp()
+            best = max(best, exact.dyadic(((rise - free) / ((rise + 1) * exact.ball(low))).upper()))
             low = high
     return min(Fraction(1, 2), Fraction(-(-best.numerator * 1000 // best.denominator), 1000))
 
@@ -134,8 +141,8 @@ class GaussianTradeOff(Named):
 
     It is a metric: T(P, Q) >= G_a and T(Q, R) >= G_b give T(P, R) >= G_b(1 - G_a), which is G_(a+b).
 
-    >>> from dpspec.laws.continuous import Gaussian
-    >>> str(GaussianTradeOff().between(Gaussian(0, 4), Gaussian(3, 4)))
+    >>> from dpspec.plugin import laws
+    >>> str(GaussianTradeOff().between(laws.GaussianLaw(0, 4), laws.GaussianLaw(3, 4)))
     '3/2'
     """
 
@@ -143,14 +150,14 @@ class GaussianTradeOff(Named):
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("mu",)
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
-        return least_mu(pair, precision=precision)
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
+        return laws.least_mu(pair, precision=precision)
 
     def separates_laws(self) -> bool:
         """G_0 is 1 - a, the curve of equal laws."""
         return True
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield from extremal.gaussian(bound)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
@@ -167,16 +174,20 @@ class GaussianTradeOff(Named):
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
         if isinstance(other, DNor):
-            return sqrt(Fraction(1, 2)), "mu-Gaussian privacy processes two Gaussians mu apart, which are (mu^2/2)-concentrated"
+            return exact.sqrt(
+                Fraction(1, 2)
+            ), "mu-Gaussian privacy processes two Gaussians mu apart, which are (mu^2/2)-concentrated"
         if isinstance(other, TotalVariation):
             return number(_DENSITY), "it is at most 2 Phi(mu/2) - 1, and the Gaussian density is below 2/5"
         return None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         if any(measured != self for measured, _ in parts):
             return None
-        square = total(rounded_product(value, value) for _, value in parts)
-        return Composed(divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3")
+        square = blocks.total(exact.rounded_product(value, value) for _, value in parts)
+        return blocks.Composed(
+            divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3"
+        )
 
 
 @define
@@ -197,7 +208,7 @@ class TradeOffSteps(Named):
         epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with
         delta: the slack in probability.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> steps = TradeOffSteps(epsilon="ln(2)")
     >>> str(steps.between(FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4"))), str(steps.f)
     ('2', '(0, 1), (1/3, 1/3), (1, 0)')
@@ -216,11 +227,11 @@ class TradeOffSteps(Named):
             raise ParameterError("trade-off", "needs either a curve, or epsilon and perhaps delta", 'write epsilon = "ln(3)"')
         if not self.f.is_symmetric:
             raise ParameterError("curve", "must be its own inverse: with (a, b) it holds (b, a)", value=str(self.f))
-        if self.f == PERFECT:
+        if self.f == laws.PERFECT:
             raise ParameterError("curve", "must lie below 1 - a, of which any number of steps lead nowhere", value=str(self.f))
 
     @property
-    def f(self) -> TradeOff:
+    def f(self) -> laws.TradeOff:
         """The curve of one step."""
         return _curve(self.curve, self.epsilon, self.delta)
 
@@ -228,47 +239,47 @@ class TradeOffSteps(Named):
     def separates_disjoint(self) -> bool:  # type: ignore[override]  # of this class it depends on the parameters
         return self.f.is_regular
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         """The least number of steps.
 
         Raises:
             NoRouteError: when the laws have other atoms than finitely many rational ones.
         """
         if pair.is_identical:
-            return NOTHING
+            return laws.NOTHING
         if self.f.is_regular and any(way.max_log_ratio().lower.is_infinite for way in (pair, pair.reverse())):
-            return INFINITE
+            return laws.INFINITE
         if pair.below() is not pair:
             low, high = (self.evaluate(end, precision=precision) for end in (pair.below(), pair.above()))
             return Bracket(lower=low.lower, upper=high.upper)
-        found = TradeOff.of(pair)
+        found = laws.TradeOff.of(pair)
         steps = next((k for k in range(MOST_STEPS) if found >= self.f.group(k)), None)
-        return Bracket(lower=number(MOST_STEPS), upper=INFINITY) if steps is None else Bracket.exactly(steps)
+        return Bracket(lower=number(MOST_STEPS), upper=exact.INFINITY) if steps is None else Bracket.exactly(steps)
 
     def separates_laws(self) -> bool:
         """No step leaves 1 - a, the curve of equal laws."""
         return True
 
-    def event_bounds(self, bound: Number) -> EventBounds | None:
+    def event_bounds(self, bound: Number) -> blocks.EventBounds | None:
         """The straight pieces of the curve of so many steps: Q(S) <= 1 - f(P(S)), and f is the largest of their lines."""
-        steps = int(dyadic(bound.enclose(_BITS).lower()).__floor__())
+        steps = int(exact.dyadic(bound.enclose(_BITS).lower()).__floor__())
         if not bound.is_rational or steps >= MOST_STEPS:
             return None
         pieces = itertools.pairwise(self.f.group(steps).knots)
         falls = [((b - d) / (c - a), 1 - b - (b - d) / (c - a) * a) for (a, b), (c, d) in pieces]
         return tuple((ln(fall), number(slack)) for fall, slack in falls if fall)
 
-    def extremal(self, bound: Number) -> Iterator[Answers]:
+    def extremal(self, bound: Number) -> Iterator[laws.Answers]:
         yield from extremal.of_curve(bound, self.f)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """1 - f_k(q), concave in q."""
-        curve = self.f.group(int(dyadic(bound.upper()).__floor__()))
+        curve = self.f.group(int(exact.dyadic(bound.upper()).__floor__()))
         corners = itertools.pairwise(curve.knots)
         lines = [(b - (d - b) / (c - a) * a, (d - b) / (c - a)) for (a, b), (c, d) in corners]
         found = arb(1)
         for start, rise in lines:
-            found = found.min(1 - ball(start) - ball(rise) * q)
+            found = found.min(1 - exact.ball(start) - exact.ball(rise) * q)
         return found
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
@@ -283,7 +294,7 @@ class TradeOffSteps(Named):
         if isinstance(other, GaussianTradeOff):
             return mu, "each step adds at most the mu of the curve, and Gaussian curves compose by adding mu"
         if isinstance(other, DNor):
-            return mu * sqrt(Fraction(1, 2)), "each step adds at most the mu of the curve, and d-nor is at most mu/sqrt(2)"
+            return mu * exact.sqrt(Fraction(1, 2)), "each step adds at most the mu of the curve, and d-nor is at most mu/sqrt(2)"
         return None
 
     def __str__(self) -> str:
@@ -299,14 +310,14 @@ class TradeOffSteps(Named):
 
 
 @lru_cache(maxsize=256)
-def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delta: Fraction) -> TradeOff:
+def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delta: Fraction) -> laws.TradeOff:
     if epsilon is None:
-        return TradeOff(knots)
-    ratio = rational_exponential(epsilon)
+        return laws.TradeOff(knots)
+    ratio = laws.rational_exponential(epsilon)
     if ratio is None:
         rule = "has an irrational e^epsilon, and the knots of a curve are rational"
         raise ParameterError("epsilon", rule, 'write "ln(3)", or a curve by its knots', value=str(epsilon))
-    return TradeOff.approximate(ratio, delta)
+    return laws.TradeOff.approximate(ratio, delta)
 
 
 # --- trade-off functions from lists of points -----------------------------------------------------
@@ -315,11 +326,11 @@ def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delt
 MOST_POINTS = 64
 BITS = 64
 
-ErrorPoint = tuple[NumberLike, NumberLike]
+ErrorPoint = tuple[exact.NumberLike, exact.NumberLike]
 """epsilon and delta."""
 
 
-def curve_of_approximate(points: Iterable[ErrorPoint]) -> TradeOff:
+def curve_of_approximate(points: Iterable[ErrorPoint]) -> laws.TradeOff:
     """f = the pointwise largest max(0, 1 - delta - e^epsilon x, e^-epsilon (1 - delta - x)) over the points (K-section 6, K-T18).
 
     Exact when the points are the whole curve of the mechanism; for finitely many of them the largest that they imply.
@@ -341,10 +352,10 @@ def curve_of_approximate(points: Iterable[ErrorPoint]) -> TradeOff:
     for (a, s), (b, t) in itertools.combinations(set(lines), 2):
         if s != t and 0 < (level := (b - a) / (s - t)) < 1:
             levels.add(level)
-    return TradeOff([(level, max(a + s * level for a, s in lines)) for level in levels])
+    return laws.TradeOff([(level, max(a + s * level for a, s in lines)) for level in levels])
 
 
-def curve_of_pbdp(points: Iterable[ErrorPoint]) -> TradeOff:
+def curve_of_pbdp(points: Iterable[ErrorPoint]) -> laws.TradeOff:
     """The largest convex curve below what the points say: at level delta e^-epsilon the error is at least 1 - delta (K-T11).
 
     For the whole curve of a mechanism f(delta e^-epsilon(delta)) = 1 - delta; finitely many points leave steps between them.
@@ -361,12 +372,13 @@ def curve_of_pbdp(points: Iterable[ErrorPoint]) -> TradeOff:
     steps = sorted((delta / _ratio(epsilon), 1 - delta) for epsilon, delta in _read(points))
     errors = [max(error for _, error in steps[place:]) for place in range(len(steps))] + [Fraction(0)]
     ends = [Fraction(0), *(level for level, _ in steps)]
-    return TradeOff(_convex([*zip(ends, errors, strict=True), (Fraction(1), Fraction(0))]))
+    return laws.TradeOff(_convex([*zip(ends, errors, strict=True), (Fraction(1), Fraction(0))]))
 
 
 def _read(points: Iterable[ErrorPoint]) -> list[tuple[Number, Fraction]]:
     read = [
-        (number(epsilon, "epsilon"), rational(delta, "delta")) for epsilon, delta in itertools.islice(points, MOST_POINTS + 1)
+        (number(epsilon, "epsilon"), exact.rational(delta, "delta"))
+        for epsilon, delta in itertools.islice(points, MOST_POINTS + 1)
     ]
     if not 0 < len(read) <= MOST_POINTS:
         raise ParameterError("points", f"must be 1 to {MOST_POINTS}", "choose some of them", value=len(read))
@@ -378,11 +390,11 @@ def _read(points: Iterable[ErrorPoint]) -> list[tuple[Number, Fraction]]:
 
 def _ratio(epsilon: Number) -> Fraction:
     """e^epsilon, rounded up where it is irrational."""
-    exact = rational_exponential(epsilon)
-    if exact is not None:
-        return exact
+    ratio = laws.rational_exponential(epsilon)
+    if ratio is not None:
+        return ratio
     with ctx.workprec(BITS):
-        return dyadic(epsilon.enclose(BITS).exp().upper())
+        return exact.dyadic(epsilon.enclose(BITS).exp().upper())
 
 
 def _convex(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:

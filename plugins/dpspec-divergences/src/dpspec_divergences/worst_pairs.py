@@ -28,26 +28,27 @@ from typing import Any, ClassVar, cast
 
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError
-from dpspec.base.exact import ZERO, Bracket, Number, dyadic
-from dpspec.base.params import define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.grammar.rule import Conversion, Rule, Step
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.continuous import GaussianLaw
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.integers import DiscreteGaussianLaw
-from dpspec.laws.numeric import rational_exponential
-from dpspec.laws.trade_off import TradeOff
+from dpspec.plugin import (
+    Bracket,
+    Conversion,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Rule,
+    UniformBudget,
+    define,
+    errors,
+    exact,
+    grammar,
+    laws,
+)
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
 from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, TotalVariation, enclosed
 from dpspec_divergences.trade_off import MOST_STEPS, GaussianTradeOff, HockeyStick, TradeOffSteps
 
-DichotomyPair = tuple[Dichotomy, Dichotomy]
+DichotomyPair = tuple[laws.Dichotomy, laws.Dichotomy]
 """Two pairs that the worst pair lies between; the same one twice when it is known exactly."""
 
 LARGEST = 64
@@ -55,17 +56,17 @@ LARGEST = 64
 BITS = 96
 
 
-def worst_curve(source: OutputDivergence, value: Number) -> tuple[TradeOff, TradeOff]:
+def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff, laws.TradeOff]:
     """The trade-off function that a guarantee allows, between one that is above it and one that is below it.
 
     Raises:
         NoRouteError: when the standard has no such curve with finitely many corners.
 
-    >>> from dpspec.base.exact import ln
+    >>> from dpspec.plugin import ln
     >>> str(worst_curve(MultDelta(delta="1/5"), ln(3))[1])
     '(0, 4/5), (1/5, 1/5), (4/5, 0), (1, 0)'
     """
-    above, below = (TradeOff.of(pair) for pair in worst_pairs(source, value))
+    above, below = (laws.TradeOff.of(pair) for pair in worst_pairs(source, value))
     return above, below
 
 
@@ -76,7 +77,7 @@ def worst_pairs(source: OutputDivergence, value: Number) -> DichotomyPair:  # no
     Raises:
         NoRouteError: for standards without one, and for numbers too large to write it down.
     """
-    raise NoRouteError(source.name, "has no single worst pair", "convert to a standard that has one")
+    raise errors.NoRouteError(source.name, "has no single worst pair", "convert to a standard that has one")
 
 
 @worst_pairs.register
@@ -96,25 +97,27 @@ def _(source: HockeyStick, value: Number) -> DichotomyPair:
 
 @worst_pairs.register
 def _(source: TotalVariation, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
-    return _responses(ZERO, _around(value))
+    return _responses(exact.ZERO, _around(value))
 
 
 @worst_pairs.register
 def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
-    steps = MOST_STEPS + 1 if value.is_infinite else int(dyadic(value.enclose(BITS).lower()).__floor__())
+    steps = MOST_STEPS + 1 if value.is_infinite else int(exact.dyadic(value.enclose(BITS).lower()).__floor__())
     if steps > MOST_STEPS:
-        raise NoRouteError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
+        raise errors.NoRouteError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
     curve = source.f.group(steps)
     corners = zip(curve.knots, curve.knots[1:], strict=False)
     atoms = [(c - a, b - d) for (a, b), (c, d) in corners]
-    pair = FiniteDichotomy.of([*atoms, (Fraction(0), 1 - curve.knots[0][1])])
+    pair = laws.FiniteDichotomy.of([*atoms, (Fraction(0), 1 - curve.knots[0][1])])
     return pair, pair
 
 
 @worst_pairs.register
 def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
     if value.is_infinite or value > LARGEST:
-        raise NoRouteError(source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value)
+        raise errors.NoRouteError(
+            source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value
+        )
     if value.logs:
         low, high = _ends(value)
         return _gaussians(low * low), _gaussians(high * high)
@@ -122,33 +125,35 @@ def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
     return pair, pair
 
 
-def _gaussians(square: Fraction) -> Dichotomy:
+def _gaussians(square: Fraction) -> laws.Dichotomy:
     """N(0, 1/mu^2) against N(1, 1/mu^2), by mu^2."""
     if square == 0:
-        return FiniteDichotomy((1,), (1,), 1, 1)
-    return GaussianLaw(0, 1 / square).against(GaussianLaw(1, 1 / square))
+        return laws.FiniteDichotomy((1,), (1,), 1, 1)
+    return laws.GaussianLaw(0, 1 / square).against(laws.GaussianLaw(1, 1 / square))
 
 
 def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> DichotomyPair:
     if epsilon.is_infinite:
         return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
     if epsilon > LARGEST:
-        raise NoRouteError("epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon)
-    ratio = rational_exponential(epsilon)
+        raise errors.NoRouteError(
+            "epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon
+        )
+    ratio = laws.rational_exponential(epsilon)
     if ratio is not None:
         return _response(ratio, deltas[0]), _response(ratio, deltas[1])
     with ctx.workprec(BITS):
         enclosure = epsilon.enclose(BITS).exp()
-    low, high = max(dyadic(enclosure.lower()), Fraction(1)), dyadic(enclosure.upper())
+    low, high = max(exact.dyadic(enclosure.lower()), Fraction(1)), exact.dyadic(enclosure.upper())
     return _response(low, deltas[0]), _response(high, deltas[1])
 
 
-def _response(ratio: Fraction, delta: Fraction) -> Dichotomy:
+def _response(ratio: Fraction, delta: Fraction) -> laws.Dichotomy:
     """Randomised response with odds `ratio`, except that with probability delta the data are given away."""
     heads = (1 - delta) * ratio / (1 + ratio)
     tails = (1 - delta) / (1 + ratio)
     zero = Fraction(0)
-    return FiniteDichotomy.of([(heads, tails), (tails, heads), (delta, zero), (zero, delta)])
+    return laws.FiniteDichotomy.of([(heads, tails), (tails, heads), (delta, zero), (zero, delta)])
 
 
 def _around(value: Number) -> tuple[Fraction, Fraction]:
@@ -163,13 +168,13 @@ def _ends(value: Number) -> tuple[Fraction, Fraction]:
     if value.is_rational:
         return value.as_fraction(), value.as_fraction()
     enclosure = value.enclose(BITS)
-    return dyadic(enclosure.lower()), dyadic(enclosure.upper())
+    return exact.dyadic(enclosure.lower()), exact.dyadic(enclosure.upper())
 
 
 class WorstPair(Conversion):
     """The number of the worst pair of the source.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> approximate = WORST_PAIRS["gaussian-to-approximate"]()
     >>> approximate.convert(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
     '16.742'
@@ -182,7 +187,7 @@ class WorstPair(Conversion):
             low, high = worst_pairs(source, value)
             bottom = target.evaluate(low)
             top = bottom if high is low else target.evaluate(high)
-        except NoRouteError:
+        except errors.NoRouteError:
             return None
         lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
         return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
@@ -284,6 +289,7 @@ def _made() -> Iterator[type[WorstPair]]:
 
 WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
 """The conversions by worst pairs, by name."""
+globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place for each, as a class that is written out has
 
 
 # --- group privacy where the output divergence is no metric ---------------------------------------
@@ -303,7 +309,7 @@ class ApproximateGroups(Rule):
     P_0(S) <= e^epsilon P_1(S) + delta <= ... <= e^(k epsilon) P_k(S) + delta sum of e^(i epsilon), i < k, along a path of k
     neighbours inside the universe, here the whole space. The new distance is one of neighbours too, each k old steps apart.
 
-    >>> from dpspec.base.exact import ln
+    >>> from dpspec.plugin import ln
     >>> str(group_delta(Fraction(1, 100), ln(2), 3))
     '7/100'
     """
@@ -317,7 +323,7 @@ class ApproximateGroups(Rule):
         "delta grows": "the new delta is at least the old one times the sum of e^(i epsilon) over i < k",
     }
 
-    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
+    def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[grammar.Step]:
         source, target, value = premise.output_divergence, goal.output_divergence, premise.budget.uniform()
         if not isinstance(source, MultDelta) or not isinstance(target, MultDelta) or value is None or value.is_infinite:
             return
@@ -325,7 +331,7 @@ class ApproximateGroups(Rule):
         if steps is None or group_delta(source.delta, value, steps) > target.delta:
             return
         budget = UniformBudget(parameter=premise.budget.parameter, value=value * steps)
-        yield Step(
+        yield grammar.Step(
             rule=self.name,
             block="input divergence",
             before=premise,
@@ -354,9 +360,9 @@ def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
         return delta
     if epsilon > GROUPS_LARGEST:
         return Fraction(1)
-    ratio = rational_exponential(epsilon)
+    ratio = laws.rational_exponential(epsilon)
     if ratio is None:
-        ratio = dyadic(epsilon.enclose(128).exp().upper())
+        ratio = exact.dyadic(epsilon.enclose(128).exp().upper())
     total, next_one = Fraction(0), delta
     for _ in range(steps):
         total, next_one = total + next_one, next_one * ratio
@@ -379,7 +385,7 @@ class ZcdpToGaussian(Conversion):
 
     From concentrated privacy alone no Gaussian trade-off function follows (K-section 6, K-S21).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor
     >>> str(ZcdpToGaussian().convert(DNor(), number("2.63"), GaussianTradeOff()))
     'sqrt(263/50)'
@@ -408,7 +414,7 @@ class DiscreteGaussianProfile(Conversion):
 
     One count alone: the sum of many is nearly Gaussian, and a count that moves by more than 1 is not covered (K-S21, K-S27).
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, MultDelta
     >>> DiscreteGaussianProfile().convert(DNor(), number("2.63"), MultDelta(delta="1e-10")).upper.decimal()
     '13.15'
@@ -430,12 +436,9 @@ class DiscreteGaussianProfile(Conversion):
             return None
         variance = 1 / (2 * value.as_fraction())
         try:
-            return target.between(DiscreteGaussianLaw(0, variance), DiscreteGaussianLaw(1, variance))
-        except NoRouteError:
+            return target.between(laws.DiscreteGaussianLaw(0, variance), laws.DiscreteGaussianLaw(1, variance))
+        except errors.NoRouteError:
             return None
-
-
-KNOWN: tuple[type[Conversion], ...] = (ZcdpToGaussian, DiscreteGaussianProfile)
 
 
 # --- f-divergences of two Gaussians mu apart ------------------------------------------------------
@@ -456,7 +459,7 @@ class GaussianToF(WorstPair):
 
     kl: mu^2/2. chi-squared: e^(mu^2) - 1. hellinger: 1 - e^(-mu^2/8). total-variation: 2 Phi(mu/2) - 1. Others by quadrature.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> from dpspec_divergences import GaussianTradeOff
     >>> target = FDivergence(generator="hellinger", direction="both")
     >>> GaussianToF().convert(GaussianTradeOff(), number(2), target).upper.decimal()

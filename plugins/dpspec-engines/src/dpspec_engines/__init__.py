@@ -5,15 +5,30 @@ Each is an extra of this plugin and is imported when a release asks for it.
 
 from __future__ import annotations
 
-from dpspec.extension import hookimpl
-from dpspec.extension.hooks import Register
-from dpspec_engines.dask import Dask
+from typing import TYPE_CHECKING
 
-__all__ = ["Dask"]
+from dpspec.plugin import Names, hookimpl, late_names
+
+if TYPE_CHECKING:
+    from dpspec_engines.dask import Dask as Dask
 
 DPSPEC_API = 1
 
+NAMES: Names = {
+    "engines": {
+        "dask": "dpspec_engines.dask:Dask",
+    },
+}
+"""What this plugin brings; each is imported when something names it."""
+
 
 @hookimpl
-def dpspec_register_engines(register: Register) -> None:
-    register(Dask)
+def dpspec_names() -> Names:
+    return NAMES
+
+
+_HOMES = {
+    "dpspec_engines.dask": ("Dask",),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

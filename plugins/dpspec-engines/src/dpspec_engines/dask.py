@@ -20,8 +20,7 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpspec.base.errors import EngineError, LibraryError
-from dpspec.grammar.workers import Columns, Engine, Kernel
+from dpspec.plugin import errors, workers
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -41,7 +40,7 @@ def connected(stack: ExitStack) -> Client:
         import dask
         import distributed  # noqa: F401
     except ImportError:
-        raise EngineError("engine", "is not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
+        raise errors.EngineError("engine", "is not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
 
     # Parts are large on purpose; Dask's advice to load them on the workers would spread the confidential file.
     stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}))
@@ -76,7 +75,7 @@ def _remote(stack: ExitStack, address: str) -> Client:
 
     encrypted = address.startswith("tls://")
     if not encrypted and dask.config.get("distributed.comm.require-encryption", None) is not False:
-        raise EngineError(
+        raise errors.EngineError(
             "scheduler",
             "would be sent the key of the release in the clear",
             "give a tls:// address, or set DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION=false on a private network",
@@ -87,7 +86,7 @@ def _remote(stack: ExitStack, address: str) -> Client:
         client.wait_for_workers(1, timeout=PATIENCE)
     except (OSError, TypeError) as problem:
         advice = "start it with `dask scheduler` and `dask worker`"
-        raise EngineError("scheduler", f"does not answer ({problem})", advice, value=address) from None
+        raise errors.EngineError("scheduler", f"does not answer ({problem})", advice, value=address) from None
     _check_versions(client, address)
     return client
 
@@ -99,12 +98,12 @@ def _check_versions(client: Client, address: str) -> None:
         there = client.run(versions)
     except Exception as problem:
         rule = f"has workers that cannot import the engine ({type(problem).__name__})"
-        raise EngineError("scheduler", rule, "install dpspec and its plugins on every worker", value=address) from None
+        raise errors.EngineError("scheduler", rule, "install dpspec and its plugins on every worker", value=address) from None
     for worker, found in there.items():
         for name in sorted(here.keys() | found.keys()):
             if here.get(name) != found.get(name):
                 rule = f"has {name} {found.get(name, '(missing)')}, here it is {here.get(name, '(missing)')}"
-                raise EngineError(f"worker {worker}", rule, "install the same versions on every worker")
+                raise errors.EngineError(f"worker {worker}", rule, "install the same versions on every worker")
 
 
 def versions() -> dict[str, str]:
@@ -126,7 +125,7 @@ AHEAD = 2
 """Parts that are under way for each worker thread; memory grows with it, here and there."""
 
 
-class Dask(Engine):
+class Dask(workers.Engine):
     """Sends the columns of a part to a worker and takes the columns of its result back, a few parts at a time."""
 
     name: ClassVar[str] = "dask"
@@ -155,7 +154,7 @@ class Dask(Engine):
     def parts(self) -> int:
         return ROUNDS * self.threads
 
-    def map(self, kernel: Kernel, parts: Iterable[Columns]) -> Iterator[Columns]:
+    def map(self, kernel: workers.Kernel, parts: Iterable[workers.Columns]) -> Iterator[workers.Columns]:
         """The kernel's results, in the order of the parts.
 
         Raises:
@@ -174,14 +173,16 @@ class Dask(Engine):
         self._stack.close()
 
 
-def attempt(kernel: Kernel, part: Columns) -> Columns | Exception:
+def attempt(kernel: workers.Kernel, part: workers.Columns) -> workers.Columns | Exception:
     """The kernel's result, or what it raised: Dask would write that to its log, and an error names confidential values."""
     try:
         return kernel(part)
     except Exception as problem:
         return problem
     except BaseException as problem:  # a library that panics, which Dask would take for the end of the worker
-        return LibraryError("worker", f"ended by {type(problem).__name__} in a kernel", "report it to the library's authors")
+        return errors.LibraryError(
+            "worker", f"ended by {type(problem).__name__} in a kernel", "report it to the library's authors"
+        )
 
 
 def alive(client: Client) -> dict[str, Any]:
@@ -198,11 +199,11 @@ def alive(client: Client) -> dict[str, Any]:
     return dict(told["workers"])
 
 
-def _lost(rule: str) -> EngineError:
-    return EngineError("engine", rule, "see to the cluster and run again", value=Dask.name)
+def _lost(rule: str) -> errors.EngineError:
+    return errors.EngineError("engine", rule, "see to the cluster and run again", value=Dask.name)
 
 
-def _result(future: Future[Any], client: Client) -> Columns:
+def _result(future: Future[Any], client: Client) -> workers.Columns:
     """The result of one part; while it is waited for, the scheduler is asked now and then whether anybody works."""
     from concurrent.futures import CancelledError
 
@@ -215,7 +216,7 @@ def _result(future: Future[Any], client: Client) -> Columns:
             break
         except KilledWorker:
             rule, advice = "lost every worker that one of the parts was given to", "look whether the workers have memory enough"
-            raise EngineError("engine", rule, advice, value=Dask.name) from None
+            raise errors.EngineError("engine", rule, advice, value=Dask.name) from None
         except TimeoutError:
             seen = monotonic() if alive(client) else seen
             if monotonic() - seen > PATIENCE:

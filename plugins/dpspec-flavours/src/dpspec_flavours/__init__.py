@@ -1,59 +1,126 @@
 """The first-party plugin of flavours: the published definitions of differential privacy, and the blocks they need."""
 
-from dpspec.extension import Register, hookimpl
-from dpspec.grammar.mechanism import Flavour
-from dpspec_flavours import mechanisms, networks, secrets, standards, streams, trust, universes
+from __future__ import annotations
+
+from dpspec.plugin import Names, hookimpl
 
 DPSPEC_API = 1
 
-_PARTS = (mechanisms, standards, networks, streams, secrets, universes, trust)
-
-
-FLAVOURS: tuple[type[Flavour], ...] = tuple(cls for part in _PARTS for cls in part.BLOCKS.get("flavours", ()))
-"""Every flavour of this distribution, by the block that it changes."""
-
-
-def _register(kind: str, register: Register) -> None:
-    for part in _PARTS:
-        for cls in part.BLOCKS.get(kind, ()):
-            register(cls)
+NAMES: Names = {
+    "spaces": {
+        "graphs": "dpspec_flavours.networks.graphs:Graphs",
+        "metric-points": "dpspec_flavours.networks.points:MetricPoints",
+        "event-streams": "dpspec_flavours.streams.events:EventStreams",
+        "element-records": "dpspec_flavours.streams.elements:ElementRecords",
+        "weighted-records": "dpspec_flavours.streams.elements:WeightedRecords",
+        "data-laws": "dpspec_flavours.secrets.spaces:DataLaws",
+        "secrets": "dpspec_flavours.secrets.spaces:Secrets",
+    },
+    "multiverses": {
+        "around": "dpspec_flavours.universes.centred:Around",
+        "star": "dpspec_flavours.universes.centred:Star",
+        "resamples": "dpspec_flavours.universes.centred:Resamples",
+        "strata": "dpspec_flavours.universes.centred:Strata",
+        "one-position": "dpspec_flavours.universes.centred:OnePosition",
+        "one-record": "dpspec_flavours.universes.centred:OneRecord",
+        "with-and-without": "dpspec_flavours.universes.centred:WithAndWithout",
+    },
+    "relations": {
+        "listed-pairs": "dpspec_flavours.networks.blowfish:ListedPairs",
+        "policy-neighbours": "dpspec_flavours.networks.blowfish:PolicyNeighbours",
+        "discriminative-pairs": "dpspec_flavours.secrets.distances:DiscriminativePairs",
+    },
+    "input_divergences": {
+        "node-distance": "dpspec_flavours.networks.graphs:NodeDistance",
+        "metric": "dpspec_flavours.networks.points:Metric",
+        "policy": "dpspec_flavours.networks.blowfish:Policy",
+        "window-events": "dpspec_flavours.streams.events:WindowEvents",
+        "weight-distance": "dpspec_flavours.streams.elements:WeightDistance",
+        "personal-weights": "dpspec_flavours.streams.personal:PersonalWeights",
+        "record-weights": "dpspec_flavours.streams.personal:RecordWeights",
+        "one-sided": "dpspec_flavours.streams.personal:OneSided",
+        "data-variation": "dpspec_flavours.secrets.distances:DataVariation",
+        "data-wasserstein": "dpspec_flavours.secrets.distances:DataWasserstein",
+    },
+    "output_divergences": {
+        "mult-one-way": "dpspec_flavours.streams.personal:MultOneWay",
+    },
+    "budgets": {
+        "by-part": "dpspec_flavours.universes.parted:ByPart",
+        "by-value": "dpspec_flavours.universes.parted:ByValue",
+    },
+    "mechanisms": {
+        "nearby-dataset": "dpspec_flavours.mechanisms:NearbyDataset",
+        "listed-laws": "dpspec_flavours.mechanisms:ListedLaws",
+        "reveal-by-chance": "dpspec_flavours.standards:RevealByChance",
+        "personalised-response": "dpspec_flavours.streams.personal:PersonalisedResponse",
+        "open-sample": "dpspec_flavours.streams.personal:OpenSample",
+        "averaged": "dpspec_flavours.secrets.averages:Averaged",
+        "subsampled": "dpspec_flavours.secrets.averages:Subsampled",
+        "local-noise": "dpspec_flavours.universes.centred:LocalNoise",
+        "projected-gaussian": "dpspec_flavours.universes.level_sets:ProjectedGaussian",
+        "lattice-gaussian": "dpspec_flavours.universes.level_sets:LatticeGaussian",
+        "shuffled": "dpspec_flavours.trust:Shuffled",
+    },
+    "flavours": {
+        "pure-dp": "dpspec_flavours.standards:PureDP",
+        "approximate-dp": "dpspec_flavours.standards:ApproximateDP",
+        "linear-approximate-dp": "dpspec_flavours.standards:LinearApproximateDP",
+        "renyi-dp": "dpspec_flavours.standards:RenyiDP",
+        "linear-renyi-dp": "dpspec_flavours.standards:LinearRenyiDP",
+        "zero-concentrated-dp": "dpspec_flavours.standards:ZeroConcentratedDP",
+        "f-divergence-privacy": "dpspec_flavours.standards:FDivergencePrivacy",
+        "linear-f-divergence-privacy": "dpspec_flavours.standards:LinearFDivergencePrivacy",
+        "hockey-stick-dp": "dpspec_flavours.standards:HockeyStickDP",
+        "linear-hockey-stick-dp": "dpspec_flavours.standards:LinearHockeyStickDP",
+        "gaussian-dp": "dpspec_flavours.standards:GaussianDP",
+        "f-dp": "dpspec_flavours.standards:FDP",
+        "generic-dp": "dpspec_flavours.networks.blowfish:GenericDP",
+        "edge-dp": "dpspec_flavours.networks.graphs:EdgeDP",
+        "node-dp": "dpspec_flavours.networks.graphs:NodeDP",
+        "network-dp": "dpspec_flavours.networks.graphs:NetworkDP",
+        "metric-dp": "dpspec_flavours.networks.points:MetricDP",
+        "geo-indistinguishability": "dpspec_flavours.networks.points:GeoIndistinguishability",
+        "blowfish": "dpspec_flavours.networks.blowfish:Blowfish",
+        "blowfish-constraints": "dpspec_flavours.networks.blowfish:BlowfishConstraints",
+        "event-level-dp": "dpspec_flavours.streams.events:EventLevelDP",
+        "user-level-dp": "dpspec_flavours.streams.events:UserLevelDP",
+        "user-window-dp": "dpspec_flavours.streams.events:UserWindowDP",
+        "w-event-dp": "dpspec_flavours.streams.events:WEventDP",
+        "element-level-dp": "dpspec_flavours.streams.record_flavours:ElementLevelDP",
+        "personalised-dp": "dpspec_flavours.streams.record_flavours:PersonalisedDP",
+        "weighted-dp": "dpspec_flavours.streams.record_flavours:WeightedDP",
+        "one-sided-dp": "dpspec_flavours.streams.record_flavours:OneSidedDP",
+        "pufferfish": "dpspec_flavours.secrets.pufferfish:Pufferfish",
+        "noiseless-privacy": "dpspec_flavours.secrets.pufferfish:NoiselessPrivacy",
+        "distributional-privacy": "dpspec_flavours.secrets.pufferfish:DistributionalPrivacy",
+        "partial-knowledge": "dpspec_flavours.secrets.pufferfish:PartialKnowledge",
+        "amplification-by-sampling": "dpspec_flavours.secrets.pufferfish:AmplificationBySampling",
+        "bayesian-dp": "dpspec_flavours.secrets.pufferfish:BayesianDP",
+        "coupled-worlds": "dpspec_flavours.secrets.pufferfish:CoupledWorlds",
+        "close-adversaries": "dpspec_flavours.secrets.pufferfish:CloseAdversaries",
+        "restricted-sensitivity": "dpspec_flavours.secrets.pufferfish:RestrictedSensitivity",
+        "invariants-dp": "dpspec_flavours.universes.level_sets:InvariantsDP",
+        "subspace-dp": "dpspec_flavours.universes.level_sets:SubspaceDP",
+        "induced-subspace-dp": "dpspec_flavours.universes.level_sets:InducedSubspaceDP",
+        "integer-subspace-dp": "dpspec_flavours.universes.level_sets:IntegerSubspaceDP",
+        "conditioned-dp": "dpspec_flavours.universes.observed:ConditionedDP",
+        "empirical-dp": "dpspec_flavours.universes.observed:EmpiricalDP",
+        "individual-dp": "dpspec_flavours.universes.observed:IndividualDP",
+        "bootstrap-dp": "dpspec_flavours.universes.observed:BootstrapDP",
+        "per-instance-dp": "dpspec_flavours.universes.parted:PerInstanceDP",
+        "stratified-dp": "dpspec_flavours.universes.parted:StratifiedDP",
+        "per-record-dp": "dpspec_flavours.universes.parted:PerRecordDP",
+        "personalised-budgets": "dpspec_flavours.universes.parted:PersonalisedBudgets",
+        "free-lunch-privacy": "dpspec_flavours.trust:FreeLunchPrivacy",
+        "label-dp": "dpspec_flavours.trust:LabelDP",
+        "local-dp": "dpspec_flavours.trust:LocalDP",
+        "shuffle-dp": "dpspec_flavours.trust:ShuffleDP",
+    },
+}
+"""What this plugin brings; each is imported when something names it."""
 
 
 @hookimpl
-def dpspec_register_spaces(register: Register) -> None:
-    _register("spaces", register)
-
-
-@hookimpl
-def dpspec_register_multiverses(register: Register) -> None:
-    _register("multiverses", register)
-
-
-@hookimpl
-def dpspec_register_relations(register: Register) -> None:
-    _register("relations", register)
-
-
-@hookimpl
-def dpspec_register_input_divergences(register: Register) -> None:
-    _register("input_divergences", register)
-
-
-@hookimpl
-def dpspec_register_output_divergences(register: Register) -> None:
-    _register("output_divergences", register)
-
-
-@hookimpl
-def dpspec_register_budgets(register: Register) -> None:
-    _register("budgets", register)
-
-
-@hookimpl
-def dpspec_register_mechanisms(register: Register) -> None:
-    _register("mechanisms", register)
-
-
-@hookimpl
-def dpspec_register_flavours(register: Register) -> None:
-    _register("flavours", register)
+def dpspec_names() -> Names:
+    return NAMES

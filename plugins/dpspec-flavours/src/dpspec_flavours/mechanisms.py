@@ -8,16 +8,28 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NumericalError, ParameterError
-from dpspec.base.exact import Number, dyadic
-from dpspec.base.params import Data, Exact, Items, Nested, Pairs, Rational, Registered, define
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.laws.enclosed import EnclosedLaw
-from dpspec.laws.exponential import exponential, finite_law
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Exact,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Items,
+    Law,
+    Mechanism,
+    Nested,
+    Number,
+    ParameterError,
+    Rational,
+    Registered,
+    define,
+    errors,
+    exact,
+    laws,
+    params,
+)
 
 LISTED = 5_000
 """The outcomes are listed, so that the space may have no more datasets than this."""
@@ -51,25 +63,25 @@ class NearbyDataset(Mechanism):
         size = space.cardinality()
         if size is None or size > LISTED:
             rule = f"returns one of the datasets, and the space has more than {LISTED}"
-            raise NotEnumerableError(f"mechanism {self.name}", rule, "choose a smaller space", value=size)
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "choose a smaller space", value=size)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
         distances = {z: self.distance.distance(known, z, space) for z in space.datasets()}
         losses = {z: self.rate * d for z, d in distances.items() if not d.is_infinite}
         try:
-            return finite_law({z: exponential(-1 * loss) for z, loss in losses.items()}, normalise=True)
-        except (NumericalError, ParameterError):  # a loss such as sqrt(2) or ln(2)/2
+            return laws.finite_law({z: laws.exact_exponential(-1 * loss) for z, loss in losses.items()}, normalise=True)
+        except (errors.NumericalError, ParameterError):  # a loss such as sqrt(2) or ln(2)/2
             return _enclosed(losses)
 
 
-def _enclosed(losses: Mapping[Dataset, Number]) -> EnclosedLaw:
+def _enclosed(losses: Mapping[Dataset, Number]) -> laws.EnclosedLaw:
     """The same law where its probabilities have no exact form: each between two bounds."""
     with ctx.workprec(_BITS):
         weights = {z: (-loss.enclose(_BITS)).exp() for z, loss in losses.items()}
         total = sum(weights.values(), arb(0))
         balls = {z: weight / total for z, weight in weights.items()}
-        return EnclosedLaw({z: (dyadic(ball.lower()), dyadic(ball.upper())) for z, ball in balls.items()})
+        return laws.EnclosedLaw({z: (exact.dyadic(ball.lower()), exact.dyadic(ball.upper())) for z, ball in balls.items()})
 
 
 @define
@@ -81,8 +93,8 @@ class ListedLaw:
         law: a table from outcome to probability; they sum to 1.
     """
 
-    dataset: Annotated[Dataset, Data()]
-    law: Annotated[tuple[tuple[str, Fraction], ...], Pairs(Rational(0, 1))]
+    dataset: Annotated[Dataset, params.Data()]
+    law: Annotated[tuple[tuple[str, Fraction], ...], params.Pairs(Rational(0, 1))]
 
 
 @define
@@ -101,7 +113,7 @@ class ListedLaws(Mechanism):
     name: ClassVar[str] = "listed-laws"
 
     laws: Annotated[tuple[ListedLaw, ...], Items(Nested(ListedLaw), least=1)]
-    otherwise: Annotated[tuple[tuple[str, Fraction], ...], Pairs(Rational(0, 1))] | None = None
+    otherwise: Annotated[tuple[tuple[str, Fraction], ...], params.Pairs(Rational(0, 1))] | None = None
 
     def check(self, space: DatasetSpace) -> None:
         listed = [space.dataset(row.dataset) for row in self.laws]
@@ -130,6 +142,3 @@ class ListedLaws(Mechanism):
         half = (("high", Fraction(1, 2)), ("low", Fraction(1, 2)))
         rows = ListedLaw(dataset=(0,), law=half), ListedLaw(dataset=(1,), law=(("low", Fraction(1)),))
         yield cls(laws=rows), BitVectors(length=1)
-
-
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (NearbyDataset, ListedLaws)}

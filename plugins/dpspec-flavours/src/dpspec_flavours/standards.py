@@ -36,18 +36,28 @@ from dpspec_divergences import (
 )
 from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, RandomisedResponse
 
-from dpspec.base.exact import NumberLike, ln, number
-from dpspec.base.params import Rational, Registered, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.combine import mixture, push_forward
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    FiniteLaw,
+    Flavour,
+    Law,
+    LinearMap,
+    Mechanism,
+    OutputDivergence,
+    PrivacySpec,
+    Rational,
+    Registered,
+    Trivial,
+    UniformBudget,
+    define,
+    exact,
+    laws,
+    ln,
+    number,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 
 
@@ -56,7 +66,7 @@ class PureDP(Flavour):
 
     The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PureDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -92,12 +102,12 @@ class PureDP(Flavour):
         )
 
 
-def relaxed(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+def relaxed(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """Pure privacy with another output divergence and its budget."""
     return PureDP().spec().replace(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))
 
 
-def between_neighbours(standard: OutputDivergence, value: NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
+def between_neighbours(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """The same, asked of datasets that differ in one record alone: what a definition for neighbours says, and no more."""
     return relaxed(standard, value, parameter=parameter).replace(input_divergence=Neighbour(relation=DifferInOnePosition()))
 
@@ -137,7 +147,7 @@ class RevealByChance(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
         told = FiniteLaw.point(("data", known))
-        return mixture([self.chance, 1 - self.chance], [told, push_forward(self.mechanism.law(known, space), _noisy)])
+        return laws.mixture([self.chance, 1 - self.chance], [told, laws.push_forward(self.mechanism.law(known, space), _noisy)])
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RevealByChance, DatasetSpace]]:
@@ -156,7 +166,7 @@ _KNOTS = tuple((Fraction(a, 9), Fraction(b, 9)) for a, b in ((0, 9), (1, 5), (5,
 class GaussianDP(Flavour):
     """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians that far apart.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = GaussianDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -193,7 +203,7 @@ class FDP(Flavour):
     The budget is a curve, not a number; so it is written into the divergence, and counted in steps (`trade-off`). Here f is the
     curve of a bit that is reported twice, each time correctly with probability 2/3.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = FDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -221,9 +231,6 @@ class FDP(Flavour):
             mechanism=RandomisedResponse(keep_probability=Fraction(3, 4)),
             because="its ratio 3 is below the 4 that the curve allows at its ends, but its errors (1/4, 1/4) lie below the curve",
         )
-
-
-CURVES: tuple[type[Flavour], ...] = (GaussianDP, FDP)
 
 
 # --- relaxed --------------------------------------------------------------------------------------
@@ -260,7 +267,7 @@ def _seldom_shown(chance: Fraction) -> ListedLaws:
 class ApproximateDP(Flavour):
     """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x' (B-D16).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ApproximateDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -295,7 +302,7 @@ class LinearApproximateDP(ApproximateDP):
 
     It is stronger than the definition for neighbours, from which k persons have delta (1 + e^epsilon + ... + e^((k-1) epsilon)).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearApproximateDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -327,7 +334,7 @@ class LinearApproximateDP(ApproximateDP):
 class RenyiDP(Flavour):
     """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (B-D17).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = RenyiDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -362,7 +369,7 @@ class LinearRenyiDP(RenyiDP):
 
     Stronger than the definition for neighbours: D_2 is no metric, and grows with the square of the distance for Gaussian noise.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearRenyiDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -389,7 +396,7 @@ class ZeroConcentratedDP(Flavour):
 
     The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition 1.9).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ZeroConcentratedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -428,7 +435,7 @@ def _discrete_gaussian(*queries: LinearMap) -> DiscreteGaussian:
 class FDivergencePrivacy(Flavour):
     """Privacy in an f-divergence: D_f(P_x || P_x') <= c for all neighbours x, x', here Kullback-Leibler in both directions.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = FDivergencePrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -463,7 +470,7 @@ class LinearFDivergencePrivacy(FDivergencePrivacy):
 
     Stronger than the definition for neighbours: the divergence is no metric.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearFDivergencePrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -501,7 +508,7 @@ class HockeyStickDP(Flavour):
 
     It is approximate privacy with the roles of the two numbers exchanged: epsilon belongs to the divergence, delta is the budget.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = HockeyStickDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -536,7 +543,7 @@ class LinearHockeyStickDP(HockeyStickDP):
 
     For two persons it allows 2 delta at epsilon; from the definition for neighbours follows delta (1 + e^epsilon) at 2 epsilon.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LinearHockeyStickDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -565,14 +572,4 @@ class LinearHockeyStickDP(HockeyStickDP):
         )
 
 
-RELAXED: tuple[type[Flavour], ...] = (
-    ApproximateDP, LinearApproximateDP, RenyiDP, LinearRenyiDP, ZeroConcentratedDP, FDivergencePrivacy, LinearFDivergencePrivacy,
-    HockeyStickDP, LinearHockeyStickDP,
-)  # fmt: skip
-
-
 # --- flavours that change the output divergence ---------------------------------------------------
-
-
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (RevealByChance,), "flavours": (PureDP, *RELAXED, *CURVES)}
-"""What this part registers: classes by kind."""

@@ -17,19 +17,29 @@ from typing import Annotated, Any, ClassVar
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import IncompatibleBlocksError
-from dpspec.base.exact import Number, ln
-from dpspec.base.params import Registered, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, WithinDistance
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import OrderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    FiniteLaw,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Law,
+    Mechanism,
+    Number,
+    OrderedRecords,
+    OutputDivergence,
+    PrivacySpec,
+    Registered,
+    Trivial,
+    UniformBudget,
+    blocks,
+    define,
+    ln,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
 from dpspec_flavours.networks.blowfish import Policy
 
@@ -113,7 +123,7 @@ class FreeLunchPrivacy(Flavour):
     Kifer
     and Machanavajjhala introduce it to show that.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = FreeLunchPrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -128,7 +138,7 @@ class FreeLunchPrivacy(Flavour):
         return _spec(_people(2), self._any(), ln(4))
 
     def _any(self) -> InputDivergence:
-        return WithinDistance(of=HammingOrdered(), most=2)
+        return blocks.WithinDistance(of=HammingOrdered(), most=2)
 
     def satisfied_by(self) -> Example:
         return Example(
@@ -152,7 +162,7 @@ class LabelDP(Flavour):
     of
     one feature.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LabelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -199,7 +209,7 @@ class LocalDP(Flavour):
     The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
     keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = LocalDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -248,7 +258,7 @@ class ShuffleDP(Flavour):
 
     Who trusts a shuffler to take the names off can send a less noisy report. The shuffler is a part of the mechanism.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ShuffleDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -285,7 +295,3 @@ _DELTA = Fraction(41, 216)
 
 
 # --- flavours about who is trusted with what ------------------------------------------------------
-
-
-BLOCKS: dict[str, tuple[type, ...]] = {"mechanisms": (Shuffled,), "flavours": (FreeLunchPrivacy, LabelDP, LocalDP, ShuffleDP)}
-"""What this part registers: classes by kind."""

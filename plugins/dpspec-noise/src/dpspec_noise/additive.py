@@ -13,23 +13,35 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from dpspec_divergences import AddRemove, DifferInOnePosition, Hamming, HammingOrdered, Neighbour, ReplaceOne, SymmetricDifference
 
-from dpspec.base.errors import IncompatibleBlocksError, ReleaseError, TableError
-from dpspec.base.exact import Number
-from dpspec.base.params import Items, Registered, Text, collect, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table
-from dpspec.laws.combine import product
-from dpspec.laws.law import Law
+from dpspec.plugin import (
+    Attribute,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Invariant,
+    Items,
+    Law,
+    Marginal,
+    Mechanism,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Registered,
+    Relation,
+    Table,
+    Text,
+    Trivial,
+    UniformBudget,
+    define,
+    errors,
+    laws,
+    params,
+)
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
+    from dpspec.plugin import Randomness
     from dpspec_noise.samplers import Integers
 
 
@@ -60,7 +72,7 @@ class AdditiveNoise(Mechanism):
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
-        collect(partial(_check_query, query, space) for query in self.queries)
+        params.collect(partial(_check_query, query, space) for query in self.queries)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all queries, one after the other."""
@@ -73,11 +85,11 @@ class AdditiveNoise(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product of the noise laws centred at the answers; the law of a number when there is one answer."""
         factors = tuple(self.noise(answer) for answer in self.answers(space.dataset(dataset), space))
-        return factors[0] if len(factors) == 1 else product(factors)
+        return factors[0] if len(factors) == 1 else laws.product(factors)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
-        raise ReleaseError(
+        raise errors.ReleaseError(
             self.name,
             "has no exact sampler: continuous noise cannot be drawn with finitely many random bits, and rounding "
             "it changes the guarantee",
@@ -149,7 +161,9 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
         if fast is not None:
             return fast
     if len(table) > LISTED:
-        raise TableError("table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table))
+        raise errors.TableError(
+            "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
+        )
     lists = {a.name: list(a.values()) for a in table.attributes}
     order = [a.name for a in space.attributes_of(unit)]
     records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]

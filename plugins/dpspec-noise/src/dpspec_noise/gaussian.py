@@ -11,18 +11,27 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from dpspec_divergences import DNor, Mult, MultDelta
 from flint import ctx
 
-from dpspec.base.errors import ParameterError, ReleaseError
-from dpspec.base.exact import Number, dyadic, ln, number
-from dpspec.base.params import Exact, Items, Rational, Text, define
-from dpspec.blocks.space import DatasetSpace
-from dpspec.grammar.mechanism import Claim
-from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
-from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
-from dpspec.laws.law import Law
+from dpspec.plugin import (
+    Claim,
+    DatasetSpace,
+    Exact,
+    Items,
+    Law,
+    Number,
+    ParameterError,
+    Rational,
+    Text,
+    define,
+    errors,
+    exact,
+    laws,
+    ln,
+    number,
+)
 from dpspec_noise.additive import AdditiveNoise
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
+    from dpspec.plugin import Randomness
     from dpspec_noise.samplers import Integers
 
 
@@ -46,7 +55,7 @@ class Gaussian(AdditiveNoise):
         epsilon, delta: the claimed approximate budget; or
         variance: sigma^2 itself, in counts squared.
 
-    >>> from dpspec.blocks.invariant import LinearMap
+    >>> from dpspec.plugin import LinearMap
     >>> total = LinearMap(rows=((1, 1, 1),), label="sum")
     >>> for calibration in ("lecture", "standard"):
     ...     mechanism = Gaussian(queries=(total,), epsilon="0.5", delta="1e-6", calibration=calibration)
@@ -79,10 +88,10 @@ class Gaussian(AdditiveNoise):
         log = ln(1 / self.delta) if self.calibration == "lecture" else ln(Fraction(5, 4) / self.delta) * 2
         with ctx.workprec(_PRECISION):
             ratio = self.sensitivity.enclose(_PRECISION) / self.epsilon.enclose(_PRECISION)
-            return dyadic((ratio**2 * log.enclose(_PRECISION)).upper())
+            return exact.dyadic((ratio**2 * log.enclose(_PRECISION)).upper())
 
     def noise(self, center: int) -> Law:
-        return GaussianLaw(center, self.sigma_squared())
+        return laws.GaussianLaw(center, self.sigma_squared())
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """For epsilon < 1 the calibration's theorem as printed, for neighbours; and rho-zCDP, which is true."""
@@ -108,8 +117,8 @@ class DiscreteGaussian(AdditiveNoise):
         sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record (B-S16).
         variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller).
 
-    >>> from dpspec.blocks.invariant import LinearMap
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import LinearMap
+    >>> from dpspec.plugin import BitVectors
     >>> total = LinearMap(rows=((1, 1, 1),), label="sum")
     >>> mechanism = DiscreteGaussian(queries=(total,), variance=4, sensitivities=(1,), neighbours="differ-in-one-position")
     >>> str(mechanism.claims(BitVectors(length=3))[0].spec.budget)
@@ -134,7 +143,7 @@ class DiscreteGaussian(AdditiveNoise):
         return sum(squares, Fraction(0)) / (2 * self.variance)
 
     def noise(self, center: int) -> Law:
-        return DiscreteGaussianLaw(center, self.variance)
+        return laws.DiscreteGaussianLaw(center, self.variance)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T15: rho-zCDP, stated for all pairs."""
@@ -143,7 +152,7 @@ class DiscreteGaussian(AdditiveNoise):
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_gaussian, fits, inverted
 
-        law = DiscreteGaussianLaw(0, self.variance)
+        law = laws.DiscreteGaussianLaw(0, self.variance)
         if count >= BULK and fits(law):
             return inverted(law, count, source)
         return discrete_gaussian(source, count, variance=self.variance)
@@ -168,8 +177,8 @@ class Laplace(AdditiveNoise):
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (B-D29).
         epsilon: the claimed pure budget.
 
-    >>> from dpspec.blocks.invariant import LinearMap
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import LinearMap
+    >>> from dpspec.plugin import BitVectors
     >>> space, total = BitVectors(length=3), LinearMap(rows=((1, 1, 1),), label="sum")
     >>> mechanism = Laplace(queries=(total,), epsilon="1/2", neighbours="differ-in-one-position")
     >>> str(Mult().between(mechanism.law((0, 0, 0), space), mechanism.law((0, 1, 1), space)))
@@ -182,7 +191,7 @@ class Laplace(AdditiveNoise):
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
 
     def noise(self, center: int) -> Law:
-        return LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
+        return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T17: epsilon-DP."""
@@ -199,8 +208,8 @@ class Geometric(AdditiveNoise):
         epsilon: the claimed pure budget, or
         ratio: r, in (0, 1); the budget is then sensitivity ln(1/r).
 
-    >>> from dpspec.blocks.invariant import LinearMap
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import LinearMap
+    >>> from dpspec.plugin import BitVectors
     >>> space, total = BitVectors(length=3), LinearMap(rows=((1, 1, 1),), label="sum")
     >>> mechanism = Geometric(queries=(total,), ratio="1/2", neighbours="differ-in-one-position")
     >>> str(mechanism.claims(space)[0].spec.budget)
@@ -225,7 +234,7 @@ class Geometric(AdditiveNoise):
         return self.epsilon * (1 / self.sensitivity)
 
     def noise(self, center: int) -> Law:
-        return TwoSidedGeometricLaw(center, self.decay())
+        return laws.TwoSidedGeometricLaw(center, self.decay())
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-O51: epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""
@@ -235,7 +244,7 @@ class Geometric(AdditiveNoise):
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_laplace, fits, inverted, two_sided_geometric
 
-        law = TwoSidedGeometricLaw(0, self.decay())
+        law = laws.TwoSidedGeometricLaw(0, self.decay())
         exact_by_rejection = law.ratio is not None or law.decay.is_rational
         if fits(law) and (count >= BULK or not exact_by_rejection):
             return inverted(law, count, source)
@@ -243,7 +252,7 @@ class Geometric(AdditiveNoise):
             return two_sided_geometric(source, count, ratio=law.ratio)
         if law.decay.is_rational:
             return discrete_laplace(source, count, scale=1 / law.decay.as_fraction())
-        raise ReleaseError(
+        raise errors.ReleaseError(
             self.name, "has no exact sampler for noise this wide with an irrational ratio and epsilon/sensitivity",
             "choose a rational epsilon", value=str(law.decay),
         )  # fmt: skip

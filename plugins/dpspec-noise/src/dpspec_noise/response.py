@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 from dpspec_divergences import HammingOrdered, Mult
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import Number, ln
-from dpspec.base.params import Rational, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Claim, Kept, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.combine import product
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Law,
+    Mechanism,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Trivial,
+    UniformBudget,
+    define,
+    grammar,
+    laws,
+    ln,
+)
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Randomness, Table
 
 
 class _Response(Mechanism):
@@ -42,7 +50,7 @@ class _Response(Mechanism):
         """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
         self.check(space)
         bits = cast("tuple[int, ...]", space.dataset(dataset))
-        return product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
+        return laws.product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""
@@ -53,9 +61,9 @@ class _Response(Mechanism):
         flips = rational_coins(source, 1 - self.truth(), len(table))
         return table.replace({column: table.codes[column] ^ flips})
 
-    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+    def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """The number of answers, and every other column, row by row."""
-        return (Kept(attributes=tuple(name for name in columns if name != "bit"), in_order=True),)
+        return (grammar.Kept(attributes=tuple(name for name in columns if name != "bit"), in_order=True),)
 
     def estimate(self, fraction: Fraction) -> Fraction:
         """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (B-T3, B-N6)."""

@@ -24,12 +24,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.base.errors import NumericalError, ReleaseError
-from dpspec.base.exact import dyadic
-from dpspec.laws.integers import IntegerLaw
+from dpspec.plugin import errors, exact, laws, randomness
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness, Words
+    from dpspec.plugin import Randomness
 
 
 Integers = npt.NDArray[np.int64]
@@ -44,8 +42,8 @@ _SMALL = 1 << _WORD
 def two_sided_geometric(source: Randomness, count: int, *, ratio: Fraction) -> Integers:
     """`count` draws with P(w) proportional to ratio^|w|, for a rational ratio in (0, 1).
 
-    >>> from dpspec.base.randomness import SeededRandomness
-    >>> len(two_sided_geometric(SeededRandomness(1), 5, ratio=Fraction(1, 2)))
+    >>> from dpspec.plugin import randomness
+    >>> len(two_sided_geometric(randomness.SeededRandomness(1), 5, ratio=Fraction(1, 2)))
     5
     """
 
@@ -61,8 +59,8 @@ def discrete_laplace(source: Randomness, count: int, *, scale: Fraction) -> Inte
     A geometric magnitude X with rate 1/t is X = U + tV, U uniform below t kept with probability e^(-U/t), V geometric
     with rate 1; floor(X/s) then has rate s/t.
 
-    >>> from dpspec.base.randomness import SeededRandomness
-    >>> len(discrete_laplace(SeededRandomness(1), 5, scale=Fraction(3, 2)))
+    >>> from dpspec.plugin import randomness
+    >>> len(discrete_laplace(randomness.SeededRandomness(1), 5, scale=Fraction(3, 2)))
     5
     """
     top, bottom = scale.numerator, scale.denominator
@@ -88,8 +86,8 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     A draw y of scale t = floor(sqrt(variance)) + 1 is kept with probability e^-g, g = (|y| - variance/t)^2/(2 variance)
     = (|y| b t - a)^2 / (2 a b t^2).
 
-    >>> from dpspec.base.randomness import SeededRandomness
-    >>> len(discrete_gaussian(SeededRandomness(1), 5, variance=Fraction(9, 4)))
+    >>> from dpspec.plugin import randomness
+    >>> len(discrete_gaussian(randomness.SeededRandomness(1), 5, variance=Fraction(9, 4)))
     5
     """
     a, b = variance.numerator, variance.denominator
@@ -193,7 +191,7 @@ def _two_sided(source: Randomness, count: int, magnitudes: Callable[[int], Integ
 
 def _check_range(largest: int) -> None:
     if largest >= _SMALL:
-        raise ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)
+        raise errors.ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)
 
 
 # --- exact bulk sampling of integer noise by inversion of its distribution function ---------------
@@ -212,17 +210,17 @@ BULK = 1000
 """From this many draws on a table pays."""
 
 
-def fits(law: IntegerLaw) -> bool:
+def fits(law: laws.IntegerLaw) -> bool:
     """Whether the table of the law is small enough to be made."""
     return law.reach(_INVERSION_WORD) <= LARGEST_REACH
 
 
-def inverted(law: IntegerLaw, count: int, source: Randomness) -> Integers:
+def inverted(law: laws.IntegerLaw, count: int, source: Randomness) -> Integers:
     """`count` independent draws from the law, exactly.
 
-    >>> from dpspec.laws.integers import DiscreteGaussian
-    >>> from dpspec.base.randomness import SeededRandomness
-    >>> len(inverted(DiscreteGaussian(0, "5/2"), 4, SeededRandomness(1)))
+    >>> from dpspec.plugin import laws
+    >>> from dpspec.plugin import randomness
+    >>> len(inverted(laws.DiscreteGaussianLaw(0, "5/2"), 4, randomness.SeededRandomness(1)))
     4
     """
     table = _table(law)
@@ -233,7 +231,7 @@ def inverted(law: IntegerLaw, count: int, source: Randomness) -> Integers:
     return drawn
 
 
-def _invert(table: _Table, law: IntegerLaw, drawn: Integers, source: Randomness) -> None:
+def _invert(table: _Table, law: laws.IntegerLaw, drawn: Integers, source: Randomness) -> None:
     """Fill an array that the processor's cache can hold."""
     words = source.words(len(drawn))
     index = np.searchsorted(table.floors, words)
@@ -251,12 +249,12 @@ class _Table:
     """floor(2^64 F(k)) for k = first, first + 1, ...; `doubtful` where it may be one more (F(k) close to, or at, a word)."""
 
     first: int
-    floors: Words
+    floors: randomness.Words
     doubtful: npt.NDArray[np.bool_]
 
 
 @lru_cache(maxsize=64)
-def _table(law: IntegerLaw) -> _Table:
+def _table(law: laws.IntegerLaw) -> _Table:
     """The tails outside it are below one word, so its ends are never drawn without more bits."""
     reach = law.reach(_INVERSION_WORD) + 1
     first = law.center - reach
@@ -268,17 +266,17 @@ def _table(law: IntegerLaw) -> _Table:
             total += law.mass(k, _PRECISION)
             low, high = _floor(total.lower()), _floor(total.upper())
             if high > low + 1:
-                raise NumericalError(f"F({k})", f"is not known to {_INVERSION_WORD} bits")
+                raise errors.NumericalError(f"F({k})", f"is not known to {_INVERSION_WORD} bits")
             floors.append(max(low, 0))
             doubtful.append(high > low)
     return _Table(first=first, floors=np.array(floors, dtype=np.uint64), doubtful=np.array(doubtful))
 
 
 def _floor(value: arb) -> int:
-    return min(math.floor(dyadic(value) * (1 << _INVERSION_WORD)), (1 << _INVERSION_WORD) - 1)
+    return min(math.floor(exact.dyadic(value) * (1 << _INVERSION_WORD)), (1 << _INVERSION_WORD) - 1)
 
 
-def _refined(law: IntegerLaw, word: int, source: Randomness) -> int:
+def _refined(law: laws.IntegerLaw, word: int, source: Randomness) -> int:
     """The outcome of a draw that its first word leaves open."""
     bits = _INVERSION_WORD
     while True:
@@ -289,7 +287,7 @@ def _refined(law: IntegerLaw, word: int, source: Randomness) -> int:
             return outcome
 
 
-def _located(law: IntegerLaw, word: int, bits: int) -> int | None:
+def _located(law: laws.IntegerLaw, word: int, bits: int) -> int | None:
     """The k with F(k-1) <= u < F(k) for every u that begins with these bits, if there is only one."""
     low, high = Fraction(word, 1 << bits), Fraction(word + 1, 1 << bits)
     if low == 0 or high == 1:
@@ -299,9 +297,9 @@ def _located(law: IntegerLaw, word: int, bits: int) -> int | None:
         """-1 when F(k) lies below all such u, 1 when above, 0 when neither is proved."""
         with ctx.workprec(bits + 2 * _INVERSION_WORD):
             enclosure = law.tail(k, bits + _INVERSION_WORD)[0]
-            if dyadic(enclosure.upper()) <= low:
+            if exact.dyadic(enclosure.upper()) <= low:
                 return -1
-            return 1 if dyadic(enclosure.lower()) >= high else 0
+            return 1 if exact.dyadic(enclosure.lower()) >= high else 0
 
     below, above, step = law.center, law.center, 1
     while side(below) >= 0:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from dpspec.extension import hookimpl
-from dpspec.extension.hooks import Register
-from dpspec_tables.formats import Arrow, Csv, Parquet
+from typing import TYPE_CHECKING
 
-__all__ = ["Arrow", "Csv", "Parquet"]
+from dpspec.plugin import Names, hookimpl, late_names
+
+if TYPE_CHECKING:
+    from dpspec_tables.formats import Arrow as Arrow, Csv as Csv, Parquet as Parquet
 
 DPSPEC_API = 1
 
+NAMES: Names = {
+    "formats": {
+        "csv": "dpspec_tables.formats:Csv",
+        "parquet": "dpspec_tables.formats:Parquet",
+        "arrow": "dpspec_tables.formats:Arrow",
+    },
+}
+"""What this plugin brings; each is imported when something names it."""
+
 
 @hookimpl
-def dpspec_register_formats(register: Register) -> None:
-    for format_ in (Csv, Parquet, Arrow):
-        register(format_)
+def dpspec_names() -> Names:
+    return NAMES
+
+
+_HOMES = {
+    "dpspec_tables.formats": ("Arrow", "Csv", "Parquet"),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

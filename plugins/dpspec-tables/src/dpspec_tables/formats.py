@@ -2,14 +2,14 @@
 
 >>> import tempfile
 >>> from pathlib import Path
->>> from dpspec.blocks.space import Attribute
->>> from dpspec.grammar.tables import read_table
->>> from dpspec.grammar.tables import Table
+>>> from dpspec.plugin import Attribute
+>>> from dpspec.plugin import tables
+>>> from dpspec.plugin import Table
 >>> tenure = Attribute(name="tenure", categories=("owned", "rented"))
 >>> table = Table.from_records([("owned",), ("rented",)], (tenure,))
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     Parquet().write(table, Path(folder) / "dwellings.parquet", {})
-...     read_table(Path(folder) / "dwellings.parquet", [tenure], {".parquet": Parquet()}).counts(["tenure"])
+...     tables.read_table(Path(folder) / "dwellings.parquet", [tenure], {".parquet": Parquet()}).counts(["tenure"])
 {('owned',): 1, ('rented',): 1}
 """
 
@@ -23,9 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
-from dpspec.base.errors import DpspecError, LibraryError, TableError
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import Coded, Table, TableFormat, compact
+from dpspec.plugin import Attribute, Table, errors, tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +34,7 @@ LONGEST_IDENTIFIER = 200
 """Characters."""
 
 
-class PolarsFormat(TableFormat):
+class PolarsFormat(tables.TableFormat):
     """What the formats share."""
 
     columns_are_apart: ClassVar[bool] = True
@@ -67,14 +65,14 @@ class PolarsFormat(TableFormat):
         def frames(*_: object) -> Iterator[pl.DataFrame]:
             return (pl.DataFrame([labelled(table.codes[a.name], a) for a in attributes]) for table in batches)
 
-        schema = pl.DataFrame([labelled(compact((), a.size), a) for a in attributes]).schema
+        schema = pl.DataFrame([labelled(tables.compact((), a.size), a) for a in attributes]).schema
         self.sink(register_io_source(frames, schema=schema), path)
 
     def header(self, path: Path) -> tuple[str, ...]:
         with _readable(path):
             return tuple(self.scan(path).collect_schema().names())
 
-    def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, Coded]]:
+    def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
         with _readable(path):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
@@ -91,12 +89,12 @@ class PolarsFormat(TableFormat):
             values = values.replace("", None)
         missing = values.is_null().arg_true()
         if len(missing):
-            raise TableError(f"{path.name} row {missing[0] + 1}, column {column}", f"is missing ({len(missing)} records)")
+            raise errors.TableError(f"{path.name} row {missing[0] + 1}, column {column}", f"is missing ({len(missing)} records)")
         if values.dtype.is_integer():
             return values.to_numpy()
         if values.dtype != pl.String:
             rule = f"holds {values.dtype.base_type().__name__} values, of which equal ones need not look equal"
-            raise TableError(f"{path.name} column {column}", rule, "identifiers are whole numbers or texts")
+            raise errors.TableError(f"{path.name} column {column}", rule, "identifiers are whole numbers or texts")
         return _texts(values, f"{path.name} column {column}")
 
     def write(self, table: Table, path: Path, notes: Mapping[str, str]) -> None:
@@ -120,11 +118,13 @@ def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
     odd = (unclean | (values.str.len_chars() > LONGEST_IDENTIFIER)).arg_true()
     if len(odd):
         rule = f"has an identifier with blanks around it, invisible characters, no normal form, or no end (row {odd[0] + 1})"
-        raise TableError(subject, rule, f"identifiers are texts in Unicode's form NFC, up to {LONGEST_IDENTIFIER} characters")
+        raise errors.TableError(
+            subject, rule, f"identifiers are texts in Unicode's form NFC, up to {LONGEST_IDENTIFIER} characters"
+        )
     return values.to_numpy().astype(str)
 
 
-def coded(values: pl.Series, attribute: Attribute) -> Coded:
+def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
     """The codes of a column, found all at once; what is no category becomes -1."""
     import polars as pl
 
@@ -136,7 +136,7 @@ def coded(values: pl.Series, attribute: Attribute) -> Coded:
         codes = codes.cast(pl.Int64, strict=False)
         codes = codes.set((codes < 0) | (codes >= attribute.count), None)
     strange = values.filter(codes.is_null()).cast(pl.String).to_list() if codes.null_count() else []
-    return Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
+    return tables.Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
 
 
 def _integers(texts: pl.Series) -> pl.Series:
@@ -167,15 +167,15 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.NoDataError:
-        raise TableError(path.name, "is empty", "the first line names the columns") from None
-    except (DpspecError, MemoryError):
+        raise errors.TableError(path.name, "is empty", "the first line names the columns") from None
+    except (errors.DpspecError, MemoryError):
         raise
     except pl.exceptions.PanicException:
-        raise LibraryError(path.name, "cannot be read: the library that reads tables panicked", _HEALTHY) from None
+        raise errors.LibraryError(path.name, "cannot be read: the library that reads tables panicked", _HEALTHY) from None
     except OSError as problem:
-        raise TableError(path.name, f"cannot be read ({problem.strerror or type(problem).__name__})", _HEALTHY) from None
+        raise errors.TableError(path.name, f"cannot be read ({problem.strerror or type(problem).__name__})", _HEALTHY) from None
     except Exception as problem:  # what the library says may quote cells, which are confidential
-        raise TableError(path.name, f"cannot be read ({type(problem).__name__})", _HEALTHY) from None
+        raise errors.TableError(path.name, f"cannot be read ({type(problem).__name__})", _HEALTHY) from None
 
 
 class Csv(PolarsFormat):
@@ -195,7 +195,7 @@ class Csv(PolarsFormat):
         for name in names:
             first, _, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
             if place.isdecimal() and first in names:
-                raise TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
+                raise errors.TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
         return names
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:

@@ -15,19 +15,18 @@ from typing import Literal
 import attrs
 from flint import arb, ctx, fmpz
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, number, rational
+from dpspec.plugin import Bracket, Number, ParameterError, exact, number
 from dpspec_attackers.numeric import WORKING, fmpq_of, largest_where
 
 Reading = Literal["dwork", "tight"]
 
 
-def _epsilon(value: NumberLike) -> Number:
+def _epsilon(value: exact.NumberLike) -> Number:
     return number(value, "epsilon")
 
 
-def _delta(value: NumberLike) -> Fraction:
-    return rational(value, "delta")
+def _delta(value: exact.NumberLike) -> Fraction:
+    return exact.rational(value, "delta")
 
 
 @attrs.frozen(kw_only=True)
@@ -92,7 +91,7 @@ def advanced(releases: Releases, reading: Reading = "tight") -> Bracket:
         return Bracket.around(releases.times * e * slope + e * (2 * releases.times * -arb(fmpq_of(rest)).log()).sqrt(), least=0)
 
 
-def optimal_delta(times: int, epsilon: Number, total: NumberLike) -> Bracket:
+def optimal_delta(times: int, epsilon: Number, total: exact.NumberLike) -> Bracket:
     """delta_0: the least delta at which k pure releases are (total, delta)-private together, exactly attained (Z-T25, 3).
 
     With i of k randomised responses turned round the loss is (k - 2 i) epsilon: the hockey stick of two binomial laws.

@@ -29,34 +29,29 @@ from dpspec_divergences import MultDelta
 from dpspec_divergences.output import between, crossing
 from flint import arb, ctx, fmpq
 
-from dpspec.base.errors import CertainTargetError, FailureProbabilityError, NoRouteError, ParameterError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ln, number, rational
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.extension import installed
-from dpspec.grammar.rule import Conversion
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.loss import PrivacyLoss
+from dpspec import installed
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, ParameterError, errors, exact, laws, ln, number
 from dpspec_attackers.numeric import WORKING, as_bracket, fmpq_of, in_decay, minus_log
 
 HALF = Fraction(1, 2)
 
 
-def prior_of(value: NumberLike, subject: str = "prior") -> Fraction:
+def prior_of(value: exact.NumberLike, subject: str = "prior") -> Fraction:
     """A prior strictly between 0 and 1.
 
     Raises:
         CertainTargetError: for 0 and 1, which no release can change.
         ParameterError: outside [0, 1].
     """
-    read = rational(value, subject)
+    read = exact.rational(value, subject)
     if read in (0, 1):
-        raise CertainTargetError(subject, "leaves nothing to learn: it is certain before the release", value=str(value))
+        raise errors.CertainTargetError(subject, "leaves nothing to learn: it is certain before the release", value=str(value))
     if not 0 < read < 1:
         raise ParameterError(subject, "must lie in (0, 1)", "write a probability such as 1/2", value=str(value))
     return read
 
 
-def highest_posterior(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def highest_posterior(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """U = p/(p + (1 - p) e^-loss).
 
     >>> str(highest_posterior("1/2", "ln(3)"))
@@ -66,7 +61,7 @@ def highest_posterior(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
     return in_decay(loss, lambda y: p / (p + rest * y))
 
 
-def lowest_posterior(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def lowest_posterior(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """L = p/(p + (1 - p) e^loss) = 1 - U(1 - p, loss).
 
     >>> str(lowest_posterior("1/2", "ln(3)"))
@@ -76,7 +71,7 @@ def lowest_posterior(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
     return in_decay(loss, lambda y: p * y / (p * y + rest))
 
 
-def highest_ratio(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def highest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """U/p = 1/(p + (1 - p) e^-loss), which goes to e^loss as p goes to 0.
 
     >>> str(highest_ratio("1/2", "ln(3)"))
@@ -86,7 +81,7 @@ def highest_ratio(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
     return in_decay(loss, lambda y: 1 / (p + rest * y))
 
 
-def lowest_ratio(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def lowest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """L/p = 1/(p + (1 - p) e^loss).
 
     >>> str(lowest_ratio("1/2", "ln(3)"))
@@ -96,7 +91,7 @@ def lowest_ratio(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
     return in_decay(loss, lambda y: y / (p * y + rest))
 
 
-def difference_bound(loss: NumberLike | Bracket) -> Bracket:
+def difference_bound(loss: exact.NumberLike | Bracket) -> Bracket:
     """B = (e^(loss/2) - 1)/(e^(loss/2) + 1) = tanh(loss/4): the largest |X - p| over all priors (Z-T30).
 
     >>> str(difference_bound("2*ln(3/2)"))
@@ -105,7 +100,7 @@ def difference_bound(loss: NumberLike | Bracket) -> Bracket:
     return in_decay(loss, lambda y: (1 - y) / (1 + y), part=HALF)
 
 
-def worst_priors(loss: NumberLike | Bracket) -> tuple[Bracket, Bracket]:
+def worst_priors(loss: exact.NumberLike | Bracket) -> tuple[Bracket, Bracket]:
     """The priors of the largest rise and of the largest fall, 1/(1 + e^(loss/2)) and 1/(1 + e^(-loss/2)) (Z-T30, Z-D49).
 
     >>> [str(prior) for prior in worst_priors("ln(9)")]
@@ -114,30 +109,30 @@ def worst_priors(loss: NumberLike | Bracket) -> tuple[Bracket, Bracket]:
     return in_decay(loss, lambda y: y / (1 + y), part=HALF), in_decay(loss, lambda y: 1 / (1 + y), part=HALF)
 
 
-def largest_change(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def largest_change(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """max(U - p, p - L): how far the posterior can be from this prior, either way (Z-D49).
 
     >>> str(largest_change("1/4", "ln(9)"))
     '1/2'
     """
-    p = rational(prior, "prior")
+    p = exact.rational(prior, "prior")
     up, down = highest_posterior(p, loss), lowest_posterior(p, loss)
     rise, fall = Bracket(lower=up.lower - p, upper=up.upper - p), Bracket(lower=-down.upper + p, upper=-down.lower + p)
     return rise | fall
 
 
-def largest_ratio(prior: NumberLike, loss: NumberLike | Bracket) -> Bracket:
+def largest_ratio(prior: exact.NumberLike, loss: exact.NumberLike | Bracket) -> Bracket:
     """max(X/p, (1 - X)/(1 - p)) at most: membership and its contrary alike (Z-D49, Z-T61).
 
     >>> str(largest_ratio("1/4", "ln(9)"))
     '3'
     """
-    return highest_ratio(prior, loss) | highest_ratio(1 - rational(prior, "prior"), loss)
+    return highest_ratio(prior, loss) | highest_ratio(1 - exact.rational(prior, "prior"), loss)
 
 
-def loss_of_difference(difference: NumberLike) -> Bracket:
+def loss_of_difference(difference: exact.NumberLike) -> Bracket:
     """2 ln((1 + b)/(1 - b)): the loss up to which |X - p| <= b for all priors (Z-T34 inverted)."""
-    b = rational(difference, "difference")
+    b = exact.rational(difference, "difference")
     if not 0 < b < 1:
         raise ParameterError(
             "difference", "must lie in (0, 1)", "write a change of probability such as 1/5", value=str(difference)
@@ -145,25 +140,25 @@ def loss_of_difference(difference: NumberLike) -> Bracket:
     return Bracket.exactly(ln((1 + b) / (1 - b)) * 2)
 
 
-def loss_of_posterior(posterior: NumberLike, prior: NumberLike) -> Bracket:
+def loss_of_posterior(posterior: exact.NumberLike, prior: exact.NumberLike) -> Bracket:
     """logit(posterior) - logit(prior): the loss up to which this prior stays at most at that posterior (Z-T32 inverted)."""
-    u, p = rational(posterior, "posterior"), prior_of(prior)
+    u, p = exact.rational(posterior, "posterior"), prior_of(prior)
     if not p < u < 1:
         rule = f"must lie between the prior {p} and 1"
         raise ParameterError("posterior", rule, "some outcome always raises the belief above the prior", value=str(posterior))
     return Bracket.exactly(ln(u * (1 - p) / ((1 - u) * p)))
 
 
-def loss_of_ratio(ratio: NumberLike) -> Bracket:
+def loss_of_ratio(ratio: exact.NumberLike) -> Bracket:
     """ln(ratio): the loss up to which 1/ratio <= X/p <= ratio for all priors (Z-T33)."""
-    value = rational(ratio, "ratio")
+    value = exact.rational(ratio, "ratio")
     if value <= 1:
         raise ParameterError("ratio", "must be above 1: some outcome always raises the belief", value=str(ratio))
     return Bracket.exactly(ln(value))
 
 
-def _weights(prior: NumberLike) -> tuple[fmpq, fmpq]:
-    p = rational(prior, "prior")
+def _weights(prior: exact.NumberLike) -> tuple[fmpq, fmpq]:
+    p = exact.rational(prior, "prior")
     if not 0 <= p <= 1:
         raise ParameterError("prior", "must lie in [0, 1]", value=str(prior))
     return fmpq_of(p), fmpq_of(1 - p)
@@ -178,17 +173,17 @@ Side = Literal["in", "out"]
 _BITS = 40
 
 
-def posterior_law(pair: Dichotomy, prior: NumberLike, drawn: Side = "in") -> tuple[tuple[Fraction, Fraction], ...]:
+def posterior_law(pair: laws.Dichotomy, prior: exact.NumberLike, drawn: Side = "in") -> tuple[tuple[Fraction, Fraction], ...]:
     """The posteriors with their probabilities, rising, for a pair (P_x, P_x-i) of finitely many rational atoms.
 
-    >>> from dpspec.laws.law import FiniteLaw
+    >>> from dpspec.plugin import FiniteLaw
     >>> posterior_law(FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4")), "1/2")
     ((Fraction(1, 4), Fraction(1, 4)), (Fraction(3, 4), Fraction(3, 4)))
     """
     p = prior_of(prior)
     atoms = pair.exact_atoms()
     if atoms is None:
-        raise NoRouteError(
+        raise errors.NoRouteError(
             type(pair).__name__, "has no finite list of rational probabilities", "use posterior_cdf, which encloses"
         )
     found: dict[Fraction, Fraction] = {}
@@ -200,28 +195,28 @@ def posterior_law(pair: Dichotomy, prior: NumberLike, drawn: Side = "in") -> tup
     return tuple(sorted(found.items()))
 
 
-def expected_posterior(pair: Dichotomy, prior: NumberLike, drawn: Side = "in") -> Fraction:
+def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, drawn: Side = "in") -> Fraction:
     """E X, exactly, for a pair of finitely many rational atoms."""
     return sum((value * mass for value, mass in posterior_law(pair, prior, drawn)), Fraction(0))
 
 
-def posterior_cdf(pair: Dichotomy, prior: NumberLike, posterior: NumberLike, drawn: Side = "in") -> Bracket:
+def posterior_cdf(pair: laws.Dichotomy, prior: exact.NumberLike, posterior: exact.NumberLike, drawn: Side = "in") -> Bracket:
     """P(X <= posterior), in a bracket, for every pair: a statement about the privacy loss.
 
-    >>> from dpspec.laws.continuous import GaussianShift
-    >>> posterior_cdf(GaussianShift(number(1)), "1/2", "0.188473").upper.decimal(3)
+    >>> from dpspec.plugin import laws
+    >>> posterior_cdf(laws.GaussianShift(number(1)), "1/2", "0.188473").upper.decimal(3)
     '0.025'
     """
-    p, x = prior_of(prior), rational(posterior, "posterior")
+    p, x = prior_of(prior), exact.rational(posterior, "posterior")
     if not 0 < x < 1:
         raise ParameterError("posterior", "must lie in (0, 1)", value=str(posterior))
     loss = ln(x / (1 - x)) - ln(p / (1 - p))
     if drawn == "in":
-        return PrivacyLoss(pair).cdf(loss)
-    return PrivacyLoss(pair.reverse()).at_least(-loss)
+        return laws.PrivacyLoss(pair).cdf(loss)
+    return laws.PrivacyLoss(pair.reverse()).at_least(-loss)
 
 
-def two_sided_loss(pair: Dichotomy, failure: Fraction) -> Bracket:
+def two_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
     """The least e with P(|L| > e) <= failure, the outcome drawn from the left law (Z-D10)."""
     if pair.is_identical:
         return Bracket.exactly(0)
@@ -231,7 +226,7 @@ def two_sided_loss(pair: Dichotomy, failure: Fraction) -> Bracket:
     top = pair.max_log_ratio() | pair.reverse().max_log_ratio()
     if failure == 0:
         return top
-    loss = PrivacyLoss(pair)
+    loss = laws.PrivacyLoss(pair)
     low, high = Fraction(0), Fraction(1)
 
     def beyond(e: Fraction) -> Bracket:
@@ -266,7 +261,7 @@ def _quantile(atoms: tuple[tuple[Fraction, Fraction], ...], failure: Fraction) -
 
 
 def _size(p: Fraction, q: Fraction) -> Number:
-    loss = ln(p / q) if q else INFINITY
+    loss = ln(p / q) if q else exact.INFINITY
     return -loss if loss < 0 else loss
 
 
@@ -276,7 +271,7 @@ def _size(p: Fraction, q: Fraction) -> Number:
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def loss_of_approximate(epsilon: NumberLike | Bracket, delta: NumberLike, failure: NumberLike) -> Bracket:
+def loss_of_approximate(epsilon: exact.NumberLike | Bracket, delta: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """epsilon' = ln(delta' e^epsilon + delta) - ln(delta' - delta) (Z-T35); at delta = 0 it is epsilon, without failure.
 
     Raises:
@@ -285,7 +280,7 @@ def loss_of_approximate(epsilon: NumberLike | Bracket, delta: NumberLike, failur
     >>> loss_of_approximate(1, "1e-6", "1e-3").upper.decimal(7)
     '1.001368'
     """
-    d, f = rational(delta, "delta"), rational(failure, "failure")
+    d, f = exact.rational(delta, "delta"), exact.rational(failure, "failure")
     if d == 0:
         return as_bracket(epsilon)
     _check(d, f)
@@ -293,7 +288,7 @@ def loss_of_approximate(epsilon: NumberLike | Bracket, delta: NumberLike, failur
     return minus_log(epsilon, lambda y: (large - small) * y / (large + small * y))
 
 
-def approximate_of_loss(loss: NumberLike | Bracket, delta: NumberLike, failure: NumberLike) -> Bracket:
+def approximate_of_loss(loss: exact.NumberLike | Bracket, delta: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta'): the budget under which the loss stays so far (inverse of
     Z-T35).
 
@@ -303,7 +298,7 @@ def approximate_of_loss(loss: NumberLike | Bracket, delta: NumberLike, failure: 
     >>> approximate_of_loss("2*ln(3/2)", "1e-6", "1/100").upper.decimal(7)
     '0.8107858'
     """
-    d, f = rational(delta, "delta"), rational(failure, "failure")
+    d, f = exact.rational(delta, "delta"), exact.rational(failure, "failure")
     if d == 0:
         return as_bracket(loss)
     _check(d, f)
@@ -315,7 +310,7 @@ def approximate_of_loss(loss: NumberLike | Bracket, delta: NumberLike, failure: 
     return found
 
 
-def loss_of_difference_criterion(epsilon: NumberLike | Bracket) -> Bracket:
+def loss_of_difference_criterion(epsilon: exact.NumberLike | Bracket) -> Bracket:
     """epsilon~ = ln(3 e^(epsilon/2) - 1) - ln(3 - e^(epsilon/2)), the loss that |X - p| <= tanh(epsilon/4) for all p implies
     (Z-T31).
 
@@ -331,7 +326,7 @@ def loss_of_difference_criterion(epsilon: NumberLike | Bracket) -> Bracket:
     return minus_log(ends, lambda y: (3 * y - 1) / (3 - y), part=Fraction(1, 2))
 
 
-def loss_of_zcdp(rho: NumberLike, failure: NumberLike) -> Bracket:
+def loss_of_zcdp(rho: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """The least epsilon' over delta in (0, failure), by epsilon = rho + 2 sqrt(rho ln(1/delta)) and Z-T35 (Z-A18).
 
     Any delta gives a valid number; the best is found in doubles and the number at it is enclosed.
@@ -339,10 +334,10 @@ def loss_of_zcdp(rho: NumberLike, failure: NumberLike) -> Bracket:
     >>> loss_of_zcdp("7/100", "1/100").upper.decimal(6)
     '1.58414'
     """
-    return _best(lambda delta: _simple(number(rho, "rho"), delta), rational(failure, "failure"))
+    return _best(lambda delta: _simple(number(rho, "rho"), delta), exact.rational(failure, "failure"))
 
 
-def loss_of_zcdp_tail(rho: NumberLike, failure: NumberLike) -> Bracket:
+def loss_of_zcdp_tail(rho: exact.NumberLike, failure: exact.NumberLike) -> Bracket:
     """The epsilon' with (1 + e^-epsilon') e^(-(epsilon' - rho)^2/(4 rho)) = failure: below `loss_of_zcdp`, and not in the thesis.
 
     P(L > e) <= e^(-(e - rho)^2/(4 rho)) for the loss of either order (K-T13), and P(L < -e) = E_Q[e^L; L < -e] is at most e^-e
@@ -351,7 +346,7 @@ def loss_of_zcdp_tail(rho: NumberLike, failure: NumberLike) -> Bracket:
     >>> loss_of_zcdp_tail("7/100", "1/100").upper.decimal(6)
     '1.23655'
     """
-    budget, share = number(rho, "rho"), rational(failure, "failure")
+    budget, share = number(rho, "rho"), exact.rational(failure, "failure")
     if budget == 0:
         return Bracket.exactly(0)
     with ctx.workprec(WORKING):
@@ -384,13 +379,15 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
     if own is not None and failure <= own:
         _check(own, failure)
     if not failure:
-        raise FailureProbabilityError("failure", f"must be above 0 for {divergence.name}", "write one such as 1/100", value="0")
+        raise errors.FailureProbabilityError(
+            "failure", f"must be above 0 for {divergence.name}", "write one such as 1/100", value="0"
+        )
     if own is not None and (at_own := MultDelta(delta=own).bounded_by(divergence)) is not None:
         return loss_of_approximate(budget * at_own[0], own, failure), "Z-T35"
     arrows = _arrows(divergence)
     if not arrows:
         rule = "is led to approximate privacy by no registered formula"
-        raise NoRouteError(divergence.name, rule, "state the guarantee in epsilon and delta, or in rho")
+        raise errors.NoRouteError(divergence.name, rule, "state the guarantee in epsilon and delta, or in rho")
 
     def approximate(delta: Fraction) -> Bracket | None:
         found = [value for arrow in arrows if (value := arrow.convert(divergence, budget, MultDelta(delta=delta))) is not None]
@@ -401,7 +398,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
 
 def _arrows(divergence: OutputDivergence) -> list[Conversion]:
     """The registered conversions from a divergence to approximate privacy, for every mechanism."""
-    registered = [entry.cls for entry in installed().registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
+    registered = (cls for cls in installed().registry.classes("rules") if issubclass(cls, Conversion))
     known = [cls() for cls in registered if cls.mechanism is None]
     return [arrow for arrow in known if arrow.source == divergence.name and arrow.target == MultDelta.name]
 
@@ -412,7 +409,7 @@ def _best(approximate: Callable[[Fraction], Bracket | None], failure: Fraction) 
     def at(s: float) -> tuple[Fraction, Bracket]:
         delta = failure * Fraction(math.exp(-s)).limit_denominator(10**12)
         found = approximate(delta)
-        return delta, Bracket.exactly(INFINITY) if found is None else loss_of_approximate(found, delta, failure)
+        return delta, Bracket.exactly(exact.INFINITY) if found is None else loss_of_approximate(found, delta, failure)
 
     low, high = 1e-4, 12.0
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
@@ -438,4 +435,6 @@ def _simple(rho: Number, delta: Fraction) -> Bracket:
 def _check(delta: Fraction, failure: Fraction) -> None:
     if not delta < failure <= 1:
         rule = f"must lie above delta = {delta}, and be at most 1"
-        raise FailureProbabilityError("failure", rule, "a statement may fail with 1/100 while delta is 1e-6", value=str(failure))
+        raise errors.FailureProbabilityError(
+            "failure", rule, "a statement may fail with 1/100 while delta is 1e-6", value=str(failure)
+        )

@@ -13,14 +13,23 @@ from typing import Annotated, ClassVar
 import attrs
 from dpspec_divergences.counting import AddRemove, HammingOrdered, SymmetricDifference, exchange
 
-from dpspec.base.errors import AttackerMisfitError, NotReachedError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, number
-from dpspec.base.params import Items, Rational, define
-from dpspec.blocks.space import Dataset
-from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.risk.candidates import CandidatePairs, Candidates, candidates_within, pairs_within
+from dpspec.plugin import (
+    AttackerModel,
+    Bracket,
+    Dataset,
+    Items,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Rational,
+    RiskStatement,
+    Sense,
+    define,
+    errors,
+    exact,
+    number,
+    risks,
+)
 from dpspec_attackers.membership.posterior import (
     difference_bound,
     highest_posterior,
@@ -46,45 +55,45 @@ def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
     unit = divergence.counted_unit() or getattr(divergence if relation is None else relation, "unit", None)
     if unit is None or unit not in spec.space.units:
         rule = "counts no records of one unit, so that it is not said whose membership is protected"
-        raise AttackerMisfitError(f"input_divergence {divergence.name}", rule, "use symmetric-difference with a unit")
+        raise errors.AttackerMisfitError(f"input_divergence {divergence.name}", rule, "use symmetric-difference with a unit")
     advice = "ask an attacker about values, or protect records that are added or removed (symmetric-difference)"
     if spec.space.fixes_size(unit):
         rule = f"fixes the number of {unit} records: nobody is in or out of the data"
-        raise AttackerMisfitError(f"space {spec.space.name}", rule, advice)
+        raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, advice)
     if relation is not None and AddRemove(unit=unit).within(relation) is not None:
         return number(1), unit
     found = divergence.bounded_by(SymmetricDifference(unit=unit), spec.space)
     if found is None or found[0].is_infinite:
         rule = f"promises nothing about datasets with one {unit} record more or less"
-        raise AttackerMisfitError(f"input_divergence {divergence.name}", rule, advice)
+        raise errors.AttackerMisfitError(f"input_divergence {divergence.name}", rule, advice)
     return found[0], unit
 
 
-def inclusion_candidates(spec: PrivacySpec) -> Candidates:
+def inclusion_candidates(spec: PrivacySpec) -> risks.Candidates:
     """What a specification says about a dataset with and without one record."""
     distance, unit = inclusion_distance(spec)
 
     def by_one(left: Dataset, right: Dataset) -> bool:
         return sum(exchange(left, right, spec.space, unit)) == 1
 
-    return candidates_within(spec, distance, by_one)
+    return risks.candidates_within(spec, distance, by_one)
 
 
-def inclusion_pairs(spec: PrivacySpec) -> CandidatePairs:
+def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe that differ by one record.
 
     Raises:
         NotReachedError: when there is none.
     """
     distance, unit = inclusion_distance(spec)
-    near = pairs_within(spec, distance)
+    near = risks.pairs_within(spec, distance)
 
     def by_one(left: Dataset, right: Dataset) -> bool:
         return sum(exchange(left, right, spec.space, unit)) == 1
 
     kept = tuple((left, right) for left, right in near.pairs if by_one(left, right))
     if not kept:
-        raise NotReachedError("space", f"holds no two datasets of one universe that differ by one {unit} record")
+        raise errors.NotReachedError("space", f"holds no two datasets of one universe that differ by one {unit} record")
     return attrs.evolve(near, pairs=kept, scope=f"{near.scope}, of these {len(kept)} with one {unit} record more or less")
 
 
@@ -98,24 +107,24 @@ def replacement_distance(spec: PrivacySpec) -> Number:
     found = None if unit is None else spec.input_divergence.bounded_by(HammingOrdered(unit=unit), spec.space)
     if found is None or found[0].is_infinite:
         rule = "does not say how far apart two datasets are in which one record differs"
-        raise AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
+        raise errors.AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
     return found[0]
 
 
-def replacement_candidates(spec: PrivacySpec) -> Candidates:
+def replacement_candidates(spec: PrivacySpec) -> risks.Candidates:
     """What a specification says about two datasets of one size in which one record differs."""
     unit = spec.input_divergence.counted_unit() or ""
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)
 
-    return candidates_within(spec, replacement_distance(spec), one)
+    return risks.candidates_within(spec, replacement_distance(spec), one)
 
 
-def replacement_pairs(spec: PrivacySpec) -> CandidatePairs:
+def replacement_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
     unit = spec.input_divergence.counted_unit() or ""
-    near = pairs_within(spec, replacement_distance(spec))
+    near = risks.pairs_within(spec, replacement_distance(spec))
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)
@@ -166,7 +175,7 @@ class StrongMembership(AttackerModel):
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         if bound.is_infinite:
-            return self._said(Sense.AT_MOST, Bracket.exactly(INFINITY), "nothing bounds the privacy loss")
+            return self._said(Sense.AT_MOST, Bracket.exactly(exact.INFINITY), "nothing bounds the privacy loss")
         return self._said(Sense.AT_MOST, *loss_bound(spec.output_divergence, bound, self.failure))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -175,7 +184,7 @@ class StrongMembership(AttackerModel):
         if found.bound is None:
             return told
         looked = inclusion_pairs(spec)
-        loss = largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
+        loss = exact.largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
         own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Z-T27, Z-A23, {looked.scope}")
         return (*told, *found.left_open(own))
 
@@ -184,7 +193,7 @@ class StrongMembership(AttackerModel):
         falling = {Sense.AT_MOST: Sense.AT_LEAST, Sense.AT_LEAST: Sense.AT_MOST}.get(relation, relation)
 
         def one(
-            quantity: str, at: Sequence[tuple[str, str]], value: Bracket, way: Sense, trivial: NumberLike | None = None
+            quantity: str, at: Sequence[tuple[str, str]], value: Bracket, way: Sense, trivial: exact.NumberLike | None = None
         ) -> RiskStatement:
             return said(quantity, (*at, *often), way, value, theorem, self.assumption, trivial=trivial)
 

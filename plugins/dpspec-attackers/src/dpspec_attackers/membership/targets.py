@@ -11,10 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from dpspec.base.errors import CertainTargetError, FailureProbabilityError, ProfileBelowOneError
-from dpspec.base.exact import Bracket, NumberLike, number, rational
-from dpspec.base.params import Integer, Rational, Text, define
-from dpspec.grammar.attacker import Recommendation, Tolerance
+from dpspec.plugin import Bracket, Integer, Rational, Text, Tolerance, define, errors, exact, grammar, number
 from dpspec_attackers.membership.composition import METHODS, Releases, largest_epsilon, total
 from dpspec_attackers.membership.posterior import (
     approximate_of_loss,
@@ -74,7 +71,7 @@ class MembershipTolerance(Tolerance):
         """The bound in words."""
         return self.title
 
-    def recommend(self) -> Recommendation:
+    def recommend(self) -> grammar.Recommendation:
         """The largest epsilon of each release (or rho, for the methods zcdp and zcdp-tail).
 
         Raises:
@@ -93,10 +90,10 @@ class MembershipTolerance(Tolerance):
         deltas = (("delta of each", self.delta_each), ("delta of all", self.delta), ("failure", self.failure))
         return self._told("epsilon", value, theorem, closed, tuple((n, number(v).plain()) for n, v in deltas if v))
 
-    def _concentrated(self) -> Recommendation:
+    def _concentrated(self) -> grammar.Recommendation:
         if not self.failure:
             rule = "must be above 0 under concentrated privacy, where no bound holds always"
-            raise FailureProbabilityError("failure", rule, "write one such as 1/100", value="0")
+            raise errors.FailureProbabilityError("failure", rule, "write one such as 1/100", value="0")
         loss, reach = self.loss().lower, ZCDP[self.method]
         high = Fraction(float(loss)).limit_denominator(1 << 20) + 1
         value = largest_where(lambda rho: rho == 0 or reach(number(rho), self.failure).upper <= loss, high)
@@ -106,9 +103,9 @@ class MembershipTolerance(Tolerance):
 
     def _told(
         self, parameter: str, value: Bracket, theorem: str, closed: bool, given: tuple[tuple[str, str], ...]
-    ) -> Recommendation:
+    ) -> grammar.Recommendation:
         failing = f"with probability at least {number(1 - self.failure).plain()}" if self.failure else "always"
-        return Recommendation(
+        return grammar.Recommendation(
             parameter=parameter,
             value=value,
             given=(("releases", str(self.releases)), ("composition", self.method), *given),
@@ -159,10 +156,12 @@ class MembershipPosterior(MembershipTolerance):
 
     def __attrs_post_init__(self) -> None:
         if self.prior in (0, 1):
-            raise CertainTargetError("prior", "leaves nothing to learn: it is certain before the release", value=str(self.prior))
+            raise errors.CertainTargetError(
+                "prior", "leaves nothing to learn: it is certain before the release", value=str(self.prior)
+            )
         if self.posterior <= self.prior:
             rule = f"must be above the prior {self.prior}: some outcome always raises the belief"
-            raise ProfileBelowOneError(
+            raise errors.ProfileBelowOneError(
                 "posterior", rule, "tolerate more, or ask about a smaller prior", value=str(self.posterior)
             )
 
@@ -194,16 +193,13 @@ class MembershipRatio(MembershipTolerance):
         return f"posterior by prior of membership lies between {1 / self.ratio} and {self.ratio}, for every prior"
 
 
-TARGETS: tuple[type[MembershipTolerance], ...] = (MembershipDifference, MembershipPosterior, MembershipRatio)
-
-
 # --- how many releases a budget allows before a tolerated loss is used up -------------------------
 
 
 MOST_RELEASES = 4096
 
 
-def spent_loss(releases: Releases, method: str, failure: NumberLike = 0) -> Bracket:
+def spent_loss(releases: Releases, method: str, failure: exact.NumberLike = 0) -> Bracket:
     """The privacy loss of k releases together, but for the probability `failure`: compose first, convert last (Z-S34).
 
     For the methods zcdp and zcdp-tail the budget of `releases` is rho.
@@ -219,12 +215,12 @@ def spent_loss(releases: Releases, method: str, failure: NumberLike = 0) -> Brac
 
 def max_queries(
     tolerated: Bracket,
-    budget: NumberLike,
+    budget: exact.NumberLike,
     method: str,
     *,
-    delta_each: NumberLike = 0,
-    delta: NumberLike = 0,
-    failure: NumberLike = 0,
+    delta_each: exact.NumberLike = 0,
+    delta: exact.NumberLike = 0,
+    failure: exact.NumberLike = 0,
 ) -> int:
     """The largest k such that 1, 2, ..., k releases keep a tolerated loss; at most 4,096 are tried (Z-A19).
 
@@ -238,10 +234,10 @@ def max_queries(
     >>> max_queries(loss_of_posterior("4/5", "1/2"), "1/20", "basic")
     27
     """
-    each = rational(delta_each, "delta_each")
+    each = exact.rational(delta_each, "delta_each")
 
     def keeps(times: int) -> bool:
-        share = max(rational(delta, "delta"), times * each)
+        share = max(exact.rational(delta, "delta"), times * each)
         return (
             spent_loss(Releases(times=times, epsilon=budget, delta_each=each, delta=share), method, failure).upper
             <= tolerated.lower

@@ -1,45 +1,76 @@
 """From tolerated risk to budget, for attackers whose other records are independent of the target (thesis, chapter 3)."""
 
-from dpspec_attackers.profiles.named import (
-    Box,
-    Constant,
-    Difference,
-    FixedP,
-    FixedQ,
-    FromFunction,
-    OneMissing,
-    Point,
-    TwoDimensional,
-    curve,
-    lee_clifton,
-    recommend_epsilon,
-    sensitivities,
-    surface,
-    utility_table,
-    wood_bound,
-)
-from dpspec_attackers.profiles.profile import (
-    Region,
-    RiskProfile,
-    absolute_bound,
-    epsilon_at,
-    exact_probability,
-    flip_probability,
-    least_epsilon,
-    naive_epsilon,
-    risk_bound,
-    standard_deviation,
-    variance,
-)
+from __future__ import annotations
 
-PROFILES: tuple[type[RiskProfile], ...] = (
-    Constant, FixedQ, FixedP, TwoDimensional, Box, Difference, Point, OneMissing, FromFunction,
-)  # fmt: skip
-"""The registered risk profiles."""
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "PROFILES", "Box", "Constant", "Difference", "FixedP", "FixedQ", "FromFunction", "OneMissing", "Point", "Region",
-    "RiskProfile", "TwoDimensional", "absolute_bound", "curve", "epsilon_at", "exact_probability", "flip_probability",
-    "least_epsilon", "lee_clifton", "naive_epsilon", "recommend_epsilon", "risk_bound", "sensitivities", "standard_deviation",
-    "surface", "utility_table", "variance", "wood_bound",
-]  # fmt: skip
+from dpspec.plugin import late_names
+
+if TYPE_CHECKING:
+    from dpspec_attackers.profiles.named import (
+        Box as Box,
+        Constant as Constant,
+        Difference as Difference,
+        FixedP as FixedP,
+        FixedQ as FixedQ,
+        FromFunction as FromFunction,
+        OneMissing as OneMissing,
+        Point as Point,
+        TwoDimensional as TwoDimensional,
+        curve as curve,
+        lee_clifton as lee_clifton,
+        recommend_epsilon as recommend_epsilon,
+        sensitivities as sensitivities,
+        surface as surface,
+        utility_table as utility_table,
+        wood_bound as wood_bound,
+    )
+    from dpspec_attackers.profiles.profile import (
+        Region as Region,
+        RiskProfile as RiskProfile,
+        absolute_bound as absolute_bound,
+        epsilon_at as epsilon_at,
+        exact_probability as exact_probability,
+        flip_probability as flip_probability,
+        least_epsilon as least_epsilon,
+        naive_epsilon as naive_epsilon,
+        risk_bound as risk_bound,
+        standard_deviation as standard_deviation,
+        variance as variance,
+    )
+
+_HOMES = {
+    "dpspec_attackers.profiles.named": (
+        "Box",
+        "Constant",
+        "Difference",
+        "FixedP",
+        "FixedQ",
+        "FromFunction",
+        "OneMissing",
+        "Point",
+        "TwoDimensional",
+        "curve",
+        "lee_clifton",
+        "recommend_epsilon",
+        "sensitivities",
+        "surface",
+        "utility_table",
+        "wood_bound",
+    ),
+    "dpspec_attackers.profiles.profile": (
+        "Region",
+        "RiskProfile",
+        "absolute_bound",
+        "epsilon_at",
+        "exact_probability",
+        "flip_probability",
+        "least_epsilon",
+        "naive_epsilon",
+        "risk_bound",
+        "standard_deviation",
+        "variance",
+    ),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -23,10 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 import attrs
 
-from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError
-from dpspec.base.exact import Bracket, NumberLike, ln, rational
-from dpspec.base.params import Domain, Integer, Rational, define
-from dpspec.grammar.attacker import Recommendation
+from dpspec.plugin import Bracket, Integer, ParameterError, Rational, define, errors, exact, grammar, ln, params
 from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import (
     DISTANCES,
@@ -247,7 +244,7 @@ class Point(RiskProfile):
 
     def __attrs_post_init__(self) -> None:
         if self.p * self.q == 1:
-            raise CertainTargetError("p", "is 1 and so is q: this attacker knows everything before the release", value="1")
+            raise errors.CertainTargetError("p", "is 1 and so is q: this attacker knows everything before the release", value="1")
 
     def where(self) -> Region:
         return Region(p_low=self.p, p_high=self.p, q_low=self.q, q_high=self.q)
@@ -279,7 +276,7 @@ class OneMissing(RiskProfile):
     def __attrs_post_init__(self) -> None:
         if self.size * self.posterior < 1:
             rule = f"is below the prior 1/{self.size}, which everybody has before anything is released"
-            raise ProfileBelowOneError("posterior", rule, f"tolerate at least 1/{self.size}", value=str(self.posterior))
+            raise errors.ProfileBelowOneError("posterior", rule, f"tolerate at least 1/{self.size}", value=str(self.posterior))
 
     def where(self) -> Region:
         p = Fraction(1, self.size)
@@ -300,7 +297,7 @@ ProfileFunction = Callable[[Fraction, Fraction], object]
 
 
 @attrs.frozen
-class FunctionOfPriors(Domain):
+class FunctionOfPriors(params.Domain):
     """A function of two priors, given as it is or as the text module:name; the current directory is looked through first."""
 
     def read(self, value: Any, subject: str) -> ProfileFunction:
@@ -369,7 +366,7 @@ class FromFunction(RiskProfile):
         if value is None or value == float("inf"):
             return None
         try:
-            return rational(value, "ratio")
+            return exact.rational(value, "ratio")
         except ParameterError as fault:
             raise ParameterError(
                 "ratio", "must be a number, infinity or None", f"the profile was asked at p = {p}, q = {q}", value=value
@@ -382,7 +379,7 @@ class FromFunction(RiskProfile):
 Record = TypeVar("Record")
 
 
-def lee_clifton(size: int, posterior: NumberLike, change: NumberLike = 1, spread: NumberLike = 1) -> Bracket:
+def lee_clifton(size: int, posterior: exact.NumberLike, change: exact.NumberLike = 1, spread: exact.NumberLike = 1) -> Bracket:
     """(change/spread) ln((n - 1) posterior/(1 - posterior)): one of n public individuals is missing, Laplace noise (Z-D35).
 
     At change = spread it is what the profile `one-missing` gives from the budget alone, for any mechanism (Z-T52).
@@ -395,15 +392,15 @@ def lee_clifton(size: int, posterior: NumberLike, change: NumberLike = 1, spread
     >>> str(lee_clifton(4, "1/3")), str(lee_clifton(4, "1/3", change=2, spread=4))
     ('ln(3/2)', '1/2*ln(3/2)')
     """
-    largest, widest = rational(change, "change"), rational(spread, "spread")
+    largest, widest = exact.rational(change, "change"), exact.rational(spread, "spread")
     if largest <= 0 or widest <= 0:
         raise ParameterError("change, spread", "must be above 0", "take them from `sensitivities`", value=f"{change}, {spread}")
-    found = OneMissing(size=size, posterior=rational(posterior, "posterior")).recommend().value
+    found = OneMissing(size=size, posterior=exact.rational(posterior, "posterior")).recommend().value
     return found.scaled(largest / widest)
 
 
 def sensitivities(
-    population: Sequence[Record], statistic: Callable[[tuple[Record, ...]], NumberLike]
+    population: Sequence[Record], statistic: Callable[[tuple[Record, ...]], exact.NumberLike]
 ) -> tuple[Fraction, Fraction]:
     """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
 
@@ -417,7 +414,7 @@ def sensitivities(
         raise ParameterError("population", "must hold at least three individuals", value=size)
 
     def value(kept: tuple[int, ...]) -> Fraction:
-        return rational(statistic(tuple(population[i] for i in kept)), "statistic")
+        return exact.rational(statistic(tuple(population[i] for i in kept)), "statistic")
 
     without_one = {kept: value(kept) for kept in combinations(range(size), size - 1)}
     change = max(
@@ -426,7 +423,7 @@ def sensitivities(
     return change, max(without_one.values()) - min(without_one.values())
 
 
-def wood_bound(without: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+def wood_bound(without: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
     """a0/(a0 + e^(-2 epsilon)(1 - a0)): the largest posterior with the target in, where it is a0 with the target out (Z-D36).
 
     It has the shape of the bound for p = 1 here, with the prior q in the place of a0 (Z-T53).
@@ -434,7 +431,7 @@ def wood_bound(without: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
     >>> wood_bound("1/100", "1/2").upper.decimal(6)
     '0.0267236'
     """
-    base = rational(without, "without")
+    base = exact.rational(without, "without")
     if not 0 <= base <= 1:
         raise ParameterError("without", "must lie in [0, 1]", value=str(without))
     a, rest = fmpq_of(base), fmpq_of(1 - base)
@@ -449,7 +446,7 @@ def wood_bound(without: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
 Profile = RiskProfile | Callable[[Fraction, Fraction], object]
 
 
-def recommend_epsilon(profile: Profile) -> Recommendation:
+def recommend_epsilon(profile: Profile) -> grammar.Recommendation:
     """The largest pure epsilon that keeps a risk profile, given by its type or as any function (p, q) -> r* (Z-A8).
 
     It takes no data. Round its result down, never up (Z-S17).
@@ -499,14 +496,16 @@ def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] 
 
 
 def curve(
-    profile: RiskProfile, places: Iterable[tuple[NumberLike, NumberLike]]
+    profile: RiskProfile, places: Iterable[tuple[exact.NumberLike, exact.NumberLike]]
 ) -> tuple[tuple[Fraction, Fraction, Bracket], ...]:
     """(p, q, epsilon(p, q)) along a line of priors, for a picture such as Z-F3.1; infinity where nothing is asked."""
-    points = ((rational(p, "p"), rational(q, "q")) for p, q in places)
+    points = ((exact.rational(p, "p"), exact.rational(q, "q")) for p, q in places)
     return tuple((p, q, profile.epsilon_at(p, q)) for p, q in points)
 
 
-def surface(profile: RiskProfile, ps: Iterable[NumberLike], qs: Iterable[NumberLike]) -> tuple[tuple[Bracket, ...], ...]:
+def surface(
+    profile: RiskProfile, ps: Iterable[exact.NumberLike], qs: Iterable[exact.NumberLike]
+) -> tuple[tuple[Bracket, ...], ...]:
     """epsilon(p, q) on a grid, a row for each q, for a picture such as Z-F3.5."""
-    columns = [rational(p, "p") for p in ps]
-    return tuple(tuple(profile.epsilon_at(p, rational(q, "q")) for p in columns) for q in qs)
+    columns = [exact.rational(p, "p") for p in ps]
+    return tuple(tuple(profile.epsilon_at(p, exact.rational(q, "q")) for p in columns) for q in qs)

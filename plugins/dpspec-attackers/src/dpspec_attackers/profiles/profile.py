@@ -42,10 +42,20 @@ from typing import Any
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
-from dpspec.base.params import Rational
-from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
+from dpspec.plugin import (
+    Bracket,
+    Number,
+    ParameterError,
+    Rational,
+    RiskStatement,
+    Sense,
+    Tolerance,
+    errors,
+    exact,
+    grammar,
+    ln,
+    number,
+)
 from dpspec_attackers.numeric import WORKING, fmpq_of, in_decay
 
 
@@ -54,9 +64,9 @@ class Multiple(Rational):
     """A rational number above 1; one below 1 has an error of its own, since no release keeps it."""
 
     def read(self, value: Any, subject: str) -> Fraction:
-        if rational(value, subject) < 1:
+        if exact.rational(value, subject) < 1:
             rule = "is below 1: some outcome always raises the belief, so that no budget keeps it"
-            raise ProfileBelowOneError(subject, rule, "tolerate more than the prior itself", value=str(value))
+            raise errors.ProfileBelowOneError(subject, rule, "tolerate more than the prior itself", value=str(value))
         return super().read(value, subject)
 
 
@@ -75,22 +85,24 @@ INDEPENDENCE = (
 )
 
 
-def prior(value: NumberLike, subject: str) -> Fraction:
+def prior(value: exact.NumberLike, subject: str) -> Fraction:
     """A prior in (0, 1].
 
     Raises:
         CertainTargetError: for 0, which no release can change.
         ParameterError: outside [0, 1].
     """
-    read = value.as_fraction() if isinstance(value, Number) else rational(value, subject)
+    read = value.as_fraction() if isinstance(value, Number) else exact.rational(value, subject)
     if read == 0:
-        raise CertainTargetError(subject, "must be above 0: what has no probability before has none after any release", value="0")
+        raise errors.CertainTargetError(
+            subject, "must be above 0: what has no probability before has none after any release", value="0"
+        )
     if not 0 < read <= 1:
         raise ParameterError(subject, "must lie in (0, 1]", "write a probability such as 1/20", value=str(value))
     return read
 
 
-def risk_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+def risk_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
     """The largest relative disclosure risk r of Z-T4.
 
     Args:
@@ -106,7 +118,7 @@ def risk_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) -> B
     return in_decay(epsilon, lambda y: 1 / (both + other * y * y + out * y))
 
 
-def absolute_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) -> Bracket:
+def absolute_bound(p: exact.NumberLike, q: exact.NumberLike, epsilon: exact.NumberLike | Bracket) -> Bracket:
     """The largest posterior that the target is included with a value in S: p q r (Z-D6).
 
     >>> str(absolute_bound("1/2", 1, "ln(3)"))
@@ -115,7 +127,7 @@ def absolute_bound(p: NumberLike, q: NumberLike, epsilon: NumberLike | Bracket) 
     return risk_bound(p, q, epsilon).scaled(prior(p, "p") * prior(q, "q"))
 
 
-def epsilon_at(p: NumberLike, q: NumberLike, ratio: NumberLike) -> Bracket:
+def epsilon_at(p: exact.NumberLike, q: exact.NumberLike, ratio: exact.NumberLike) -> Bracket:
     """The epsilon up to which r stays at most `ratio`, at one pair of priors (Z-T5 to Z-T7): the inverse of `risk_bound`.
 
     epsilon = -ln( 2c / (b + sqrt(b^2 + 4 a c)) ), a = p (1 - q), b = 1 - p, c = 1/ratio - p q: the rationalised root, in which
@@ -124,7 +136,7 @@ def epsilon_at(p: NumberLike, q: NumberLike, ratio: NumberLike) -> Bracket:
     >>> str(epsilon_at(1, "1/12", 3)), str(epsilon_at("1/2", 1, "3/2"))
     ('1/2*ln(11/3)', 'ln(3)')
     """
-    least = rational(ratio, "ratio")
+    least = exact.rational(ratio, "ratio")
     if least < 1:
         raise ParameterError("ratio", "must be at least 1: some outcome always raises the belief", value=str(ratio))
     return root(prior(p, "p"), prior(q, "q"), least)
@@ -134,15 +146,15 @@ def root(p: Fraction, q: Fraction, ratio: Fraction) -> Bracket:
     """`epsilon_at` for p and q in [0, 1], 0 included, where it is the limit."""
     a, b, c = p * (1 - q), 1 - p, 1 / ratio - p * q
     if c <= 0:
-        return Bracket.exactly(INFINITY)
+        return Bracket.exactly(exact.INFINITY)
     square = b * b + 4 * a * c
     if b == 0:
         return Bracket.exactly(ln(a / c) * Fraction(1, 2))
-    exact = _root(square)
-    if exact is not None:
-        return Bracket.exactly(ln((b + exact) / (2 * c)))
+    whole = _root(square)
+    if whole is not None:
+        return Bracket.exactly(ln((b + whole) / (2 * c)))
     with ctx.workprec(WORKING):
-        return Bracket.around(((ball(b) + ball(square).sqrt()) / ball(2 * c)).log(), least=0)
+        return Bracket.around(((exact.ball(b) + exact.ball(square).sqrt()) / exact.ball(2 * c)).log(), least=0)
 
 
 def decay_root(p: Fraction, q: Fraction, inverse_ratio: Fraction, precision: int) -> arb:
@@ -151,8 +163,8 @@ def decay_root(p: Fraction, q: Fraction, inverse_ratio: Fraction, precision: int
     if c <= 0:
         return arb(0)
     with ctx.workprec(precision):
-        rest = ball(1 - p)
-        return ball(2 * c) / (rest + (rest * rest + ball(4 * p * (1 - q) * c)).sqrt())
+        rest = exact.ball(1 - p)
+        return exact.ball(2 * c) / (rest + (rest * rest + exact.ball(4 * p * (1 - q) * c)).sqrt())
 
 
 def _root(value: Fraction) -> Fraction | None:
@@ -160,7 +172,7 @@ def _root(value: Fraction) -> Fraction | None:
     return Fraction(top, bottom) if top * top == value.numerator and bottom * bottom == value.denominator else None
 
 
-def naive_epsilon(ratio: NumberLike) -> Bracket:
+def naive_epsilon(ratio: exact.NumberLike) -> Bracket:
     """ln(ratio)/2, which keeps a relative risk for all priors at once: r <= e^(2 epsilon) (Z-T6).
 
     >>> str(naive_epsilon(9))
@@ -178,7 +190,7 @@ DISTANCES = (1, 2, 4, 8)
 """Counts between the truth and a threshold, for which the chance of crossing it is told."""
 
 
-def variance(epsilon: NumberLike | Bracket) -> Bracket:
+def variance(epsilon: exact.NumberLike | Bracket) -> Bracket:
     """2 r / (1 - r)^2.
 
     >>> str(variance("ln(3)"))
@@ -187,7 +199,7 @@ def variance(epsilon: NumberLike | Bracket) -> Bracket:
     return in_decay(epsilon, lambda r: 2 * r / ((1 - r) * (1 - r)))
 
 
-def standard_deviation(epsilon: NumberLike | Bracket) -> Bracket:
+def standard_deviation(epsilon: exact.NumberLike | Bracket) -> Bracket:
     """sqrt(2 r) / (1 - r), the root mean squared error too.
 
     >>> str(standard_deviation("ln(3)"))
@@ -196,7 +208,7 @@ def standard_deviation(epsilon: NumberLike | Bracket) -> Bracket:
     return variance(epsilon).sqrt()
 
 
-def exact_probability(epsilon: NumberLike | Bracket) -> Bracket:
+def exact_probability(epsilon: exact.NumberLike | Bracket) -> Bracket:
     """P(K = 0) = (1 - r) / (1 + r): the released count is the true one.
 
     >>> str(exact_probability("ln(3)"))
@@ -205,7 +217,7 @@ def exact_probability(epsilon: NumberLike | Bracket) -> Bracket:
     return in_decay(epsilon, lambda r: (1 - r) / (1 + r))
 
 
-def flip_probability(epsilon: NumberLike | Bracket, distance: int) -> Bracket:
+def flip_probability(epsilon: exact.NumberLike | Bracket, distance: int) -> Bracket:
     """P(K <= -k) = r^k / (1 + r) for k >= 1: the release falls on the other side of a threshold k counts away.
 
     >>> str(flip_probability("ln(9)", 1))
@@ -217,7 +229,7 @@ def flip_probability(epsilon: NumberLike | Bracket, distance: int) -> Bracket:
     return in_decay(epsilon, lambda r: r**distance / (1 + r))
 
 
-def rounded_distance(rate: NumberLike, size: int, per: int = 1000) -> int:
+def rounded_distance(rate: exact.NumberLike, size: int, per: int = 1000) -> int:
     """The distance in counts of a rate from its threshold: round(rate size / per) (Z-S23).
 
     >>> [rounded_distance(rate, 4012) for rate in ("1/4", "1/2", 1, 2)]
@@ -226,7 +238,7 @@ def rounded_distance(rate: NumberLike, size: int, per: int = 1000) -> int:
     return round(Fraction(str(rate)) * size / per)
 
 
-def consequences(epsilon: NumberLike | Bracket, distances: Iterable[int] = DISTANCES) -> tuple[RiskStatement, ...]:
+def consequences(epsilon: exact.NumberLike | Bracket, distances: Iterable[int] = DISTANCES) -> tuple[RiskStatement, ...]:
     """The row of a utility table as statements."""
 
     def said(quantity: str, at: tuple[tuple[str, str], ...], value: Bracket) -> RiskStatement:
@@ -287,7 +299,7 @@ class _ProfileSearch:
         if (p, q) not in self.asked:
             found = self.profile.tolerated(p, q)
             if found is not None and found < 1:
-                raise ProfileBelowOneError(
+                raise errors.ProfileBelowOneError(
                     self.profile.name, "must be at least 1: some outcome always raises the belief",
                     "tolerate at least the prior itself", value=f"{found} at p = {p}, q = {q}",
                 )  # fmt: skip
@@ -317,7 +329,7 @@ class _ProfileSearch:
     def _check(self, small: Fraction | None, large: Fraction | None, at: CellPoint, beyond: CellPoint) -> None:
         if small is not None and (large is None or large > small):
             shown = "nothing" if large is None else f"{float(large):.6g}"
-            raise ProfileNotMonotoneError(
+            raise errors.ProfileNotMonotoneError(
                 self.profile.name, "must not tolerate more for a larger prior",
                 "make it fall with p and q, or ask for one region after the other and take the least epsilon",
                 value=f"{float(small):.6g} at ({at[0]}, {at[1]}), {shown} at ({beyond[0]}, {beyond[1]})",
@@ -365,9 +377,9 @@ _RESTS_ON = "Z-T5, Z-T47; r* never grows with p or q (checked where it was evalu
 def _bracket(least: arb, most: arb) -> Bracket:
     """epsilon = -ln y for the y between two ends."""
     if most == 0:
-        return Bracket.exactly(INFINITY)
-    lower = number(dyadic((-most.log()).lower()))
-    upper = INFINITY if not least > 0 else number(dyadic((-least.log()).upper()))
+        return Bracket.exactly(exact.INFINITY)
+    lower = number(exact.dyadic((-most.log()).lower()))
+    upper = exact.INFINITY if not least > 0 else number(exact.dyadic((-least.log()).upper()))
     return Bracket(lower=max(lower, number(0)), upper=max(upper, number(0)))
 
 
@@ -430,7 +442,7 @@ class RiskProfile(Tolerance):
         """The budget, the binding priors (0 for a limit) and the theorem; None to search for them."""
         return None
 
-    def recommend(self) -> Recommendation:
+    def recommend(self) -> grammar.Recommendation:
         """The largest epsilon that keeps the profile: by its closed form, else by branch and bound (Z-A8).
 
         Raises:
@@ -440,7 +452,7 @@ class RiskProfile(Tolerance):
         region = self.where()
         ratio_in_worst = self.tolerated(region.p_high, region.q_high)
         if ratio_in_worst is not None and ratio_in_worst < 1:
-            raise ProfileBelowOneError(
+            raise errors.ProfileBelowOneError(
                 self.name, "tolerates a posterior below the prior, which is so before anything is released",
                 "raise the tolerated posterior above the prior, or leave such attackers out",
                 value=f"{ratio_in_worst} at p = {region.p_high}, q = {region.q_high}",
@@ -452,10 +464,10 @@ class RiskProfile(Tolerance):
     def epsilon_at(self, p: Fraction, q: Fraction) -> Bracket:
         """The epsilon that the profile asks for at one pair of priors; infinity where it asks for nothing."""
         ratio = self.tolerated(p, q) if self.where().contains(p, q) else None
-        return Bracket.exactly(INFINITY) if ratio is None else epsilon_at(p, q, ratio)
+        return Bracket.exactly(exact.INFINITY) if ratio is None else epsilon_at(p, q, ratio)
 
 
-def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theorem: str, method: str) -> Recommendation:
+def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theorem: str, method: str) -> grammar.Recommendation:
     """The result in words."""
     p, q = place
     region = profile.where()
@@ -468,7 +480,7 @@ def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theor
     else:
         binding = f"{shown} for {where}" + (f", approached as {' and '.join(approached)}" if approached else "")
     left_out = () if region.is_everything else (f"attackers whose priors are not {region} (Z-S18)",)
-    return Recommendation(
+    return grammar.Recommendation(
         parameter="epsilon",
         value=value,
         at=(("p", str(p)), ("q", str(q))),

@@ -27,10 +27,22 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.base.params import Integer, Items, Nested, Pairs, Rational, Text, collect, define
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Items,
+    Law,
+    Nested,
+    Rational,
+    Text,
+    define,
+    errors,
+    params,
+    tables,
+)
 from dpspec_census.disclosure.tables import (
     CountTables,
     CountVector,
@@ -44,8 +56,7 @@ from dpspec_census.disclosure.tables import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Codes, Table
+    from dpspec.plugin import Randomness, Table
 
 
 @define
@@ -62,7 +73,7 @@ class PerturbationRow:
     """
 
     count: Annotated[int, Integer(1)]
-    changes: Annotated[tuple[tuple[str, Fraction], ...], Pairs(Rational(0, 1))]
+    changes: Annotated[tuple[tuple[str, Fraction], ...], params.Pairs(Rational(0, 1))]
 
     def __attrs_post_init__(self) -> None:
         subject = f"perturbation of the count {self.count}"
@@ -110,7 +121,7 @@ def check_rows(rows: Sequence[PerturbationRow], keys: int) -> None:
     counts = [row.count for row in rows]
     if counts != list(range(1, len(rows) + 1)):
         raise PerturbationRangeError("rows", "must stand for the counts 1, 2, 3, ... in this order", value=counts)
-    collect(partial(row.check_keys, keys) for row in rows)
+    params.collect(partial(row.check_keys, keys) for row in rows)
 
 
 def designed(variance: Fraction, largest: int, keys: int) -> tuple[PerturbationRow, ...]:
@@ -213,7 +224,7 @@ class Perturbed(CountTables):
             return 0
         return count + self.rows[min(count, len(self.rows)) - 1].change(key, self.keys)
 
-    def keyed(self, table: Table, keys: Codes, space: DatasetSpace) -> CountVector:
+    def keyed(self, table: Table, keys: tables.Codes, space: DatasetSpace) -> CountVector:
         """The cell keys of the base of a real table, from the key of each record."""
         import numpy as np
 
@@ -247,7 +258,7 @@ class CellKey(Perturbed):
         held = [range(self.keys) if count else (0,) for count in base]
         if self.keys ** sum(count > 0 for count in base) > MOST_KEYS:
             rule = f"has more than {MOST_KEYS:,} combinations of cell keys on this dataset"
-            raise NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
         layout = self.layout(space)
         ways = (self.perturbed(base, keys, space) for keys in itertools.product(*held))
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError
-from dpspec.base.params import Items, Nested, Pairs, Text, define, did_you_mean, evolve
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, define, params
 from dpspec_census.disclosure.tables import (
     Deterministic,
     RecodingGapError,
@@ -27,8 +25,7 @@ from dpspec_census.disclosure.tables import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Randomness, Table
 
 
 @attrs.frozen
@@ -88,7 +85,9 @@ class Recoded(Deterministic):
         codes = {a.name: table.codes[a.name] for a in kept}
         codes |= {name: np.asarray(rule.places)[codes[name]] for name, rule in coarse.items()}
         # A category may no longer lie within one of the coarser attribute, so nesting is not stated of the new columns.
-        attributes = tuple(coarse[a.name].attribute if a.name in coarse else evolve(a, within=None, parents=()) for a in kept)
+        attributes = tuple(
+            coarse[a.name].attribute if a.name in coarse else params.evolve(a, within=None, parents=()) for a in kept
+        )
         return attrs.evolve(table, attributes=attributes, codes=codes)
 
 
@@ -106,7 +105,7 @@ class Recoding:
     """
 
     attribute: Annotated[str, Text()]
-    groups: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text(), least=1))]
+    groups: Annotated[tuple[tuple[str, tuple[str, ...]], ...], params.Pairs(Items(Text(), least=1))]
 
     def __attrs_post_init__(self) -> None:
         listed = [category for _, group in self.groups for category in group]
@@ -127,7 +126,7 @@ class Recoding:
         known, subject = tuple(attribute.values()), f"recoding of {self.attribute}"
         for category in group_of:
             if category not in known:
-                raise UnknownCategoryError(subject, "names no category", did_you_mean(category, known), value=category)
+                raise UnknownCategoryError(subject, "names no category", params.did_you_mean(category, known), value=category)
         missing = [category for category in known if category not in group_of]
         if missing:
             raise RecodingGapError(subject, "leaves a category out", "put it into a group", value=missing[0])
@@ -192,7 +191,7 @@ class _EndCoding(Recoded):
     def _place(self, category: str, known: tuple[str, ...]) -> int:
         if category not in known:
             rule = f"is no category of {self.column}"
-            raise UnknownCategoryError(f"mechanism {self.name}", rule, did_you_mean(category, known), value=category)
+            raise UnknownCategoryError(f"mechanism {self.name}", rule, params.did_you_mean(category, known), value=category)
         return known.index(category)
 
 

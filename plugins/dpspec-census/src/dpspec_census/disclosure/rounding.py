@@ -25,17 +25,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.base.exact import ln
-from dpspec.base.params import Integer, Text, define
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import Claim, Dataset, DatasetSpace, FiniteLaw, IncompatibleBlocksError, Integer, Law, Text, define, errors, ln
 from dpspec_census.disclosure.tables import CountTables, CountVector, FixedTables, TableRelease, small_space
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Randomness, Table
 
 
 MOST_ROUNDED = 16
@@ -81,7 +75,7 @@ def listable(name: str, undecided: int) -> None:
     """Raise NotEnumerableError when too many cells are no multiple of the base for the outcomes to be listed."""
     if undecided > MOST_ROUNDED:
         rule = f"has up to 2^{undecided} outcomes on this dataset"
-        raise NotEnumerableError(f"mechanism {name}", rule, "publish fewer cells, or verify a miniature")
+        raise errors.NotEnumerableError(f"mechanism {name}", rule, "publish fewer cells, or verify a miniature")
 
 
 @define

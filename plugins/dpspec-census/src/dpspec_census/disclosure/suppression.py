@@ -34,14 +34,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, NumericalError, ParameterError
-from dpspec.base.params import Integer, Nested, Rational, Text, define
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.plugin import (
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    Integer,
+    Nested,
+    ParameterError,
+    Rational,
+    Text,
+    define,
+    errors,
+)
 from dpspec_census.disclosure.tables import CountTables, CountVector, Deterministic, Layout, small_space
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Randomness, Table
 
 
 @attrs.frozen
@@ -106,7 +114,9 @@ def _cheapest(layout: Layout, base: CountVector, hidden: frozenset[int], need: N
         options={"mip_rel_gap": 0},
     )  # fmt: skip
     if found.x is None:
-        raise NumericalError("cell suppression", "the solver found no protection", "publish fewer tables", value=found.message)
+        raise errors.NumericalError(
+            "cell suppression", "the solver found no protection", "publish fewer tables", value=found.message
+        )
     whole = tuple(round(value) for value in found.x)
     changes = whole[:size], whole[size : 2 * size]
     chosen = hidden | {cell for cell, z in zip(free, whole[2 * size :], strict=True) if z}
@@ -122,7 +132,7 @@ def _confirm(
     agree = all(by == 0 for moved in (more, less) for cell, by in enumerate(moved) if cell not in chosen)
     exist = all(n + d >= 0 for change in changes for n, d in zip(base, change, strict=True))
     if not (agree and exist and more[need.cell] >= need.up and -less[need.cell] >= need.down):
-        raise NumericalError(
+        raise errors.NumericalError(
             "cell suppression", "an answer of the solver is not confirmed", "publish fewer tables", value=need.cell
         )
 
@@ -191,10 +201,10 @@ def _extreme(layout: Layout, published: Mapping[int, int], cell: int, sign: int)
     goal = sign * sums[[cell]].toarray()[0]
     found = milp(goal, integrality=np.ones(len(goal)), bounds=Bounds(0, np.inf), constraints=rows)
     if found.x is None:
-        raise NumericalError("audit", "the solver found no table with the published numbers", value=found.message)
+        raise errors.NumericalError("audit", "the solver found no table with the published numbers", value=found.message)
     table = layout.published([round(value) for value in found.x])
     if any(table[place] != number for place, number in published.items()):
-        raise NumericalError("audit", "a table of the solver is not confirmed", value=layout.labels[cell])
+        raise errors.NumericalError("audit", "a table of the solver is not confirmed", value=layout.labels[cell])
     return table[cell]
 
 

@@ -28,21 +28,39 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError, ReleaseError, TableError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Items, Registered, Text, define, did_you_mean
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.blocks.records import MEMBERS, UnorderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, Mechanism, ReleaseInvariants
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Attribute,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Invariant,
+    Items,
+    Law,
+    LevelSets,
+    Marginal,
+    Mechanism,
+    Multiverse,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Registered,
+    Text,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    blocks,
+    define,
+    errors,
+    exact,
+    grammar,
+    number,
+    params,
+)
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Randomness, Table
 
 
 class UnknownCategoryError(ParameterError):
@@ -93,7 +111,7 @@ class PerturbationDesignError(ParameterError):
     code = "perturbation-design"
 
 
-class EmptyTableError(TableError):
+class EmptyTableError(errors.TableError):
     """A table without records: there is nothing to protect, and nothing to publish."""
 
     code = "empty-table"
@@ -113,7 +131,7 @@ class PossibleOutputs(Invariant):
     Args:
         mechanism: a mechanism with finite laws.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> from dpspec_noise import RandomisedResponse
     >>> possible = PossibleOutputs(mechanism=RandomisedResponse(keep_probability="3/4"))
     >>> possible.value((0,), BitVectors(length=1)) == possible.value((1,), BitVectors(length=1))
@@ -143,7 +161,7 @@ class PossibleOutputs(Invariant):
     def examples(cls) -> Iterable[tuple[PossibleOutputs, DatasetSpace]]:
         """What the conformance kit checks it with."""
         sex = Attribute(name="sex", categories=("f", "m"))
-        counted = ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),))
+        counted = grammar.ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),))
         yield cls(mechanism=counted), UnorderedRecords(attributes=(sex,), most=3)
 
 
@@ -159,14 +177,14 @@ class DisclosureControl(Mechanism):
 
     def attributes(self, space: DatasetSpace) -> tuple[Attribute, ...]:
         """The attributes of a record of the unit, without the composition of a household: persons are a file of their own."""
-        return tuple(a for a in space.attributes_of(self.unit) if a.name != MEMBERS)
+        return tuple(a for a in space.attributes_of(self.unit) if a.name != blocks.MEMBERS)
 
     def attribute(self, name: str, space: DatasetSpace) -> Attribute:
         """One attribute of the unit; raises IncompatibleBlocksError for what is none."""
         known = {a.name: a for a in self.attributes(space)}
         if name not in known:
             rule = f"is unknown to the space {space.name}"
-            raise IncompatibleBlocksError(f"{self.unit} attribute", rule, did_you_mean(name, known), value=name)
+            raise IncompatibleBlocksError(f"{self.unit} attribute", rule, params.did_you_mean(name, known), value=name)
         return known[name]
 
     def rows_of(self, table: Table, space: DatasetSpace) -> Table:
@@ -178,14 +196,14 @@ class DisclosureControl(Mechanism):
         """
         if {a.name for a in table.attributes} != {a.name for a in self.attributes(space)}:
             rule = f"does not have the attributes of a {self.unit} as its columns"
-            raise ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
+            raise errors.ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
         if not len(table):
             raise EmptyTableError("table", "has no records", "give a table with at least one row")
         return table
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T10: no finite budget in the one universe of all datasets, where some output gives two datasets away."""
-        return (self.claim("no finite budget in one universe", "B-T10 (2)", Trivial(), INFINITY, space),)
+        return (self.claim("no finite budget in one universe", "B-T10 (2)", Trivial(), exact.INFINITY, space),)
 
     def claim(self, label: str, source: str, multiverse: Multiverse, epsilon: Number, space: DatasetSpace) -> Claim:
         """A claim of pure differential privacy, per record replaced."""
@@ -308,7 +326,7 @@ class Layout:
 
     def rows(self, values: Iterable[Hashable]) -> Table:
         """The released table: a row for each published cell, its categories and its number."""
-        from dpspec.grammar.tables import Table as Columns
+        from dpspec.plugin import Table as Columns
 
         shown = [str(value) for value in values]
         columns = tuple(Attribute(name=a.name, categories=(*a.values(), ALL)) for a in self.attributes)
@@ -345,7 +363,9 @@ class TableRelease(DisclosureControl):
             raise IncompatibleBlocksError("attribute", "has the name of the released column", "rename it", value=VALUE)
         size = math.prod(a.size for a in attributes)
         if size > MOST_CELLS:
-            raise NotEnumerableError(f"mechanism {self.name}", f"the tables span more than {MOST_CELLS:,} cells", value=size)
+            raise errors.NotEnumerableError(
+                f"mechanism {self.name}", f"the tables span more than {MOST_CELLS:,} cells", value=size
+            )
 
     def layout(self, space: DatasetSpace) -> Layout:
         """The cells that are published."""

@@ -29,14 +29,25 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError
-from dpspec.base.exact import INFINITY
-from dpspec.base.params import Integer, Items, Text, define
-from dpspec.base.randomness import Randomness
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.grammar.mechanism import Claim, Kept
-from dpspec.grammar.tables import Codes, Table
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Items,
+    Law,
+    Randomness,
+    Record,
+    Table,
+    Text,
+    define,
+    errors,
+    exact,
+    grammar,
+    tables,
+)
 from dpspec_census.disclosure.tables import DisclosureControl, small_space
 from dpspec_census.swap_budget import SwapScheme
 
@@ -103,7 +114,7 @@ class TargetedSwapping(DisclosureControl):
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """B-T10: no finite budget, not even among the datasets that agree on all that swapping keeps."""
-        within = self.claim("none within what it keeps", "B-T10 (2)", self.scheme().multiverse(space), INFINITY, space)
+        within = self.claim("none within what it keeps", "B-T10 (2)", self.scheme().multiverse(space), exact.INFINITY, space)
         return within, *super().claims(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
@@ -113,7 +124,7 @@ class TargetedSwapping(DisclosureControl):
         records = space.records(space.dataset(dataset), self.unit)
         if len(records) > MOST_RECORDS:
             rule = f"lists its law for at most {MOST_RECORDS} records"
-            raise NotEnumerableError(f"mechanism {self.name}", rule, "verify a miniature", value=len(records))
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "verify a miniature", value=len(records))
         places = {name: names.index(name) for name in names}
         start = tuple(sorted(Mark(record, self._risky(record, records, places)) for record in records))
         states: States = {start: Fraction(1)}
@@ -178,10 +189,10 @@ class TargetedSwapping(DisclosureControl):
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
 
-    def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
+    def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """All columns but the levels, and each level by itself."""
         still = tuple(name for name in columns if name not in self.levels)
-        return (Kept(attributes=still), *(Kept(attributes=(name,)) for name in self.levels))
+        return (grammar.Kept(attributes=still), *(grammar.Kept(attributes=(name,)) for name in self.levels))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[TargetedSwapping, DatasetSpace]]:
@@ -248,13 +259,13 @@ class Pools:
         members: the records of each profile.
     """
 
-    profile: Codes
-    area: Codes
+    profile: tables.Codes
+    area: tables.Codes
     moved: npt.NDArray[np.bool_]
-    members: list[Codes]
+    members: list[tables.Codes]
 
     @classmethod
-    def of(cls, key: Codes, area: Codes, moved: npt.NDArray[np.bool_]) -> Pools:
+    def of(cls, key: tables.Codes, area: tables.Codes, moved: npt.NDArray[np.bool_]) -> Pools:
         """From the key of the profile of every record. A profile that lives in one area only has no donors."""
         _, profile, sizes = np.unique(key, return_inverse=True, return_counts=True)
         order = np.argsort(profile, kind="stable")

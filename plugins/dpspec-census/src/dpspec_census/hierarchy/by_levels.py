@@ -15,19 +15,34 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError, PluginContractError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Items, Nested, Registered, Text, define
-from dpspec.base.randomness import SeededRandomness
-from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table, compact
-from dpspec.grammar.workers import Output, Run
-from dpspec.laws.law import Law
+from dpspec.plugin import (
+    Attribute,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    Invariant,
+    Items,
+    Law,
+    LevelSets,
+    Mechanism,
+    Nested,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Registered,
+    Table,
+    Text,
+    blocks,
+    define,
+    errors,
+    exact,
+    laws,
+    number,
+    randomness,
+    tables,
+    workers,
+)
 from dpspec_census.hierarchy.descent import Fitted, aggregated, asked_at, descend
 from dpspec_census.hierarchy.family import Counts, UnitCells, cells_of, check_nested
 from dpspec_census.hierarchy.limits import EditConstraint, Fixed, Limit, all_fixed
@@ -35,7 +50,7 @@ from dpspec_census.hierarchy.workload import PRESETS, MeasuredQuery, Tabulation,
 from dpspec_census.topdown import FittedLaw
 
 if TYPE_CHECKING:
-    from dpspec.base.randomness import Randomness
+    from dpspec.plugin import Randomness
 
 
 @define
@@ -52,7 +67,7 @@ class TopdownByLevels(Mechanism):
         edits: what one fitted table demands of another.
         unit: the unit that the claim protects, whose microdata are the main output.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import UnorderedRecords
     >>> block = {"name": "block", "count": 2, "within": "state"}
     >>> space = UnorderedRecords(attributes=[{"name": "state", "count": 1}, block, {"name": "adult", "count": 2}])
     >>> total, by_age = {"shares": ["1/2", "1/2"]}, {"attributes": ["adult"], "shares": ["1/2", "1/2"]}
@@ -127,7 +142,7 @@ class TopdownByLevels(Mechanism):
         others = [unit for unit in moved if unit != self.unit]
         most = {unit: space.most_within(unit, self.unit) for unit in others}
         if any(count is None for count in most.values()):
-            return INFINITY
+            return exact.INFINITY
         squares = {unit: Fraction(count) ** 2 for unit, count in most.items() if count is not None} | {self.unit: Fraction(1)}
         exchanged = sum((squares[unit] * rho for unit, rho in moved.items()), Fraction(0))
         emptied = moved[self.unit] + sum((squares[unit] * (moved[unit] + still[unit]) / 2 for unit in others), Fraction(0))
@@ -137,9 +152,9 @@ class TopdownByLevels(Mechanism):
         """B-T13: inside the universes of its invariants, the budget of its noise; none where no budget is finite."""
         from dpspec_divergences import DNor, Hamming
 
-        from dpspec.blocks.budget import UniformBudget
+        from dpspec.plugin import UniformBudget
 
-        if self.rho(space) == INFINITY:
+        if self.rho(space) == exact.INFINITY:
             return ()
         spec = PrivacySpec(
             space=space,
@@ -153,22 +168,20 @@ class TopdownByLevels(Mechanism):
     # --- in miniature ----------------------------------------------------------------------------
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        from dpspec.laws.combine import Product
-        from dpspec.laws.integers import DiscreteGaussianLaw
 
         plan = self.plan(space)
         true = plan.true(self._tables(space.dataset(dataset), space))
         pairs = zip(plan.answers(true), plan.variances(), strict=True)
-        noise = Product(tuple(DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
+        noise = laws.Product(tuple(laws.DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
         return FittedLaw(fixed=plan.fixed(true), noise=noise, mechanism=self, space=space)
 
     def _tables(self, dataset: Dataset, space: DatasetSpace) -> dict[str, Table]:
         """The dataset as one table of records for each measured unit."""
-        from dpspec.grammar.tables import Table
+        from dpspec.plugin import Table
 
         found = {}
         for table in self.tabulations():
-            attributes = tuple(a for a in space.attributes_of(table.unit) if a.name != MEMBERS)
+            attributes = tuple(a for a in space.attributes_of(table.unit) if a.name != blocks.MEMBERS)
             records = [record[: len(attributes)] for record in space.records(dataset, table.unit)]
             found[table.unit] = Table.from_records(records, attributes)
         return found
@@ -185,11 +198,10 @@ class TopdownByLevels(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The microdata of the unit."""
-        from dpspec.grammar.workers import Run
 
-        return self.run(table, space, Run(source=source)).main
+        return self.run(table, space, workers.Run(source=source)).main
 
-    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """Microdata of every unit, the noisy measurements, and a report."""
 
         self.check(space)
@@ -295,7 +307,12 @@ class Plan:
         )
 
     def descended(
-        self, fixed: Mapping[str, Sequence[Counts]], run: Run, *, true: Mapping[str, Any] | None, given: Mapping[str, Any] | None
+        self,
+        fixed: Mapping[str, Sequence[Counts]],
+        run: workers.Run,
+        *,
+        true: Mapping[str, Any] | None,
+        given: Mapping[str, Any] | None,
     ) -> dict[str, tuple[UnitCells, Fitted]]:
         """Fit all tables, from confidential counts that are measured on the way or from given answers."""
         done: dict[str, tuple[UnitCells, Fitted]] = {}
@@ -311,7 +328,7 @@ class Plan:
         values, answers = iter(fixed), iter(measured)
         given = {p.cells.unit: [_taken(answers, shape) for shape in p.sizes()] for p in self.tables}
         kept = {p.cells.unit: [_taken(values, shape) for shape in p.shapes()] for p in self.tables}
-        nothing_drawn = Run(source=SeededRandomness(0))
+        nothing_drawn = workers.Run(source=randomness.SeededRandomness(0))
         done = self.descended(kept, nothing_drawn, true=None, given=given)
         return tuple((unit, tuple(fitted.counts[-1].toarray().ravel().tolist())) for unit, (_, fitted) in done.items())
 
@@ -357,7 +374,7 @@ def _taken(values: Iterator[int], shape: tuple[int, int]) -> Counts:
 # --- one release of TopDown by levels -------------------------------------------------------------
 
 
-def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: DatasetSpace, run: Run) -> Output:
+def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: DatasetSpace, run: workers.Run) -> workers.Output:
     """Measure, fit and round all levels of all tables.
 
     Raises:
@@ -372,7 +389,7 @@ def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: Dat
     checks = [_invariant_held(i, tables, microdata) for i in mechanism.invariants]
     checks += [_edit_held(edit, mechanism.levels[-1], microdata) for edit in mechanism.edits]
     ordered = {"released": microdata.pop(mechanism.unit), **{f"released-{unit}": table for unit, table in microdata.items()}}
-    return Output(
+    return workers.Output(
         tables={**ordered, "measurements": measurements(plan, done)},
         report={
             "budget": _budget(mechanism, plan, space),
@@ -412,7 +429,7 @@ def measurements(plan: Plan, done: Mapping[str, tuple[UnitCells, Fitted]]) -> Ta
     values, joined["answer"] = np.unique(joined["answer"], return_inverse=True)
     categories = {name: tuple(known) for name, known in words.items()} | {"answer": tuple(map(str, values.tolist()))}
     attributes = tuple(Attribute(name=name, categories=known) for name, known in categories.items())
-    return Table(attributes=attributes, codes={a.name: compact(joined[a.name].ravel(), a.size) for a in attributes})
+    return Table(attributes=attributes, codes={a.name: tables.compact(joined[a.name].ravel(), a.size) for a in attributes})
 
 
 def _code(known: dict[str, int], word: str) -> int:
@@ -501,7 +518,7 @@ def _invariant_held(invariant: Any, before: Mapping[str, Table], after: Mapping[
     counted = invariant.as_marginal()
     first, second = (_counted(tables[counted.unit], counted.attributes, counted.where) for tables in (before, after))
     if first != second:
-        raise PluginContractError("topdown-by-levels", f"does not hold {invariant}", "nothing is released; report it")
+        raise errors.PluginContractError("topdown-by-levels", f"does not hold {invariant}", "nothing is released; report it")
     return {"constraint": str(invariant), "counts": len(first), "held": True}
 
 
@@ -512,7 +529,7 @@ def _edit_held(edit: EditConstraint, level: str, tables: Mapping[str, Table]) ->
         held, allowed = records.get(node, 0), units.get(node, 0)
         above = edit.most * allowed if edit.most is not None else (held if allowed else 0)
         if not edit.least * allowed <= held <= above:
-            raise PluginContractError("topdown-by-levels", f"does not hold {edit}", "nothing is released; report it")
+            raise errors.PluginContractError("topdown-by-levels", f"does not hold {edit}", "nothing is released; report it")
     return {"constraint": str(edit), "counts": len({*records, *units}), "held": True}
 
 

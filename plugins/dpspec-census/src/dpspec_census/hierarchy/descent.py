@@ -21,10 +21,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.randomness import PlacedRandomness
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.workers import Columns, Run
-from dpspec.laws.integers import DiscreteGaussianLaw
+from dpspec.plugin import Attribute, laws, randomness, workers
 from dpspec_census.hierarchy.family import CellBound, Counts, Family, Mask, UnitCells
 from dpspec_census.hierarchy.fit import Fit, conic, rounded, structured
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
@@ -56,11 +53,11 @@ class Level:
     groups: Mask
     cells: int
     root: bool
-    source: PlacedRandomness | None
+    source: randomness.PlacedRandomness | None
     gap: float = 1e-2
 
 
-def kernel(level: Level, part: Columns) -> Columns:
+def kernel(level: Level, part: workers.Columns) -> workers.Columns:
     """Fit every family of a part.
 
     Raises:
@@ -68,7 +65,7 @@ def kernel(level: Level, part: Columns) -> Columns:
     """
     order = np.argsort(part["family"], kind="stable")
     cuts = np.flatnonzero(np.diff(part["family"][order])) + 1
-    found: list[Columns] = []
+    found: list[workers.Columns] = []
     for places in np.split(order, cuts) if len(order) else []:
         rows = {name: column[places] for name, column in part.items()}
         found.extend(_done(level, rows))
@@ -76,7 +73,7 @@ def kernel(level: Level, part: Columns) -> Columns:
     return {name: np.concatenate([rows[name] for rows in found] or [np.zeros(0, dtype=np.int64)]) for name in names}
 
 
-def rows_of(family: int, kind: int, node: Counts | int, place: Counts | int, value: Counts) -> Columns:
+def rows_of(family: int, kind: int, node: Counts | int, place: Counts | int, value: Counts) -> workers.Columns:
     """Rows of one kind; numbers are repeated."""
     size = len(value)
     return {
@@ -88,7 +85,7 @@ def rows_of(family: int, kind: int, node: Counts | int, place: Counts | int, val
     }
 
 
-def _done(level: Level, rows: Columns) -> Iterator[Columns]:
+def _done(level: Level, rows: workers.Columns) -> Iterator[workers.Columns]:
     """The results of one family."""
     number = int(rows["family"][0])
     nodes = np.sort(rows["node"][rows["kind"] == CHILD])
@@ -103,7 +100,7 @@ def _done(level: Level, rows: Columns) -> Iterator[Columns]:
     yield rows_of(number, NOTE, number, np.array([ROUNDS, GAP, EXACT]), np.array([fit.rounds, gap, int(np.isinf(fit.gap))]))
 
 
-def _answers(level: Level, rows: Columns, nodes: Counts) -> Counts:
+def _answers(level: Level, rows: workers.Columns, nodes: Counts) -> Counts:
     """The noisy answers, shape (children, answers): drawn here, or given."""
     if level.source is None:
         given = rows["kind"] == ANSWER
@@ -116,7 +113,7 @@ def _answers(level: Level, rows: Columns, nodes: Counts) -> Counts:
     return measured(level.asked, true, level.source.spawn(level.unit, level.level.name, int(rows["family"][0])))
 
 
-def _family(level: Level, rows: Columns, nodes: Counts, answers: Counts) -> tuple[Counts, Family]:
+def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts) -> tuple[Counts, Family]:
     """The cells that are variables, and the problem over them."""
     from scipy.sparse import csr_array, vstack
 
@@ -149,7 +146,7 @@ def _family(level: Level, rows: Columns, nodes: Counts, answers: Counts) -> tupl
     return support, family
 
 
-def _bound(level: Level, rows: Columns, nodes: Counts, limit: int, support: Counts) -> CellBound:
+def _bound(level: Level, rows: workers.Columns, nodes: Counts, limit: int, support: Counts) -> CellBound:
     def of(kind: int) -> Counts:
         values = np.zeros(len(nodes), dtype=np.int64)
         chosen = (rows["kind"] == kind) & (rows["place"] == limit)
@@ -204,7 +201,7 @@ def asked_at(tabulation: Tabulation, cells: UnitCells, level: int) -> tuple[Meas
     found = []
     for query in tabulation.asked(level):
         answer = cells.marginal(query.attributes)
-        noise = DiscreteGaussianLaw(0, 1 / tabulation.rho_star(level, query))
+        noise = laws.DiscreteGaussianLaw(0, 1 / tabulation.rho_star(level, query))
         found.append(MeasuredQuery(name=str(query), answer=answer, size=int(answer.max()) + 1, noise=noise))
     return tuple(found)
 
@@ -213,8 +210,8 @@ def descend(
     cells: UnitCells,
     asked: Sequence[tuple[MeasuredQuery, ...]],
     limits: Sequence[Limit],
-    run: Run,
-    draws: PlacedRandomness | None = None,
+    run: workers.Run,
+    draws: randomness.PlacedRandomness | None = None,
     *,
     true: Any = None,
     given: Sequence[Counts] | None = None,
@@ -268,8 +265,8 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     cells: UnitCells,
     asked: tuple[MeasuredQuery, ...],
     limits: Sequence[Limit],
-    run: Run,
-    draws: PlacedRandomness | None,
+    run: workers.Run,
+    draws: randomness.PlacedRandomness | None,
     level: int,
     above: Any,
     true: Any,
@@ -310,7 +307,7 @@ def _parts(  # noqa: PLR0917
     given: Counts | None,
     bounds: Sequence[tuple[Counts, Counts]],
     least: int,
-) -> Iterator[Columns]:
+) -> Iterator[workers.Columns]:
     """The families of a level, some in each part."""
     parents = cells.geography.parents[level] if level else np.arange(cells.geography.size(0))
     order = np.argsort(parents, kind="stable")
@@ -318,7 +315,7 @@ def _parts(  # noqa: PLR0917
     step = max(1, min(FAMILIES_PER_PART, -(-len(families) // max(least, 1))))
     ends = np.append(starts, len(order))
     for begin in range(0, len(families), step):
-        rows: list[Columns] = []
+        rows: list[workers.Columns] = []
         for place in range(begin, min(begin + step, len(families))):
             nodes, family = order[ends[place] : ends[place + 1]], int(families[place])
             rows.extend(_rows(family, nodes, above if level else None, true, given, bounds))
@@ -327,7 +324,7 @@ def _parts(  # noqa: PLR0917
 
 def _rows(  # noqa: PLR0917
     family: int, nodes: Counts, above: Any, true: Any, given: Counts | None, bounds: Sequence[tuple[Counts, Counts]]
-) -> Iterator[Columns]:
+) -> Iterator[workers.Columns]:
     """The rows of one family."""
     yield rows_of(family, CHILD, nodes, 0, np.zeros(len(nodes), dtype=np.int64))
     if above is not None:

@@ -25,11 +25,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import IncompatibleBlocksError, TableError
-from dpspec.base.params import did_you_mean
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.grammar.tables import Table
+from dpspec.plugin import Attribute, DatasetSpace, IncompatibleBlocksError, Table, blocks, errors, params, tables
 
 Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -245,7 +241,7 @@ def check_nested(table: Table) -> None:
         if wrong.size:
             row = int(wrong[0])
             category = list(attribute.values())[int(table.codes[attribute.name][row])]
-            raise TableError(
+            raise errors.TableError(
                 f"row {row + 1}, column {attribute.name}",
                 f"does not lie in the {attribute.within} of its record, as {len(wrong)} records do not",
                 "correct the geography: every node lies in one node of the level above",
@@ -318,16 +314,15 @@ class UnitCells:
 
     def microdata(self, counts: Any) -> Table:
         """One record for each count of such a matrix."""
-        from dpspec.grammar.tables import compact
 
         listed = counts.tocoo()
         node, cell = np.repeat(listed.coords[0], listed.data), np.repeat(listed.coords[1], listed.data)
         last = len(self.geography.levels) - 1
         columns = {
-            level.name: compact(self.geography.ancestors(last, place)[node], level.size)
+            level.name: tables.compact(self.geography.ancestors(last, place)[node], level.size)
             for place, level in enumerate(self.geography.levels)
         }
-        columns |= {a.name: compact(self.codes[a.name][cell], a.size) for a in self.attributes}
+        columns |= {a.name: tables.compact(self.codes[a.name][cell], a.size) for a in self.attributes}
         return Table(attributes=(*self.geography.levels, *self.attributes), codes=columns)
 
     def _finest(self) -> tuple[Attribute, ...]:
@@ -339,7 +334,7 @@ class UnitCells:
             if attribute.name == name:
                 return attribute
         known = [a.name for a in self.attributes]
-        raise IncompatibleBlocksError(f"unit {self.unit}", "has no such attribute", did_you_mean(name, known), value=name)
+        raise IncompatibleBlocksError(f"unit {self.unit}", "has no such attribute", params.did_you_mean(name, known), value=name)
 
 
 def cells_of(space: DatasetSpace, unit: str, levels: Sequence[str]) -> UnitCells:
@@ -349,10 +344,12 @@ def cells_of(space: DatasetSpace, unit: str, levels: Sequence[str]) -> UnitCells
         IncompatibleBlocksError: a level is no attribute of the unit, levels are not nested, two attributes lie
             within the same coarser one, or there are more cells than are listed.
     """
-    known = {a.name: a for a in space.attributes_of(unit) if a.name != MEMBERS}
+    known = {a.name: a for a in space.attributes_of(unit) if a.name != blocks.MEMBERS}
     for name in levels:
         if name not in known:
-            raise IncompatibleBlocksError("levels", f"name no attribute of the {unit}", did_you_mean(name, known), value=name)
+            raise IncompatibleBlocksError(
+                "levels", f"name no attribute of the {unit}", params.did_you_mean(name, known), value=name
+            )
     own = tuple(a for a in known.values() if a.name not in levels)
     nested = [a.within for a in own if a.within is not None]
     if len(set(nested)) < len(nested) or not set(nested) <= {a.name for a in own}:

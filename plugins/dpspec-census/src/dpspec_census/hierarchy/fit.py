@@ -39,7 +39,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import NumericalError
+from dpspec.plugin import errors
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Reals
 from dpspec_census.hierarchy.limits import contradiction
 
@@ -302,7 +302,7 @@ def solve(posed: Program) -> tuple[Reals, int]:
     rows, right = vstack([posed.equal, posed.below], format="csc"), np.concatenate([posed.right, posed.most])
     solution = clarabel.DefaultSolver(curvature, posed.linear, rows, right, cones, settings).solve()
     if str(solution.status) not in {"Solved", "AlmostSolved"}:
-        raise NumericalError("fit", "found no optimum", "report the node", value=str(solution.status))
+        raise errors.NumericalError("fit", "found no optimum", "report the node", value=str(solution.status))
     return np.asarray(solution.x), int(solution.iterations)
 
 
@@ -334,7 +334,7 @@ def rounded(family: Family, x: Reals) -> Counts:
         raise contradiction(family)
     broken = family.broken(z)
     if broken:
-        raise NumericalError("rounding", f"did not keep: {', '.join(broken)}", "nothing is released; report the node")
+        raise errors.NumericalError("rounding", f"did not keep: {', '.join(broken)}", "nothing is released; report the node")
     return z
 
 

@@ -25,9 +25,7 @@ from typing import Annotated, Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError
-from dpspec.base.params import Integer, Items, Pairs, Text, define
-from dpspec.blocks.invariant import Invariant
+from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Text, define, errors, params
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Mask, UnitCells
 
 EVERYWHERE = -1
@@ -140,9 +138,9 @@ class EditConstraint:
     """
 
     unit: Annotated[str, Text()] = "person"
-    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text()))] = ()
+    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], params.Pairs(Items(Text()))] = ()
     of_unit: Annotated[str, Text()] = "household"
-    of_where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text()))] = ()
+    of_where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], params.Pairs(Items(Text()))] = ()
     least: Annotated[int, Integer(0)] = 0
     most: Annotated[int, Integer(0)] | None = None
 
@@ -209,10 +207,10 @@ def smallest_conflict(family: Family) -> tuple[str, ...]:
     return tuple(row.label for row in kept)
 
 
-def contradiction(family: Family) -> InfeasibleConstraintsError:
+def contradiction(family: Family) -> errors.InfeasibleConstraintsError:
     """The error that names a smallest conflict in full."""
     named = "; ".join(smallest_conflict(family))
-    return InfeasibleConstraintsError("constraints", f"contradict each other: {named}", "drop or correct one of these")
+    return errors.InfeasibleConstraintsError("constraints", f"contradict each other: {named}", "drop or correct one of these")
 
 
 def _possible(rows: Sequence[_Row]) -> bool:

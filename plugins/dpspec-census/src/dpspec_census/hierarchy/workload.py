@@ -18,10 +18,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.params import Items, Nested, Rational, Text, define
-from dpspec.base.randomness import Randomness
-from dpspec.laws.integers import DiscreteGaussianLaw
+from dpspec.plugin import Items, Nested, ParameterError, Randomness, Rational, Text, define, laws
 from dpspec_census import configuration_2020
 from dpspec_census.hierarchy.family import Counts
 
@@ -139,7 +136,7 @@ class MeasuredQuery:
     name: str
     answer: npt.NDArray[np.int64]
     size: int
-    noise: DiscreteGaussianLaw
+    noise: laws.DiscreteGaussianLaw
 
     def true(self, children: int, child: Counts, cell: Counts, count: Counts) -> Counts:
         """The answers of nodes that have these counts in these cells, shape (children, answers)."""
@@ -157,7 +154,7 @@ def measured(asked: tuple[MeasuredQuery, ...], true: tuple[Counts, ...], source:
     return np.concatenate(noisy, axis=1)
 
 
-def _noise(law: DiscreteGaussianLaw, count: int, source: Randomness) -> Counts:
+def _noise(law: laws.DiscreteGaussianLaw, count: int, source: Randomness) -> Counts:
     """Exact draws: by the table of the law, or by rejection where that would be too large."""
     from dpspec_noise.samplers import discrete_gaussian, fits, inverted
 

@@ -32,17 +32,31 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Number, ln, number
-from dpspec.base.params import Exact, Items, Nested, Text, collect, define, did_you_mean
-from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, Mechanism
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws import Adaptive, Law, Product
+from dpspec.plugin import (
+    Attribute,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    Exact,
+    Items,
+    Law,
+    Marginal,
+    Mechanism,
+    Nested,
+    Number,
+    OutputDivergence,
+    ParameterError,
+    PrivacySpec,
+    Text,
+    Trivial,
+    blocks,
+    define,
+    laws,
+    ln,
+    number,
+    params,
+    workers,
+)
 from dpspec_census.safetab.design import (
     Integers,
     IterationLevel,
@@ -60,9 +74,7 @@ from dpspec_census.safetab.design import (
 if TYPE_CHECKING:
     from dpspec_noise.additive import AdditiveNoise
 
-    from dpspec.base.randomness import Randomness
-    from dpspec.grammar.tables import Table
-    from dpspec.grammar.workers import Output, Run
+    from dpspec.plugin import Randomness, Table
     from dpspec_census.safetab.design import Counted, Spent
 
 
@@ -89,7 +101,7 @@ class AdaptiveTables(Mechanism):
             raise ParameterError(self.name, "names a population level or an iteration level twice", value=[*known, *names])
         for level in self.levels:
             if level.population not in known:
-                hint = did_you_mean(level.population, known)
+                hint = params.did_you_mean(level.population, known)
                 raise ParameterError(f"iteration level {level}", "is about no population level", hint, value=level.population)
         whole = sum(level.share for level in self.levels)
         if whole != 1:
@@ -102,7 +114,7 @@ class AdaptiveTables(Mechanism):
         for level in self.levels:
             place = (level.geography,) if level.geography else ()
             asked += [Marginal(attributes=place + table, unit=self.unit) for table in level.tables]
-        collect(partial(query.check, space) for query in dict.fromkeys(asked))
+        params.collect(partial(query.check, space) for query in dict.fromkeys(asked))
 
     # -- noise ------------------------------------------------------------------------------------
 
@@ -134,29 +146,29 @@ class AdaptiveTables(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """Independent over groups and units, level by level: for each the choice and the table that follows it."""
-        from dpspec.grammar.tables import Table
+        from dpspec.plugin import Table
         from dpspec_census.safetab.design import counted
 
         self.check(space)
         records, attributes = space.records(space.dataset(dataset), self.unit), space.attributes_of(self.unit)
-        kept = [place for place, attribute in enumerate(attributes) if attribute.name != MEMBERS]
+        kept = [place for place, attribute in enumerate(attributes) if attribute.name != blocks.MEMBERS]
         columns = tuple(attributes[place] for place in kept)
         table = Table.from_records(([record[place] for place in kept] for record in records), columns)
         parts = ((planned, found) for planned in self.plan() for found in counted(planned.population, planned.level, table))
-        return Product(tuple(self.one(planned, found) for planned, found in parts))
+        return laws.Product(tuple(self.one(planned, found) for planned, found in parts))
 
     def one(self, planned: Planned, found: Counted) -> Law:
         """The law of what is published about one group in one unit."""
-        tables = [Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
+        tables = [laws.Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
         if planned.choosing is None:
             return tables[0]
         first = choice_law(planned.choosing.noise(found.total), planned.level.thresholds)
-        return Adaptive(first, tuple(enumerate(tables)))
+        return laws.Adaptive(first, tuple(enumerate(tables)))
 
     def _claim(self, label: str, standard: OutputDivergence, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming
 
-        from dpspec.blocks.budget import UniformBudget
+        from dpspec.plugin import UniformBudget
 
         spec = PrivacySpec(
             space=space,
@@ -180,13 +192,12 @@ class AdaptiveTables(Mechanism):
         people = table if table.members is None or self.unit == space.units[0] else table.of_members()
         return released(self.plan(), people, source)
 
-    def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The released counts, with the budget stage by stage as their report."""
-        from dpspec.grammar.workers import Output
         from dpspec_census.safetab.design import report
 
         released = self.release(table, space, run.source)
-        return Output(tables={"released": released}, report=report(self.spending(), self.parameter))
+        return workers.Output(tables={"released": released}, report=report(self.spending(), self.parameter))
 
 
 @define
@@ -197,7 +208,7 @@ class Safetab(AdaptiveTables):
         populations, levels, unit: as in `AdaptiveTables`.
         budget: rho, a rational.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.plugin import UnorderedRecords
     >>> people = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}], most=9)
     >>> everybody = {"name": "all", "most": 1, "groups": [{"name": "everybody"}]}
     >>> level = {"population": "all", "share": 1, "choice": "1/5", "tables": [[], ["sex"]], "thresholds": [3]}
@@ -276,7 +287,7 @@ _DESIGNS: tuple[tuple[IterationLevel, ...], ...] = ((_TOTAL,), (_CHOSEN,))
 
 
 def _people() -> DatasetSpace:
-    from dpspec.blocks.records import UnorderedRecords
+    from dpspec.plugin import UnorderedRecords
 
     return UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=1)
 
@@ -332,7 +343,7 @@ def published(planned: Planned, groups: Integers, table: Table, source: Randomne
 
 def released(plan: Sequence[Planned], table: Table, source: Randomness) -> Table:
     """The released table: one row for each published count."""
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Table
 
     populations = {planned.population.name: planned.population for planned in plan}
     groups = {name: memberships(population, table) for name, population in populations.items()}

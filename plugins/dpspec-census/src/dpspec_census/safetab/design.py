@@ -30,14 +30,26 @@ import numpy.typing as npt
 from dpspec_noise import DiscreteGaussian, Geometric
 from dpspec_noise.additive import AdditiveNoise
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import ZERO, Number, number
-from dpspec.base.params import Integer, Items, Nested, Pairs, Rational, Text, define
-from dpspec.blocks.invariant import Marginal
-from dpspec.laws import FiniteLaw, Law, PushForward, TwoSidedGeometricLaw
+from dpspec.plugin import (
+    FiniteLaw,
+    Integer,
+    Items,
+    Law,
+    Marginal,
+    Nested,
+    Number,
+    ParameterError,
+    Rational,
+    Text,
+    define,
+    exact,
+    laws,
+    number,
+    params,
+)
 
 if TYPE_CHECKING:
-    from dpspec.grammar.tables import Table
+    from dpspec.plugin import Table
 
 
 @define
@@ -53,7 +65,7 @@ class PopulationGroup:
     """
 
     name: Annotated[str, Text()]
-    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text(), least=1))] = ()
+    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], params.Pairs(Items(Text(), least=1))] = ()
 
 
 @define
@@ -140,7 +152,7 @@ _ONE_COUNT = (Marginal(attributes=()),)
 def gaussian_noise(rho: Number, most: int) -> DiscreteGaussian:
     """Discrete Gaussian noise that spends rho where 2m counts move by 1.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> gaussian_noise(number("1/5"), 3).variance
     Fraction(15, 1)
     """
@@ -150,7 +162,7 @@ def gaussian_noise(rho: Number, most: int) -> DiscreteGaussian:
 def geometric_noise(epsilon: Number, most: int) -> Geometric:
     """Two-sided geometric noise that spends epsilon where 2m counts move by 1.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> str(geometric_noise(number("4*ln(3)"), 2).decay())
     'ln(3)'
     """
@@ -174,11 +186,11 @@ class Reached:
 def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
     """The law of the table that a noisy total chooses; with rational chances for geometric noise of a rational ratio.
 
-    >>> choice_law(TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
+    >>> choice_law(laws.TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
     FiniteLaw({0: 2/3, 1: 1/3})
     """
-    if not isinstance(total, TwoSidedGeometricLaw) or total.ratio is None:
-        return PushForward(total, Reached(thresholds))
+    if not isinstance(total, laws.TwoSidedGeometricLaw) or total.ratio is None:
+        return laws.PushForward(total, Reached(thresholds))
     reached = [Fraction(1), *(total.at_least(threshold) for threshold in thresholds), Fraction(0)]
     return FiniteLaw.of({k: more - less for k, (more, less) in enumerate(itertools.pairwise(reached))})
 
@@ -251,7 +263,7 @@ def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
     Args:
         parameter: the name of the budget's number.
     """
-    whole = sum((spent.budget for spent in stages), ZERO)
+    whole = sum((spent.budget for spent in stages), exact.ZERO)
     return {"budget": parameter, "stages": [spent.data() for spent in stages], "sum": str(whole)}
 
 
@@ -267,8 +279,8 @@ NOBODY = -1
 def memberships(population: PopulationLevel, table: Table) -> Integers:
     """The groups in which each record counts: one row for each record, `most` columns, `NOBODY` where there are fewer.
 
-    >>> from dpspec.blocks.space import Attribute
-    >>> from dpspec.grammar.tables import Table
+    >>> from dpspec.plugin import Attribute
+    >>> from dpspec.plugin import Table
     >>> race = Attribute(name="race", categories=("a", "b", "ab"))
     >>> groups = [{"name": "A", "where": {"race": ["a", "ab"]}}, {"name": "B", "where": {"race": ["b", "ab"]}}]
     >>> table = Table.from_records([["b"], ["ab"]], (race,))

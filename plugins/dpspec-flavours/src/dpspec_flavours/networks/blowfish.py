@@ -21,19 +21,37 @@ from dpspec_divergences import HammingOrdered, Mult, Neighbour
 from dpspec_divergences.counting import Minorised, check_ordered
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.base.exact import INFINITY, Number, ln, number
-from dpspec.base.params import Data, Items, Registered, Text, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multisets import all_records
-from dpspec.blocks.multiverse import LevelSets, Trivial
-from dpspec.blocks.records import OrderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Invariant,
+    Items,
+    LevelSets,
+    Marginal,
+    Number,
+    OrderedRecords,
+    ParameterError,
+    PrivacySpec,
+    Record,
+    Registered,
+    Relation,
+    Text,
+    Trivial,
+    UniformBudget,
+    blocks,
+    define,
+    errors,
+    exact,
+    ln,
+    number,
+    params,
+)
 
 Bound = tuple[Number, str]
 
@@ -54,7 +72,7 @@ class Policy(Minorised):
         edges: pairs of values, each as a category, or as a list of categories for records of several attributes.
         unit: what one record is.
 
-    >>> from dpspec.blocks.records import OrderedRecords
+    >>> from dpspec.plugin import OrderedRecords
     >>> pay = OrderedRecords(attributes=(Attribute(name="pay", categories=("low", "mid", "high")),), most=2)
     >>> line = Policy(edges=[["low", "mid"], ["mid", "high"]])
     >>> str(line.distance((("low",), ("mid",)), (("high",), ("high",)), pay))
@@ -63,7 +81,7 @@ class Policy(Minorised):
 
     name: ClassVar[str] = "policy"
 
-    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(Data()), least=1)]
+    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(params.Data()), least=1)]
     unit: Annotated[str, Text()] = "person"
 
     def __attrs_post_init__(self) -> None:
@@ -76,9 +94,9 @@ class Policy(Minorised):
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
         if len(ours) != len(theirs):
-            return INFINITY
+            return exact.INFINITY
         steps = [self.steps(one, other) for one, other in zip(ours, theirs, strict=True)]
-        return INFINITY if None in steps else number(sum(step or 0 for step in steps))
+        return exact.INFINITY if None in steps else number(sum(step or 0 for step in steps))
 
     def steps(self, one: Record, other: Record) -> int | None:
         """The length of a shortest path between two values; None when there is none."""
@@ -110,14 +128,14 @@ class Policy(Minorised):
     def diameter(self, space: DatasetSpace) -> int | None:
         """The largest distance of two values of a record; None when it is infinite or the values cannot be listed."""
         attributes = space.attributes_of(self.unit)
-        values = list(all_records(attributes)) if attributes else []
+        values = list(blocks.all_records(attributes)) if attributes else []
         steps = [self.steps(one, other) for one, other in itertools.combinations(values, 2)]
         return None if None in steps or not steps else max(step or 0 for step in steps)
 
     @classmethod
     def examples(cls) -> Iterator[Policy | tuple[Policy, DatasetSpace]]:
         """What the conformance kit checks it with."""
-        from dpspec.blocks.records import OrderedRecords
+        from dpspec.plugin import OrderedRecords
 
         line = (("low", "mid"), ("mid", "high"), ("none", "some"))
         salary = Attribute(name="salary", categories=("low", "mid", "high", "none", "some"))
@@ -203,7 +221,7 @@ class PolicyNeighbours(Relation):
         constraints: the invariants that are public.
         unit: what one record is.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> same_total = PolicyNeighbours(edges=[["0", "1"]], constraints=[Marginal(attributes=("bit",))])
     >>> space = BitVectors(length=2)
     >>> same_total.related((0, 1), (1, 0), space), same_total.related((0, 1), (1, 1), space)
@@ -213,7 +231,7 @@ class PolicyNeighbours(Relation):
     name: ClassVar[str] = "policy-neighbours"
     is_symmetric: ClassVar[bool] = False
 
-    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(Data()), least=1)]
+    edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(params.Data()), least=1)]
     constraints: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))] = ()
     unit: Annotated[str, Text()] = "person"
 
@@ -227,7 +245,7 @@ class PolicyNeighbours(Relation):
         size = space.cardinality()
         if size is None or size > LISTED:
             rule = f"looks for smaller changes among all datasets, and the space has more than {LISTED}"
-            raise NotEnumerableError(self.name, rule, "choose a smaller space", value=size)
+            raise errors.NotEnumerableError(self.name, rule, "choose a smaller space", value=size)
 
     def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
         return right in _neighbours(self, left, space)
@@ -289,7 +307,7 @@ class Blowfish(Flavour):
 
     The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = Blowfish()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -332,7 +350,7 @@ class BlowfishConstraints(Flavour):
 
     Public is how many of three people answered "yes", so that one secret answer changes only together with another one.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = BlowfishConstraints()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -381,7 +399,7 @@ class ListedPairs(Relation):
     Args:
         pairs: the pairs, each as two datasets in the way in which the space reads them.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> swap = ListedPairs(pairs=[[[0, 1], [1, 0]]])
     >>> swap.related((1, 0), (0, 1), BitVectors(length=2)), swap.related((0, 0), (0, 1), BitVectors(length=2))
     (True, False)
@@ -389,7 +407,7 @@ class ListedPairs(Relation):
 
     name: ClassVar[str] = "listed-pairs"
 
-    pairs: Annotated[tuple[tuple[Dataset, ...], ...], Items(Items(Data()), least=1)]
+    pairs: Annotated[tuple[tuple[Dataset, ...], ...], Items(Items(params.Data()), least=1)]
 
     def __attrs_post_init__(self) -> None:
         for place, pair in enumerate(self.pairs):
@@ -434,7 +452,7 @@ class GenericDP(Flavour):
     Here R holds between answers of three people with the same number of "yes", two of them exchanged: the neighbours of Kifer
     and Machanavajjhala after the exact total has been published.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = GenericDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

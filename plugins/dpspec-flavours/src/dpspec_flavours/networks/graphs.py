@@ -20,16 +20,31 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec_divergences import Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
-from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.base.exact import Number, ln, number
-from dpspec.base.params import Integer, Items, Text, Truth, define, did_you_mean
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    Example,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Integer,
+    Items,
+    LinearMap,
+    Marginal,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Record,
+    Text,
+    Trivial,
+    UniformBudget,
+    define,
+    errors,
+    ln,
+    number,
+    params,
+)
 
 Edge = tuple[str, str]
 Graph = tuple[tuple[str, ...], tuple[Edge, ...]]
@@ -67,8 +82,8 @@ class Graphs(DatasetSpace):
     name: ClassVar[str] = "graphs"
 
     nodes: Annotated[tuple[str, ...], Items(Text(), least=1)]
-    directed: Annotated[bool, Truth()] = False
-    absent: Annotated[bool, Truth()] = False
+    directed: Annotated[bool, params.Truth()] = False
+    absent: Annotated[bool, params.Truth()] = False
     most_degree: Annotated[int, Integer(0)] | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -94,14 +109,14 @@ class Graphs(DatasetSpace):
 
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise NotInSpaceError(self.name, "must be a pair: the nodes, and the edges as pairs of nodes", value=value)
+            raise errors.NotInSpaceError(self.name, "must be a pair: the nodes, and the edges as pairs of nodes", value=value)
         parts = tuple(value)
         if len(parts) != 2 or any(isinstance(part, str) or not isinstance(part, Iterable) for part in parts):
-            raise NotInSpaceError(self.name, "must be a pair: the nodes, and the edges as pairs of nodes", value=parts)
+            raise errors.NotInSpaceError(self.name, "must be a pair: the nodes, and the edges as pairs of nodes", value=parts)
         present = self._present(tuple(parts[0]))
         edges = [self._edge(entry, present) for entry in parts[1]]
         if len(set(edges)) != len(edges):
-            raise NotInSpaceError(self.name, "must not hold an edge twice", "the graphs are simple", value=tuple(edges))
+            raise errors.NotInSpaceError(self.name, "must not hold an edge twice", "the graphs are simple", value=tuple(edges))
         self._check_degree(edges)
         place = self._places()
         return present, tuple(sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]])))
@@ -112,11 +127,13 @@ class Graphs(DatasetSpace):
     def _present(self, given: tuple[Any, ...]) -> tuple[str, ...]:
         for node in given:
             if node not in self.nodes:
-                raise NotInSpaceError(self.name, "has no such node", did_you_mean(str(node), self.nodes), value=node)
+                raise errors.NotInSpaceError(
+                    self.name, "has no such node", params.did_you_mean(str(node), self.nodes), value=node
+                )
         if len(set(given)) != len(given):
-            raise NotInSpaceError(self.name, "must not name a node twice", value=given)
+            raise errors.NotInSpaceError(self.name, "must not name a node twice", value=given)
         if not self.absent and len(given) != len(self.nodes):
-            raise NotInSpaceError(
+            raise errors.NotInSpaceError(
                 self.name, "must hold every node", "set absent = true for nodes that may be absent", value=given
             )
         return tuple(node for node in self.nodes if node in given)
@@ -124,10 +141,12 @@ class Graphs(DatasetSpace):
     def _edge(self, entry: Any, present: tuple[str, ...]) -> Edge:
         ends = tuple(entry) if isinstance(entry, (tuple, list)) else ()
         if len(ends) != 2 or ends[0] == ends[1]:
-            raise NotInSpaceError(self.name, "an edge must be a pair of different nodes", value=entry)
+            raise errors.NotInSpaceError(self.name, "an edge must be a pair of different nodes", value=entry)
         for end in ends:
             if end not in present:
-                raise NotInSpaceError(self.name, "an edge must join nodes that are present", f"present: {present}", value=ends)
+                raise errors.NotInSpaceError(
+                    self.name, "an edge must join nodes that are present", f"present: {present}", value=ends
+                )
         return ends if self.directed else tuple(sorted(ends, key=self.nodes.index))
 
     def _check_degree(self, edges: Iterable[Edge]) -> None:
@@ -135,7 +154,7 @@ class Graphs(DatasetSpace):
             return
         for node, degree in Counter(end for edge in edges for end in edge).items():
             if degree > self.most_degree:
-                raise NotInSpaceError(self.name, f"node {node} must have at most {self.most_degree} edges", value=degree)
+                raise errors.NotInSpaceError(self.name, f"node {node} must have at most {self.most_degree} edges", value=degree)
 
     def datasets(self) -> Iterator[Dataset]:
         for size in self._sizes():
@@ -213,7 +232,7 @@ class Graphs(DatasetSpace):
         cells = cast("tuple[Record, ...]", self.cells())
         for cell, entry in zip(cells, vector, strict=True):
             if entry not in (0, 1):
-                raise NotInSpaceError(self.name, f"the coordinate of {cell} must be 0 or 1", value=entry)
+                raise errors.NotInSpaceError(self.name, f"the coordinate of {cell} must be 0 or 1", value=entry)
         held = [cell for cell, entry in zip(cells, vector, strict=True) if entry]
         nodes = [cell[0] for cell in held if len(cell) == 1] if self.absent else self.nodes
         return self.dataset((nodes, [cell for cell in held if len(cell) == 2]))
@@ -292,7 +311,7 @@ class NodeDistance(InputDivergence):
 
     name: ClassVar[str] = "node-distance"
 
-    removal_only: Annotated[bool, Truth()] = False
+    removal_only: Annotated[bool, params.Truth()] = False
 
     def check(self, space: DatasetSpace) -> None:
         _graphs(space)
@@ -405,7 +424,7 @@ def degrees(space: Graphs) -> LinearMap:
 class EdgeDP(Flavour):
     """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes (B-D30).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = EdgeDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -444,7 +463,7 @@ class EdgeDP(Flavour):
 class NetworkDP(Flavour):
     """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike (B-D30).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = NetworkDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -493,7 +512,7 @@ _EDGES = (Marginal(attributes=(), unit="edge"),)
 class NodeDP(Flavour):
     """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove (B-D30).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = NodeDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

@@ -14,16 +14,32 @@ from typing import Annotated, Any, ClassVar, cast
 
 from dpspec_divergences import HammingOrdered, Mult
 
-from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.base.exact import ZERO, Number, ln, number, sqrt
-from dpspec.base.params import Integer, Items, Pairs, Rational, Text, define, did_you_mean
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    Example,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Integer,
+    Items,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Record,
+    Text,
+    Trivial,
+    UniformBudget,
+    blocks,
+    define,
+    errors,
+    exact,
+    ln,
+    number,
+    params,
+)
 from dpspec_flavours.mechanisms import NearbyDataset
 
 _MOST = 100_000
@@ -56,7 +72,7 @@ class MetricPoints(DatasetSpace):
     name: ClassVar[str] = "metric-points"
     is_ordered: ClassVar[bool] = True
 
-    points: Annotated[tuple[tuple[str, Coordinates], ...], Pairs(Items(Rational(), least=1))] = ()
+    points: Annotated[tuple[tuple[str, Coordinates], ...], params.Pairs(Items(Rational(), least=1))] = ()
     grid: Annotated[tuple[int, ...], Items(Integer(1))] = ()
     spacing: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)
     count: Annotated[int, Integer(1)] = 1
@@ -94,20 +110,22 @@ class MetricPoints(DatasetSpace):
 
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise NotInSpaceError(self.name, f"must be a list of {self.count} names of points", value=value)
+            raise errors.NotInSpaceError(self.name, f"must be a list of {self.count} names of points", value=value)
         names = tuple(value)
         if len(names) != self.count:
-            raise NotInSpaceError(self.name, f"must be a list of {self.count} names of points", value=names)
+            raise errors.NotInSpaceError(self.name, f"must be a list of {self.count} names of points", value=names)
         for name in names:
             if name not in self.places():
-                raise NotInSpaceError(self.name, "has no such point", did_you_mean(str(name), self.places()), value=name)
+                raise errors.NotInSpaceError(
+                    self.name, "has no such point", params.did_you_mean(str(name), self.places()), value=name
+                )
         return names
 
     def datasets(self) -> Iterator[Dataset]:
         return itertools.product(self.places(), repeat=self.count)
 
     def cardinality(self) -> int | None:
-        return sequences_between(len(self.places()), self.count, self.count)
+        return blocks.sequences_between(len(self.places()), self.count, self.count)
 
     def magnitude(self, dataset: Dataset) -> int:
         return self.count
@@ -143,7 +161,7 @@ def _places(space: MetricPoints) -> dict[str, Coordinates]:
 
 
 def _euclidean(steps: Iterable[Fraction]) -> Number:
-    return sqrt(sum((step * step for step in steps), Fraction(0)))
+    return exact.sqrt(sum((step * step for step in steps), Fraction(0)))
 
 
 def _manhattan(steps: Iterable[Fraction]) -> Number:
@@ -200,7 +218,7 @@ class Metric(InputDivergence):
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         each = [self._apart(one, other, _points(space)) for one, other in zip(cast("Any", left), cast("Any", right), strict=True)]
-        return max(each) if self.over == "maximum" else sum(each, ZERO)
+        return max(each) if self.over == "maximum" else sum(each, exact.ZERO)
 
     def _apart(self, one: str, other: str, space: MetricPoints) -> Number:
         here, there = space.places()[one], space.places()[other]
@@ -222,7 +240,7 @@ class Metric(InputDivergence):
         known = HammingOrdered(unit=_points(space).unit).bounded_by(other, space)
         if known is None:
             return None
-        farthest = max(self._pairs(space), default=ZERO)
+        farthest = max(self._pairs(space), default=exact.ZERO)
         return farthest * known[0], f"no two points are farther apart than {farthest}; {known[1]}"
 
     def _against(self, other: Metric, space: MetricPoints) -> Bound:
@@ -239,7 +257,7 @@ class Metric(InputDivergence):
         if self.over == "sum" and other.over == "maximum":
             factor *= space.count
             reasons.append(f"a sum over {space.count} locations against the largest")
-        return sqrt(root) * factor, "; ".join(reasons) or "a largest distance is never above the sum"
+        return exact.sqrt(root) * factor, "; ".join(reasons) or "a largest distance is never above the sum"
 
     def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         least = self.least_distance(space)
@@ -270,7 +288,7 @@ def _points(space: DatasetSpace) -> MetricPoints:
 class MetricDP(Flavour):
     """d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading between 0 and 6 (B-D30).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = MetricDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -310,7 +328,7 @@ class MetricDP(Flavour):
 class GeoIndistinguishability(Flavour):
     """Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per kilometre (B-D30).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = GeoIndistinguishability()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

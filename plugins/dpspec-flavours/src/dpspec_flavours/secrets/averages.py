@@ -18,14 +18,27 @@ import attrs
 from dpspec_divergences import Mult
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
-from dpspec.base.exact import Number, ln, number
-from dpspec.base.params import Integer, Items, Rational, Registered, Truth, define
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.laws.combine import mixture, push_forward
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Items,
+    Law,
+    Mechanism,
+    Number,
+    ParameterError,
+    Rational,
+    Registered,
+    define,
+    errors,
+    laws,
+    ln,
+    number,
+    params,
+)
 from dpspec_flavours.secrets.spaces import DataLawSpace, Secrets
 
 LISTED = 1 << 14
@@ -71,12 +84,12 @@ class Averaged(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = _laws_of(self, space)
         chances = dict(known.data_law(dataset).probabilities())
-        return mixture(list(chances.values()), [self._on(data, known.base) for data in chances])
+        return laws.mixture(list(chances.values()), [self._on(data, known.base) for data in chances])
 
     def _on(self, data: Dataset, base: DatasetSpace) -> Law:
         law = self.mechanism.law(data, base)
         records = cast("tuple[Any, ...]", data)
-        return push_forward(law, _With(tuple(records[place : place + 1] for place in self.seen))) if self.seen else law
+        return laws.push_forward(law, _With(tuple(records[place : place + 1] for place in self.seen))) if self.seen else law
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Averaged, DatasetSpace]]:
@@ -122,7 +135,7 @@ class Subsampled(Mechanism):
     rate: Annotated[Fraction, Rational(0, 1)] | None = None
     size: Annotated[int, Integer(0)] | None = None
     samples: Annotated[DatasetSpace, Registered("spaces")] | None = None
-    publishes_sample: Annotated[bool, Truth()] = False
+    publishes_sample: Annotated[bool, params.Truth()] = False
 
     def __attrs_post_init__(self) -> None:
         if (self.rate is None) == (self.size is None):
@@ -141,9 +154,11 @@ class Subsampled(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         chances = self._samples(space.dataset(dataset), space)
-        laws = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
-        parts = [laws[sample] if places is None else push_forward(laws[sample], _With(places)) for places, sample in chances]
-        return mixture(list(chances.values()), parts)
+        answers = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
+        parts = [
+            answers[sample] if places is None else laws.push_forward(answers[sample], _With(places)) for places, sample in chances
+        ]
+        return laws.mixture(list(chances.values()), parts)
 
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""
@@ -160,7 +175,7 @@ class Subsampled(Mechanism):
         amount = sum(math.comb(count, size) for size in sizes)
         if amount > LISTED:
             rule = f"has more than {LISTED} samples of {count} records"
-            raise NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records", value=amount)
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records", value=amount)
         for size in sizes:
             chance = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)
             for places in itertools.combinations(range(count), size) if chance else ():

@@ -13,19 +13,31 @@ from typing import Annotated, ClassVar, cast
 
 from dpspec_divergences import HammingOrdered
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import INFINITY, Number, number
-from dpspec.base.params import Items, Registered, Text, define, did_you_mean
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.laws.law import FiniteLaw, OutputValue
+from dpspec.plugin import (
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Items,
+    Number,
+    ParameterError,
+    Registered,
+    Relation,
+    Text,
+    define,
+    exact,
+    laws,
+    number,
+    params,
+)
 from dpspec_flavours.secrets.spaces import DataLaws, DataLawSpace, Element, Secrets
 
 
-def bottleneck(left: FiniteLaw, right: FiniteLaw, distance: Callable[[OutputValue, OutputValue], Number]) -> Number:
+def bottleneck(left: FiniteLaw, right: FiniteLaw, distance: Callable[[laws.OutputValue, laws.OutputValue], Number]) -> Number:
     """The least w such that some coupling of the two laws only joins outcomes at distance at most w; infinity when none does.
 
-    >>> from dpspec.base.exact import number
+    >>> from dpspec.plugin import number
     >>> die, coin = FiniteLaw.uniform(range(4)), FiniteLaw.uniform([0, 3])
     >>> str(bottleneck(die, coin, lambda x, y: number(abs(x - y))))
     '1'
@@ -42,7 +54,7 @@ def bottleneck(left: FiniteLaw, right: FiniteLaw, distance: Callable[[OutputValu
             high = middle
         else:
             low = middle + 1
-    return finite[low] if low < len(finite) else INFINITY
+    return finite[low] if low < len(finite) else exact.INFINITY
 
 
 def is_coupled(supply: Sequence[int], demand: Sequence[int], edges: Sequence[Sequence[int]]) -> bool:
@@ -125,7 +137,7 @@ class DiscriminativePairs(Relation):
         for label in (label for pair in self.pairs for label in pair):
             if label not in known:
                 rule = f"names what the space {space.name} does not tell apart"
-                raise IncompatibleBlocksError(f"relation {self.name}", rule, did_you_mean(label, known), value=label)
+                raise IncompatibleBlocksError(f"relation {self.name}", rule, params.did_you_mean(label, known), value=label)
 
     def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
         (one, *ours), (two, *theirs) = cast("Element", left), cast("Element", right)

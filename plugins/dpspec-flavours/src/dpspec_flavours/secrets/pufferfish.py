@@ -11,15 +11,22 @@ from typing import ClassVar
 from dpspec_divergences import Hamming, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.exact import Number, ln
-from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.invariant import LinearMap
-from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism, ReleaseInvariants
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Example,
+    Flavour,
+    LinearMap,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    blocks,
+    grammar,
+    ln,
+)
 from dpspec_flavours.secrets.averages import Averaged, Subsampled
 from dpspec_flavours.secrets.distances import DataVariation, DiscriminativePairs
 from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
@@ -53,7 +60,7 @@ class Pufferfish(Flavour):
     That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible.
     Here the secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = Pufferfish()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -95,7 +102,7 @@ class NoiselessPrivacy(Flavour):
 
     Three fair bits; P_x is the law of the output given one bit. The exact count keeps it with epsilon = ln 2, delta = 1/4.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = NoiselessPrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -134,7 +141,7 @@ class NoiselessPrivacy(Flavour):
 
 
 def _counts(*rows: tuple[int, ...]) -> Averaged:
-    return Averaged(mechanism=ReleaseInvariants(invariants=(LinearMap(rows=rows, label="counts"),)))
+    return Averaged(mechanism=grammar.ReleaseInvariants(invariants=(LinearMap(rows=rows, label="counts"),)))
 
 
 class PartialKnowledge(Flavour):
@@ -143,7 +150,7 @@ class PartialKnowledge(Flavour):
     Elements are (secret, background, prior). Three fair bits, of which the attacker knows the second or none. One bit drawn in
     secret is answered for: against an attacker who knew all others, the loss would be ln(5/3).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PartialKnowledge()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -196,7 +203,7 @@ class BayesianDP(Flavour):
     The loss about one record, for every attacker who knows any of the others, the rest being drawn from the prior given that.
     Here two bits agree with probability 4/5; the attacker knows the other one, or nothing, which is worse.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = BayesianDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -241,7 +248,7 @@ class CloseAdversaries(Flavour):
     The releaser believes that the two records are independent. Given the first, the attacker's law of the data has likelihood
     ratios between 2/3 and 4/3 to that, so Delta = ln(3/2), and his universe has the budget ln 3 + 2 ln(3/2) = ln(27/4).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = CloseAdversaries()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -260,10 +267,12 @@ class CloseAdversaries(Flavour):
         budgets = ("believed", ln(3)), ("close", ln(Fraction(27, 4)))
         return PrivacySpec(
             space=Secrets(base=PAIR, secrets=secrets, priors=priors),
-            multiverse=ExplicitUniverses(universes_by_label=tuple((name, tuple(held)) for name, held in universes.items())),
+            multiverse=blocks.ExplicitUniverses(
+                universes_by_label=tuple((name, tuple(held)) for name, held in universes.items())
+            ),
             input_divergence=FIRST,
             output_divergence=Mult(),
-            budget=BudgetTable(parameter="epsilon", values=budgets),
+            budget=blocks.BudgetTable(parameter="epsilon", values=budgets),
         )
 
     def satisfied_by(self) -> Example:
@@ -289,7 +298,7 @@ class DistributionalPrivacy(Flavour):
 
     Two records, each 1 with probability 1/4, 1/2 or 3/4, at the total variation distance of their joint laws.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = DistributionalPrivacy()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -320,7 +329,7 @@ class DistributionalPrivacy(Flavour):
         )
 
     def broken_by(self) -> Example:
-        exact = ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
+        exact = grammar.ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
         return Example(
             title="the exact number of ones",
             mechanism=Averaged(mechanism=exact),
@@ -333,7 +342,7 @@ class AmplificationBySampling(Flavour):
 
     One of two records is drawn. A ln 3-DP answer on the sample is ln(1 + 1/2 (3 - 1)) = ln 2-DP on the frame.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = AmplificationBySampling()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -379,7 +388,7 @@ class CoupledWorlds(Flavour):
     Given the first record, the output of the real world is compared with that of an ideal world in which this record is replaced
     by a 0. The definition lets the simulator be anything, which no five-tuple does: see docs/beyond-the-five-blocks.md.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = CoupledWorlds()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -412,7 +421,7 @@ class CoupledWorlds(Flavour):
         )
 
     def broken_by(self) -> Example:
-        exact = ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
+        exact = grammar.ReleaseInvariants(invariants=(LinearMap(rows=((1, 1),), label="number of ones"),))
         return Example(
             title="the exact number of ones",
             mechanism=Averaged(mechanism=exact),
@@ -431,7 +440,7 @@ class RestrictedSensitivity(Flavour):
     agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
     docs/beyond-the-five-blocks.md.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = RestrictedSensitivity()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

@@ -20,11 +20,25 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.base.params import Data, Integer, Items, Nested, Rational, Registered, Text, collect, define, did_you_mean
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.vectors import BitVectors
-from dpspec.laws.law import FiniteLaw
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Items,
+    Nested,
+    ParameterError,
+    Rational,
+    Record,
+    Registered,
+    Text,
+    define,
+    errors,
+    params,
+)
 
 LISTED = 1 << 14
 """A product of independent records may have at most this many datasets."""
@@ -39,7 +53,7 @@ class DataChance:
         probability: its probability.
     """
 
-    value: Annotated[Any, Data()]
+    value: Annotated[Any, params.Data()]
     probability: Annotated[Fraction, Rational(0, 1)]
 
 
@@ -72,7 +86,7 @@ class DataLaw:
         ParameterError: unless exactly one of the two is given, or when a value stands twice.
         NotALaw: when the probabilities do not sum to exactly 1.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> coin = {"record": [{"value": 0, "probability": "3/4"}, {"value": 1, "probability": "1/4"}], "times": 2}
     >>> DataLaw(label="two coins", independent=[coin]).law(BitVectors(length=2))
     FiniteLaw({(0, 0): 9/16, (0, 1): 3/16, (1, 0): 3/16, (1, 1): 1/16})
@@ -107,10 +121,12 @@ def _law(data: DataLaw, base: DatasetSpace) -> FiniteLaw:
         return _table(data.listed, data.label).push_forward(base.dataset)
     records = sum(part.times for part in data.independent)
     if records > LISTED:
-        raise NotEnumerableError(f"data law {data.label}", f"draws more than {LISTED} records", "take fewer", value=records)
+        raise errors.NotEnumerableError(
+            f"data law {data.label}", f"draws more than {LISTED} records", "take fewer", value=records
+        )
     size = math.prod(len(part.record) ** part.times for part in data.independent)
     if size > LISTED:
-        raise NotEnumerableError(f"data law {data.label}", f"has more than {LISTED} datasets", "take fewer records")
+        raise errors.NotEnumerableError(f"data law {data.label}", f"has more than {LISTED} datasets", "take fewer records")
     rows = [part.record for part in data.independent for _ in range(part.times)]
     return FiniteLaw.product([_table(row, data.label) for row in rows]).push_forward(base.dataset)
 
@@ -134,15 +150,15 @@ class DataEvent:
         values: these values; or
         datasets: all datasets of which it is true. Without any of these it is always true.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> DataEvent(label="the second is ill", position=1, values=[1]).holds((0, 1), BitVectors(length=2))
     True
     """
 
     label: Annotated[str, Text()]
     position: Annotated[int, Integer(0)] | None = None
-    values: Annotated[tuple[Any, ...], Items(Data())] = ()
-    datasets: Annotated[tuple[Dataset, ...], Items(Data())] = ()
+    values: Annotated[tuple[Any, ...], Items(params.Data())] = ()
+    datasets: Annotated[tuple[Dataset, ...], Items(params.Data())] = ()
 
     def __attrs_post_init__(self) -> None:
         if (self.position is None) != (not self.values) or (self.values and self.datasets):
@@ -218,9 +234,9 @@ class DataLawSpace(DatasetSpace):
         known = tuple(value) if isinstance(value, (tuple, list)) and all(isinstance(label, str) for label in value) else ()
         if known not in self.laws():
             written = ", ".join(map(str, known))
-            hint = did_you_mean(written, (", ".join(element) for element in self.laws()))
+            hint = params.did_you_mean(written, (", ".join(element) for element in self.laws()))
             rule = f"must be a list of labels ({', '.join(self.labels)}) of positive probability"
-            raise NotInSpaceError(self.name, rule, hint, value=value)
+            raise errors.NotInSpaceError(self.name, rule, hint, value=value)
         return known
 
     def datasets(self) -> Iterator[Dataset]:
@@ -260,7 +276,7 @@ class DataLawSpace(DatasetSpace):
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         chosen = [cell for cell, count in zip(self.cells(), vector, strict=True) if count]
         if len(chosen) != 1 or sum(vector) != 1:
-            raise NotInSpaceError(self.name, "one element has the count 1, all others 0", value=vector)
+            raise errors.NotInSpaceError(self.name, "one element has the count 1, all others 0", value=vector)
         return chosen[0]
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
@@ -290,7 +306,7 @@ class DataLaws(DataLawSpace):
 
     def __attrs_post_init__(self) -> None:
         check_labels("data_laws", self.data_laws)
-        collect(lambda law=law: law.law(self.base) for law in self.data_laws)  # type: ignore[misc]
+        params.collect(lambda law=law: law.law(self.base) for law in self.data_laws)  # type: ignore[misc]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -337,7 +353,7 @@ class Secrets(DataLawSpace):
     def __attrs_post_init__(self) -> None:
         for field in ("secrets", "priors", "backgrounds"):
             check_labels(field, getattr(self, field))
-        collect(lambda event=event: event.check(self.base) for event in (*self.secrets, *self.backgrounds))  # type: ignore[misc]
+        params.collect(lambda event=event: event.check(self.base) for event in (*self.secrets, *self.backgrounds))  # type: ignore[misc]
         if not _conditional_laws(self):
             raise ParameterError("secrets", "have probability 0 under every prior", "check the values that the secrets name")
 

@@ -14,12 +14,26 @@ from typing import Annotated, Any, ClassVar, cast
 
 from dpspec_divergences import Hamming, SymmetricDifference
 
-from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.base.exact import Number, number, rational
-from dpspec.base.params import Items, Nested, Pairs, Rational, Text, define
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.multisets import CELLS_LISTED, all_records, check_attributes, count_records, read_record, sequences_between
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Items,
+    Nested,
+    Number,
+    ParameterError,
+    Rational,
+    Record,
+    Text,
+    blocks,
+    define,
+    errors,
+    exact,
+    number,
+    params,
+)
 
 USER, CLUSTER, ELEMENT = "user", "cluster", "element"
 OUTSIDE = "-"
@@ -50,10 +64,10 @@ class ElementRecords(DatasetSpace):
 
     users: Annotated[tuple[str, ...], Items(Text(), least=1)]
     elements: Annotated[tuple[Attribute, ...], Items(Nested(Attribute), least=1)]
-    clusters: Annotated[tuple[tuple[str, str], ...], Pairs(Text())] = ()
+    clusters: Annotated[tuple[tuple[str, str], ...], params.Pairs(Text())] = ()
 
     def __attrs_post_init__(self) -> None:
-        check_attributes((Attribute(name=USER, categories=self.users), Attribute(name=CLUSTER, count=1), *self.elements))
+        blocks.check_attributes((Attribute(name=USER, categories=self.users), Attribute(name=CLUSTER, count=1), *self.elements))
         named = {element.name for element in self.elements}
         if self.clusters and {element for element, _ in self.clusters} != named:
             raise ParameterError(
@@ -123,24 +137,24 @@ class ElementRecords(DatasetSpace):
 
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise NotInSpaceError(self.name, "must be a collection of records (user, values of the elements)", value=value)
+            raise errors.NotInSpaceError(self.name, "must be a collection of records (user, values of the elements)", value=value)
         attributes = self.attributes_of(USER)
-        rows = [read_record(row, attributes) for row in value]
+        rows = [blocks.read_record(row, attributes) for row in value]
         given = Counter(row[0] for row in rows)
         if given != Counter(self.users):
-            raise NotInSpaceError(
+            raise errors.NotInSpaceError(
                 self.name, f"must hold one record for each of the users {', '.join(self.users)}", value=dict(given)
             )
         return tuple(sorted(rows, key=lambda row: self.users.index(str(row[0]))))
 
     def datasets(self) -> Iterator[Dataset]:
-        kinds = tuple(all_records(self.elements))
+        kinds = tuple(blocks.all_records(self.elements))
         for chosen in itertools.product(kinds, repeat=len(self.users)):
             yield tuple((user, *values) for user, values in zip(self.users, chosen, strict=True))
 
     def cardinality(self) -> int | None:
-        kinds, users = count_records(self.elements), len(self.users)
-        return None if kinds is None else sequences_between(kinds, users, users)
+        kinds, users = blocks.count_records(self.elements), len(self.users)
+        return None if kinds is None else blocks.sequences_between(kinds, users, users)
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of users, the same for all datasets."""
@@ -150,7 +164,7 @@ class ElementRecords(DatasetSpace):
 
     def cells(self) -> tuple[Hashable, ...] | None:
         """(user, element, category): 1 where the user has it."""
-        if len(self.users) * sum(element.size for element in self.elements) > CELLS_LISTED:
+        if len(self.users) * sum(element.size for element in self.elements) > blocks.CELLS_LISTED:
             return None
         return tuple((user, e.name, value) for user in self.users for e in self.elements for value in e.values())
 
@@ -161,12 +175,12 @@ class ElementRecords(DatasetSpace):
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         cells = self._listed()
         if any(entry not in (0, 1) for entry in vector):
-            raise NotInSpaceError(self.name, "entries must be 0 or 1", value=vector)
+            raise errors.NotInSpaceError(self.name, "entries must be 0 or 1", value=vector)
         held = [cast("Record", cell) for cell, entry in zip(cells, vector, strict=True) if entry]
         rows = {user: [value for owner, _, value in held if owner == user] for user in self.users}
         found = self.dataset([(user, *values) for user, values in rows.items()])
         if self.vector(found) != tuple(vector):
-            raise NotInSpaceError(self.name, "must give every user one value of each element", value=vector)
+            raise errors.NotInSpaceError(self.name, "must give every user one value of each element", value=vector)
         return found
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
@@ -178,7 +192,7 @@ class ElementRecords(DatasetSpace):
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
         """The users with what they say."""
         pair = self.records(left, USER), self.records(right, USER)
-        return pair_of_records(*pair, self.attributes_of(USER), USER, ordered=True)
+        return blocks.pair_of_records(*pair, self.attributes_of(USER), USER, ordered=True)
 
     def cell_range(self) -> tuple[int, int]:
         return 0, 1
@@ -189,7 +203,7 @@ class ElementRecords(DatasetSpace):
     def _listed(self) -> tuple[Hashable, ...]:
         cells = self.cells()
         if cells is None:
-            raise IncompatibleBlocksError(f"space {self.name}", f"has more than {CELLS_LISTED} coordinates")
+            raise IncompatibleBlocksError(f"space {self.name}", f"has more than {blocks.CELLS_LISTED} coordinates")
         return cells
 
     @classmethod
@@ -261,24 +275,26 @@ class WeightedRecords(DatasetSpace):
     def dataset(self, value: Any) -> Dataset:
         pairs = value.items() if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise NotInSpaceError(self.name, "must be a table of weights, or pairs (value, weight)", value=value)
+            raise errors.NotInSpaceError(self.name, "must be a table of weights, or pairs (value, weight)", value=value)
         given: dict[str, Fraction] = {}
         for pair in pairs:
             if isinstance(pair, str) or not isinstance(pair, Iterable) or len(entry := tuple(pair)) != 2:
-                raise NotInSpaceError(self.name, "must be pairs (value, weight)", value=pair)
+                raise errors.NotInSpaceError(self.name, "must be pairs (value, weight)", value=pair)
             self.attributes_of(self.unit)[0].index(entry[0])
             if entry[0] in given:
-                raise NotInSpaceError(self.name, "weighs a value twice", "add the weights up", value=entry[0])
+                raise errors.NotInSpaceError(self.name, "weighs a value twice", "add the weights up", value=entry[0])
             given[str(entry[0])] = self._weight(entry[1])
         return tuple((name, str(given[name])) for name in self.values if given.get(name))
 
     def _weight(self, value: Any) -> Fraction:
         try:
-            weight = rational(value, self.name)
+            weight = exact.rational(value, self.name)
         except ParameterError as problem:
-            raise NotInSpaceError(self.name, "weights must be rational numbers", value=value) from problem
+            raise errors.NotInSpaceError(self.name, "weights must be rational numbers", value=value) from problem
         if weight and weight not in self.weights:
-            raise NotInSpaceError(self.name, f"weights must be 0 or among {', '.join(map(str, self.weights))}", value=str(weight))
+            raise errors.NotInSpaceError(
+                self.name, f"weights must be 0 or among {', '.join(map(str, self.weights))}", value=str(weight)
+            )
         return weight
 
     def datasets(self) -> Iterator[Dataset]:
@@ -289,7 +305,7 @@ class WeightedRecords(DatasetSpace):
                     yield tuple(zip(chosen, weights, strict=True))
 
     def cardinality(self) -> int | None:
-        return sequences_between(len(self.weights) + 1, len(self.values), len(self.values))
+        return blocks.sequences_between(len(self.weights) + 1, len(self.values), len(self.values))
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of values of positive weight."""

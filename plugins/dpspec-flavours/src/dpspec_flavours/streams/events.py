@@ -16,17 +16,32 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec_divergences import Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
-from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.base.exact import Number, ln, number
-from dpspec.base.params import Integer, Items, Text, define, did_you_mean
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multisets import combined, multisets_between, read_record, sequences_between
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    Example,
+    Flavour,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Integer,
+    Items,
+    LinearMap,
+    Marginal,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Record,
+    Text,
+    Trivial,
+    UniformBudget,
+    blocks,
+    define,
+    errors,
+    ln,
+    number,
+    params,
+)
 
 EVENT, USER, USER_WINDOW = "event", "user", "user-window"
 TIME = "time"
@@ -71,7 +86,7 @@ class EventStreams(DatasetSpace):
     window: Annotated[int, Integer(1)] | None = None
 
     def __attrs_post_init__(self) -> None:
-        states = multisets_between(len(self.values), 0, self.per_time)
+        states = blocks.multisets_between(len(self.values), 0, self.per_time)
         if states is None or states > _MOST or len(self.users) * self.times * len(self.values) > _MOST:
             rule = f"must not make more than {_MOST} cells, or as many states at one time"
             raise ParameterError("times and per_time", rule, "take fewer, or blocks of them", value=(self.times, self.per_time))
@@ -145,12 +160,12 @@ class EventStreams(DatasetSpace):
 
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise NotInSpaceError(self.name, "must be a collection of events (user, time, value)", value=value)
+            raise errors.NotInSpaceError(self.name, "must be a collection of events (user, time, value)", value=value)
         attributes = self.attributes_of(EVENT)
-        events = [read_record(event, attributes) for event in value]
+        events = [blocks.read_record(event, attributes) for event in value]
         crowded = [slot for slot, count in Counter((user, time) for user, time, _ in events).items() if count > self.per_time]
         if crowded:
-            raise NotInSpaceError(
+            raise errors.NotInSpaceError(
                 self.name, f"a user has at most {self.per_time} events at one time", "give the space a larger per_time",
                 value=crowded[0],
             )  # fmt: skip
@@ -173,8 +188,8 @@ class EventStreams(DatasetSpace):
                 yield from ((*head, *rest) for rest in self._sized(slots[1:], size - here))
 
     def cardinality(self) -> int | None:
-        states, slots = multisets_between(len(self.values), 0, self.per_time), len(self.users) * self.times
-        return None if states is None else sequences_between(states, slots, slots)
+        states, slots = blocks.multisets_between(len(self.values), 0, self.per_time), len(self.users) * self.times
+        return None if states is None else blocks.sequences_between(states, slots, slots)
 
     def magnitude(self, dataset: Dataset) -> int:
         """The number of events."""
@@ -192,7 +207,7 @@ class EventStreams(DatasetSpace):
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
         if any(count < 0 for count in vector):
-            raise NotInSpaceError(self.name, "counts must not be negative", value=vector)
+            raise errors.NotInSpaceError(self.name, "counts must not be negative", value=vector)
         return self.dataset([cell for cell, count in zip(self.cells(), vector, strict=True) for _ in range(count)])
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
@@ -208,10 +223,10 @@ class EventStreams(DatasetSpace):
 
     def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
         """The events that combine the users, the times and the values of some events."""
-        return combined(cast("Sequence[Record]", cells), self.attributes_of(EVENT))
+        return blocks.combined(cast("Sequence[Record]", cells), self.attributes_of(EVENT))
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
-        return pair_of_records(self._events(left), self._events(right), self.attributes_of(EVENT), EVENT)
+        return blocks.pair_of_records(self._events(left), self._events(right), self.attributes_of(EVENT), EVENT)
 
     # -- parts ------------------------------------------------------------------------------------
 
@@ -294,7 +309,7 @@ class WindowEvents(InputDivergence):
         for name in (USER, TIME):
             if name not in known:
                 rule = f"needs an attribute {name} of each event, and the space {space.name} has none"
-                raise IncompatibleBlocksError(self.name, rule, did_you_mean(name, known))
+                raise IncompatibleBlocksError(self.name, rule, params.did_you_mean(name, known))
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         places = {attribute.name: (place, attribute) for place, attribute in enumerate(space.attributes_of(EVENT))}
@@ -378,7 +393,7 @@ class EventLevelDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in one event (Dwork, Naor, Pitassi and Rothblum 2010).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = EventLevelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -416,7 +431,7 @@ class UserLevelDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in all that one user did (Dwork, Naor, Pitassi and Rothblum 2010).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = UserLevelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -454,7 +469,7 @@ class UserWindowDP(Flavour):
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in what one user did in one of the consecutive blocks of times.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = UserWindowDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -497,7 +512,7 @@ class WEventDP(Flavour):
     d counts windows of w times, and so does the budget: it is spent at most once in every window (Kellaris, Papadopoulos,
     Xiao and Papadias 2014).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = WEventDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

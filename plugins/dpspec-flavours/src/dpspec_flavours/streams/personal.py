@@ -14,18 +14,33 @@ from typing import Annotated, ClassVar, cast
 from dpspec_divergences import Hamming, HammingOrdered, Mult, SymmetricDifference
 from flint import arb
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
-from dpspec.base.params import Exact, Items, Pairs, Rational, Text, define, did_you_mean
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.output_divergence import Composed, EventBounds, OutputDivergence, SpentBudgets, added
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.laws.combine import product
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Bracket,
+    Dataset,
+    DatasetSpace,
+    Exact,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Items,
+    Law,
+    Mechanism,
+    Number,
+    OutputDivergence,
+    ParameterError,
+    Rational,
+    Record,
+    Text,
+    UnorderedRecords,
+    blocks,
+    define,
+    exact,
+    laws,
+    number,
+    params,
+)
 
 Bound = tuple[Number, str]
 
@@ -49,7 +64,7 @@ class SensitivePolicy:
         known = {attribute.name: attribute for attribute in space.attributes_of(self.unit)}
         if self.attribute not in known:
             rule = f"the space {space.name} has no such {self.unit} attribute"
-            raise IncompatibleBlocksError("policy", rule, did_you_mean(self.attribute, known), value=self.attribute)
+            raise IncompatibleBlocksError("policy", rule, params.did_you_mean(self.attribute, known), value=self.attribute)
         for category in self.sensitive:
             known[self.attribute].index(category)
 
@@ -86,7 +101,7 @@ class OneSided(SensitivePolicy, InputDivergence):
         before, after = (Counter(space.records(x, self.unit)) for x in (left, right))
         gone, place = before - after, self.place(space)
         protected = before.total() == after.total() and all(record[place] in self.sensitive for record in gone)
-        return number(gone.total()) if protected else INFINITY
+        return number(gone.total()) if protected else exact.INFINITY
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
         return number(1) if space.is_told_by(self.unit) and not space.is_ordered else None
@@ -133,15 +148,15 @@ class MultOneWay(OutputDivergence):
     is_symmetric: ClassVar[bool] = False
     is_metric: ClassVar[bool] = True
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return pair.max_log_ratio(precision=precision)
 
     def separates_laws(self) -> bool:
         """P(S) <= Q(S) for every event and its complement."""
         return True
 
-    def event_bounds(self, bound: Number) -> EventBounds:
-        return ((bound, ZERO),)
+    def event_bounds(self, bound: Number) -> blocks.EventBounds:
+        return ((bound, exact.ZERO),)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """P(S) <= e^bound Q(S) is all that is asked."""
@@ -152,8 +167,8 @@ class MultOneWay(OutputDivergence):
             return number(1), "the same output divergence"
         return (number(1), "one of its two directions") if isinstance(other, Mult) else None
 
-    def composed(self, parts: SpentBudgets) -> Composed | None:
-        return added(self, parts, "epsilon adds", "Doudalis et al. 2017; the largest log-ratio of a product is the sum")
+    def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
+        return blocks.added(self, parts, "epsilon adds", "Doudalis et al. 2017; the largest log-ratio of a product is the sum")
 
     def __str__(self) -> str:
         return self.name
@@ -209,7 +224,7 @@ def _shown(record: Record, sample: tuple[Record, ...]) -> tuple[Record, ...]:
 
 def total(weights: Iterable[Number]) -> Number:
     """The sum of exact numbers."""
-    return sum(weights, ZERO)
+    return sum(weights, exact.ZERO)
 
 
 def _inverse(weight: Number) -> Number | None:
@@ -312,7 +327,7 @@ class RecordWeights(InputDivergence):
     name: ClassVar[str] = "record-weights"
 
     attribute: Annotated[str, Text()]
-    weights: Annotated[tuple[tuple[str, Number], ...], Pairs(Exact(0, open_low=True))]
+    weights: Annotated[tuple[tuple[str, Number], ...], params.Pairs(Exact(0, open_low=True))]
     otherwise: Annotated[Number, Exact(0, open_low=True)] | None = None
     unit: Annotated[str, Text()] = "person"
 
@@ -360,7 +375,7 @@ class RecordWeights(InputDivergence):
         known = {attribute.name: (place, attribute) for place, attribute in enumerate(space.attributes_of(self.unit))}
         if self.attribute not in known:
             rule = f"the space {space.name} has no such {self.unit} attribute"
-            raise IncompatibleBlocksError(self.name, rule, did_you_mean(self.attribute, known), value=self.attribute)
+            raise IncompatibleBlocksError(self.name, rule, params.did_you_mean(self.attribute, known), value=self.attribute)
         return known[self.attribute]
 
     def __str__(self) -> str:
@@ -408,7 +423,7 @@ class PersonalisedResponse(Mechanism):
         self.check(space)
         bits = cast("tuple[int, ...]", space.dataset(dataset))
         rows = zip(bits, self.keep_probabilities, strict=True)
-        return product([FiniteLaw.of({bit: keep, 1 - bit: 1 - keep}) for bit, keep in rows])
+        return laws.product([FiniteLaw.of({bit: keep, 1 - bit: 1 - keep}) for bit, keep in rows])
 
     @classmethod
     def examples(cls) -> Iterator[tuple[PersonalisedResponse, DatasetSpace]]:

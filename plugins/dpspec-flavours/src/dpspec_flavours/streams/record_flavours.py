@@ -8,17 +8,24 @@ from typing import ClassVar
 from dpspec_divergences import Hamming, Mult
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.exact import Number, ln, number
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    DatasetSpace,
+    Example,
+    Flavour,
+    InputDivergence,
+    LinearMap,
+    Marginal,
+    Number,
+    OutputDivergence,
+    PrivacySpec,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    ln,
+    number,
+)
 from dpspec_flavours.streams.elements import ELEMENT, USER, ElementRecords, WeightDistance, WeightedRecords
 from dpspec_flavours.streams.personal import MultOneWay, OneSided, OpenSample, PersonalisedResponse, PersonalWeights
 
@@ -40,7 +47,7 @@ class ElementLevelDP(Flavour):
 
     P_x(S) <= e^(epsilon d(x, x')) P_x'(S): a user with k elements is protected at k epsilon (Asi, Duchi and Javidbakht 2022).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ElementLevelDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -80,7 +87,7 @@ class PersonalisedDP(Flavour):
     the record
     of a person; here that is a bit, 1 for a record that is there.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PersonalisedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -115,7 +122,7 @@ class WeightedDP(Flavour):
 
     P_x(S) <= e^(epsilon sum |x(v) - x'(v)|) P_x'(S) (Proserpio, Goldberg and McSherry 2014).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = WeightedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -153,7 +160,7 @@ class OneSidedDP(Flavour):
     unless that one is sensitive too (Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra 2017). Both divergences are
     directed.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = OneSidedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

@@ -20,16 +20,31 @@ from typing import Annotated, ClassVar
 
 from dpspec_divergences import DifferInOnePosition, Hamming, ReplaceOne
 
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError
-from dpspec.base.exact import Number, number
-from dpspec.base.params import Data, Exact, Items, Nested, Registered, Text, collect, define, did_you_mean
-from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.invariant import Invariant, LinearMap
-from dpspec.blocks.multiverse import Multiverse
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.laws import FiniteLaw, Law, TwoSidedGeometricLaw, product
+from dpspec.plugin import (
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Exact,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    InputDivergence,
+    Invariant,
+    Items,
+    Law,
+    LinearMap,
+    Mechanism,
+    Multiverse,
+    Nested,
+    Number,
+    Registered,
+    Relation,
+    Text,
+    define,
+    errors,
+    laws,
+    number,
+    params,
+)
 
 LISTED = 20_000
 """Neighbours are looked for in spaces with at most this many datasets."""
@@ -49,7 +64,7 @@ class Centred(Multiverse, ABC):
         return None
 
     def check(self, space: DatasetSpace) -> None:
-        collect(partial(space.dataset, centre) for centre in self.centres or ())
+        params.collect(partial(space.dataset, centre) for centre in self.centres or ())
         if self.centres is None:
             listed(space, f"multiverse {self.name}", "name the centres")
 
@@ -72,7 +87,9 @@ def listed(space: DatasetSpace, subject: str, advice: str) -> None:
     size = space.cardinality()
     if size is None or size > LISTED:
         count = "infinitely many" if size is None else size
-        raise NotEnumerableError(subject, f"looks at every dataset, and the space has more than {LISTED}", advice, value=count)
+        raise errors.NotEnumerableError(
+            subject, f"looks at every dataset, and the space has more than {LISTED}", advice, value=count
+        )
 
 
 @define
@@ -93,7 +110,7 @@ class Around(Centred):
 
     name: ClassVar[str] = "around"
 
-    centres: Annotated[tuple[Dataset, ...], Items(Data(), least=1)] | None = None
+    centres: Annotated[tuple[Dataset, ...], Items(params.Data(), least=1)] | None = None
     distance: Annotated[InputDivergence, Registered("input_divergences")]
     radius: Annotated[Number, Exact(0)]
 
@@ -130,7 +147,7 @@ class Star(Centred):
 
     name: ClassVar[str] = "star"
 
-    centres: Annotated[tuple[Dataset, ...], Items(Data(), least=1)] | None = None
+    centres: Annotated[tuple[Dataset, ...], Items(params.Data(), least=1)] | None = None
     relation: Annotated[Relation, Registered("relations")]
 
     def check(self, space: DatasetSpace) -> None:
@@ -185,7 +202,7 @@ class Resamples(Centred):
 
     name: ClassVar[str] = "resamples"
 
-    centres: Annotated[tuple[Dataset, ...], Items(Data(), least=1)] | None = None
+    centres: Annotated[tuple[Dataset, ...], Items(params.Data(), least=1)] | None = None
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
@@ -239,12 +256,12 @@ class LocalNoise(Mechanism):
     query: Annotated[Invariant, Registered("invariants")]
     relation: Annotated[Relation, Registered("relations")]
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
-    observed: Annotated[Dataset, Data()] | None = None
+    observed: Annotated[Dataset, params.Data()] | None = None
 
     def check(self, space: DatasetSpace) -> None:
         listed(space, f"mechanism {self.name}", "choose a smaller space")
         self.query.check(space)
-        collect((lambda: self.query.check_answers(space), lambda: self.relation.check(space)))
+        params.collect((lambda: self.query.check_answers(space), lambda: self.relation.check(space)))
         if self.observed is not None:
             space.dataset(self.observed)
 
@@ -257,11 +274,11 @@ class LocalNoise(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
         local = self.sensitivity(known if self.observed is None else space.dataset(self.observed), space)
-        laws = [
-            TwoSidedGeometricLaw(answer, self.epsilon / local) if local else FiniteLaw.point(answer)
+        parts = [
+            laws.TwoSidedGeometricLaw(answer, self.epsilon / local) if local else FiniteLaw.point(answer)
             for answer in self.query.answers(known, space)
         ]
-        return laws[0] if len(laws) == 1 else product(laws)
+        return parts[0] if len(parts) == 1 else laws.product(parts)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[LocalNoise, DatasetSpace]]:
@@ -303,8 +320,8 @@ class Strata(AgreeOutside):
         attribute: the attribute whose categories are the strata.
         unit: what one record is.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
-    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.plugin import UnorderedRecords
+    >>> from dpspec.plugin import Attribute
     >>> space = UnorderedRecords(attributes=(Attribute(name="area", categories=("n", "s")),), most=2)
     >>> Strata(attribute="area").labels((("n",), ("s",)), space)
     (('n', (('s',),)), ('s', (('n',),)))
@@ -319,7 +336,7 @@ class Strata(AgreeOutside):
         told_by(space, self.unit, f"multiverse {self.name}")
         known = [attribute.name for attribute in space.attributes_of(self.unit)]
         if self.attribute not in known:
-            advice = did_you_mean(self.attribute, known)
+            advice = params.did_you_mean(self.attribute, known)
             raise IncompatibleBlocksError(f"multiverse {self.name}", "is no attribute of the unit", advice, value=self.attribute)
 
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
@@ -382,8 +399,8 @@ class OneRecord(AgreeOutside):
     Records are what the space counts in its cells (a household with its persons, for households). A budget by the part r
     depends on the value of the record.
 
-    >>> from dpspec.blocks.records import UnorderedRecords
-    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.plugin import UnorderedRecords
+    >>> from dpspec.plugin import Attribute
     >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=1)
     >>> [universe.label for universe in OneRecord().universes(space)]
     [(('f',), ()), (('m',), ())]
@@ -418,7 +435,7 @@ def _moved(vector: tuple[int, ...], place: int, step: int, space: DatasetSpace) 
     """The dataset with one record more or less in a cell; None when the space has none."""
     try:
         return space.from_vector((*vector[:place], vector[place] + step, *vector[place + 1 :]))
-    except NotInSpaceError:
+    except errors.NotInSpaceError:
         return None
 
 
@@ -431,8 +448,8 @@ class Instance:
         record: z, a cell of the space.
     """
 
-    dataset: Annotated[Dataset, Data()]
-    record: Annotated[Hashable, Data()]
+    dataset: Annotated[Dataset, params.Data()]
+    record: Annotated[Hashable, params.Data()]
 
 
 @define
@@ -442,8 +459,8 @@ class WithAndWithout(AgreeOutside):
     Args:
         pairs: the pairs (x, z).
 
-    >>> from dpspec.blocks.records import UnorderedRecords
-    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.plugin import UnorderedRecords
+    >>> from dpspec.plugin import Attribute
     >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=2)
     >>> pair = Instance(dataset=(("f",),), record=("m",))
     >>> [universe.datasets for universe in WithAndWithout(pairs=(pair,)).universes(space)]
@@ -456,12 +473,14 @@ class WithAndWithout(AgreeOutside):
 
     def check(self, space: DatasetSpace) -> None:
         OneRecord().check(space)
-        collect(partial(self._check_pair, pair, space) for pair in self.pairs)
+        params.collect(partial(self._check_pair, pair, space) for pair in self.pairs)
 
     def _check_pair(self, pair: Instance, space: DatasetSpace) -> None:
         dataset = space.dataset(pair.dataset)
         if (pair.record, dataset) not in OneRecord().labels(dataset, space):
-            raise NotInSpaceError(f"multiverse {self.name}", f"cannot be added to {dataset} in {space.name}", value=pair.record)
+            raise errors.NotInSpaceError(
+                f"multiverse {self.name}", f"cannot be added to {dataset} in {space.name}", value=pair.record
+            )
 
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
         chosen = {(pair.record, space.dataset(pair.dataset)) for pair in self.pairs}

@@ -16,27 +16,46 @@ from typing import Annotated, ClassVar
 
 from dpspec_divergences import AddRemove, DNor, Hamming, Mult, MultDelta, Neighbour, SymmetricDifference
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import ln, number
-from dpspec.base.params import Integer, Items, Rational, Registered, Truth, define
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
-from dpspec.blocks.moves import Vector, kernel_basis
-from dpspec.blocks.multiverse import LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, UnorderedRecords
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism, ReleaseInvariants
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, Law, product
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Dataset,
+    DatasetSpace,
+    Example,
+    FiniteLaw,
+    Flavour,
+    IncompatibleBlocksError,
+    Integer,
+    Invariant,
+    Items,
+    Law,
+    LevelSets,
+    LinearMap,
+    Marginal,
+    Mechanism,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Registered,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    blocks,
+    define,
+    grammar,
+    laws,
+    ln,
+    number,
+    params,
+)
 from dpspec_flavours.mechanisms import NearbyDataset
 
 
-def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject: str) -> tuple[Vector, ...]:
+def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject: str) -> tuple[blocks.Vector, ...]:
     """The rows of C over the cells of the space; raises IncompatibleBlocksError when an invariant is not linear in the counts."""
     if space.cells() is None:
         raise IncompatibleBlocksError(subject, f"needs datasets that are counts over cells, not those of {space.name}")
-    rows: list[Vector] = []
+    rows: list[blocks.Vector] = []
     for invariant in invariants:
         invariant.check(space)
         matrix = invariant.matrix(space)
@@ -48,13 +67,13 @@ def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject
     return tuple(rows)
 
 
-def orthogonalised(vectors: Iterable[Vector]) -> tuple[Vector, ...]:
+def orthogonalised(vectors: Iterable[blocks.Vector]) -> tuple[blocks.Vector, ...]:
     """Pairwise orthogonal integer vectors with the same real span, by Gram-Schmidt over the rationals.
 
     >>> orthogonalised(((1, -1, 0), (1, 0, -1)))
     ((1, -1, 0), (1, 1, -2))
     """
-    found: list[Vector] = []
+    found: list[blocks.Vector] = []
     for vector in vectors:
         rest = [Fraction(entry) for entry in vector]
         for other in found:
@@ -89,8 +108,8 @@ class ProjectedGaussian(Mechanism):
         projection_only: release P (v(x) + w) and keep C v(x) back, so that nothing is exact.
 
     >>> total = LinearMap(rows=((1, 1),), label="total")
-    >>> from dpspec.blocks.vectors import IntegerCounts
-    >>> mechanism, space = ProjectedGaussian(invariants=(total,), variance=2), IntegerCounts(length=2, high=1)
+    >>> from dpspec.plugin import blocks
+    >>> mechanism, space = ProjectedGaussian(invariants=(total,), variance=2), blocks.IntegerCounts(length=2, high=1)
     >>> pair = mechanism.law((0, 1), space).against(mechanism.law((1, 0), space))
     >>> str(pair.concentration())
     '1/2'
@@ -100,7 +119,7 @@ class ProjectedGaussian(Mechanism):
 
     invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))]
     variance: Annotated[Fraction, Rational(0, open_low=True)]
-    projection_only: Annotated[bool, Truth()] = False
+    projection_only: Annotated[bool, params.Truth()] = False
 
     def check(self, space: DatasetSpace) -> None:
         invariant_rows(self.invariants, space, f"mechanism {self.name}")
@@ -108,10 +127,10 @@ class ProjectedGaussian(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         vector = space.vector(space.dataset(dataset))
         rows = invariant_rows(self.invariants, space, f"mechanism {self.name}")
-        directions = orthogonalised(kernel_basis(rows, len(vector)))
+        directions = orthogonalised(blocks.kernel_basis(rows, len(vector)))
         exact = FiniteLaw.point(() if self.projection_only else tuple(_dot(row, vector) for row in rows))
-        noisy = (GaussianLaw(_dot(u, vector), self.variance * _dot(u, u)) for u in directions)
-        return product((exact, *noisy))
+        noisy = (laws.GaussianLaw(_dot(u, vector), self.variance * _dot(u, u)) for u in directions)
+        return laws.product((exact, *noisy))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ProjectedGaussian, DatasetSpace]]:
@@ -136,8 +155,8 @@ class LatticeGaussian(Mechanism):
         variance: sigma^2, in counts squared.
 
     >>> total = LinearMap(rows=((1, 1),), label="total")
-    >>> from dpspec.blocks.vectors import IntegerCounts
-    >>> mechanism, space = LatticeGaussian(invariants=(total,), variance=2), IntegerCounts(length=2, high=1)
+    >>> from dpspec.plugin import blocks
+    >>> mechanism, space = LatticeGaussian(invariants=(total,), variance=2), blocks.IntegerCounts(length=2, high=1)
     >>> pair = mechanism.law((0, 1), space).against(mechanism.law((1, 0), space))
     >>> mechanism.generators(space), str(pair.concentration())
     (((1, -1),), '1/2')
@@ -146,7 +165,7 @@ class LatticeGaussian(Mechanism):
     name: ClassVar[str] = "lattice-gaussian"
 
     invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"), least=1)] | None = None
-    moves: Annotated[tuple[Vector, ...], Items(Items(Integer(), least=1), least=1)] | None = None
+    moves: Annotated[tuple[blocks.Vector, ...], Items(Items(Integer(), least=1), least=1)] | None = None
     variance: Annotated[Fraction, Rational(0, open_low=True)]
 
     def __attrs_post_init__(self) -> None:
@@ -158,7 +177,7 @@ class LatticeGaussian(Mechanism):
     def check(self, space: DatasetSpace) -> None:
         self.generators(space)
 
-    def generators(self, space: DatasetSpace) -> tuple[Vector, ...]:
+    def generators(self, space: DatasetSpace) -> tuple[blocks.Vector, ...]:
         """The pairwise orthogonal generators of the lattice of the noise.
 
         Raises:
@@ -167,7 +186,7 @@ class LatticeGaussian(Mechanism):
         subject = f"mechanism {self.name}"
         cells = space.cells()
         rows = invariant_rows(self.invariants or (), space, subject)
-        found = kernel_basis(rows, len(cells or ())) if self.moves is None else self.moves
+        found = blocks.kernel_basis(rows, len(cells or ())) if self.moves is None else self.moves
         if any(len(move) != len(cells or ()) for move in found):
             raise IncompatibleBlocksError(subject, f"has moves of another length than {len(cells or ())} cells", value=found)
         if any(_dot(left, right) for left, right in itertools.combinations(found, 2)):
@@ -181,8 +200,8 @@ class LatticeGaussian(Mechanism):
         steps = [_dot(b, vector) // _dot(b, b) for b in generators]
         # Whole steps are taken off, so that all vectors of one coset of the lattice have one origin.
         origin = tuple(v - sum(k * b[i] for k, b in zip(steps, generators, strict=True)) for i, v in enumerate(vector))
-        noisy = (DiscreteGaussianLaw(k, self.variance / _dot(b, b)) for k, b in zip(steps, generators, strict=True))
-        return product((FiniteLaw.point(origin), *noisy))
+        noisy = (laws.DiscreteGaussianLaw(k, self.variance / _dot(b, b)) for k, b in zip(steps, generators, strict=True))
+        return laws.product((FiniteLaw.point(origin), *noisy))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[LatticeGaussian, DatasetSpace]]:
@@ -201,7 +220,7 @@ TOTAL = Marginal(attributes=())
 class InvariantsDP(Flavour):
     """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (B-D7).
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = InvariantsDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -236,7 +255,7 @@ class InvariantsDP(Flavour):
     def broken_by(self) -> Example:
         return Example(
             title="the exact table by sex",
-            mechanism=ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),)),
+            mechanism=grammar.ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),)),
             because="the total may be exact, a finer table may not: two datasets with one total are told apart (B-T10)",
         )
 
@@ -248,7 +267,7 @@ class SubspaceDP(Flavour):
     a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument;
     `induced-subspace-dp` is what follows for the whole release where it is known.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = SubspaceDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -263,7 +282,7 @@ class SubspaceDP(Flavour):
     def spec(self) -> PrivacySpec:
         place = Attribute(name="place", categories=("a", "b", "c"))
         return PrivacySpec(
-            space=ContingencyTables(attributes=(place,), most=2),
+            space=blocks.ContingencyTables(attributes=(place,), most=2),
             multiverse=Trivial(),
             input_divergence=Neighbour(relation=AddRemove()),
             output_divergence=MultDelta(delta=Fraction(1, 100)),
@@ -294,7 +313,7 @@ class InducedSubspaceDP(Flavour):
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all pairs.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = InducedSubspaceDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -314,7 +333,7 @@ class InducedSubspaceDP(Flavour):
     def spec(self) -> PrivacySpec:
         place = Attribute(name="place", categories=("a", "b", "c"))
         return PrivacySpec(
-            space=ContingencyTables(attributes=(place,), most=2),
+            space=blocks.ContingencyTables(attributes=(place,), most=2),
             multiverse=LevelSets(invariants=(TOTAL,)),
             input_divergence=SymmetricDifference(),
             output_divergence=DNor(),
@@ -343,7 +362,7 @@ class IntegerSubspaceDP(Flavour):
     The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers need
     not be one, and what is filed here is what it leaves for datasets on which the invariants agree.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = IntegerSubspaceDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -361,7 +380,7 @@ class IntegerSubspaceDP(Flavour):
     def spec(self) -> PrivacySpec:
         sex, place = Attribute(name="sex", categories=("f", "m")), Attribute(name="place", categories=("a", "b"))
         return PrivacySpec(
-            space=ContingencyTables(attributes=(sex, place), most=2),
+            space=blocks.ContingencyTables(attributes=(sex, place), most=2),
             multiverse=LevelSets(invariants=(Marginal(attributes=("sex",)), Marginal(attributes=("place",)))),
             input_divergence=SymmetricDifference(),
             output_divergence=DNor(),

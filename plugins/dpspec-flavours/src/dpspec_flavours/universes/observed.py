@@ -8,13 +8,19 @@ from typing import ClassVar
 from dpspec_divergences import AddRemove, Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
-from dpspec.base.exact import ln, number
-from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    Example,
+    Flavour,
+    LinearMap,
+    Marginal,
+    Mechanism,
+    PrivacySpec,
+    UniformBudget,
+    UnorderedRecords,
+    ln,
+    number,
+)
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_flavours.universes.centred import Around, LocalNoise, Resamples, Star
 
@@ -27,7 +33,7 @@ class ConditionedDP(Flavour):
     Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset with its
     neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = ConditionedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -89,7 +95,7 @@ def _posterior(share: Fraction) -> Mechanism:
 class EmpiricalDP(Flavour):
     """Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with one record left out.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = EmpiricalDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -140,7 +146,7 @@ class IndividualDP(Flavour):
 
     Noise calibrated to the local sensitivity at x* is enough: here 1, where it is 4 over the whole space.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = IndividualDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -181,7 +187,7 @@ class IndividualDP(Flavour):
 class BootstrapDP(Flavour):
     """Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x' of the observed dataset.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = BootstrapDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

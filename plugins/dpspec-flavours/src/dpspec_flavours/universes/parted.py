@@ -12,17 +12,34 @@ from typing import Annotated, ClassVar
 from dpspec_divergences import HammingOrdered, Mult, SymmetricDifference
 from dpspec_noise import Geometric, RandomisedResponse
 
-from dpspec.base.errors import NotInUniverseError, ParameterError
-from dpspec.base.exact import Number, ln, number
-from dpspec.base.params import Data, Exact, Integer, Items, Nested, Rational, Text, define, did_you_mean
-from dpspec.blocks.budget import Budget, BudgetTable
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.records import UnorderedRecords
-from dpspec.blocks.space import Attribute, DatasetSpace, Record
-from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Example, Flavour, Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.plugin import (
+    Attribute,
+    BitVectors,
+    Budget,
+    DatasetSpace,
+    Exact,
+    Example,
+    Flavour,
+    Integer,
+    Items,
+    LinearMap,
+    Marginal,
+    Mechanism,
+    Nested,
+    Number,
+    ParameterError,
+    PrivacySpec,
+    Rational,
+    Record,
+    Text,
+    UnorderedRecords,
+    blocks,
+    define,
+    errors,
+    ln,
+    number,
+    params,
+)
 from dpspec_flavours.universes.centred import Instance, OnePosition, OneRecord, Strata, WithAndWithout
 from dpspec_flavours.universes.observed import SUM, firms
 
@@ -32,12 +49,12 @@ class _OfPart(Budget):
 
     place: int
 
-    def part(self, universe: Universe) -> Hashable:
+    def part(self, universe: blocks.Universe) -> Hashable:
         """The entry of the label that matters."""
         label = universe.label
         if not isinstance(label, tuple) or len(label) <= self.place:
             rule = f"needs labels with an entry number {self.place} (counted from 0)"
-            raise NotInUniverseError(f"budget {self.name}", rule, "choose another place", value=label)
+            raise errors.NotInUniverseError(f"budget {self.name}", rule, "choose another place", value=label)
         found: Hashable = label[self.place]
         return found
 
@@ -51,7 +68,7 @@ class PartBudget:
         value: the budget; infinity asks for nothing.
     """
 
-    part: Annotated[Hashable, Data()]
+    part: Annotated[Hashable, params.Data()]
     value: Annotated[Number, Exact(0)]
 
 
@@ -69,7 +86,7 @@ class ByPart(_OfPart):
         place: which entry of the label is looked up; 0, the first, is the part in strata, one-position and one-record.
 
     >>> budget = ByPart(parameter="epsilon", values=({"part": "north", "value": 1}, {"part": "south", "value": 2}))
-    >>> str(budget.at(Universe(label=("south", ()), datasets=()), None))
+    >>> str(budget.at(blocks.Universe(label=("south", ()), datasets=()), None))
     '2'
     """
 
@@ -85,13 +102,15 @@ class ByPart(_OfPart):
         if len(set(parts)) != len(parts):
             raise ParameterError("values", "name a part twice", "give each part one budget")
 
-    def at(self, universe: Universe, space: DatasetSpace) -> Number:
+    def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         part = self.part(universe)
         for row in self.values:
             if row.part == part:
                 return row.value
         if self.otherwise is None:
-            raise NotInUniverseError(f"budget {self.name}", "has no entry for this part", "add one, or `otherwise`", value=part)
+            raise errors.NotInUniverseError(
+                f"budget {self.name}", "has no entry for this part", "add one, or `otherwise`", value=part
+            )
         return self.otherwise
 
     def __str__(self) -> str:
@@ -129,17 +148,19 @@ class ByValue(_OfPart):
     unit: Annotated[str, Text()] = "person"
     place: Annotated[int, Integer(0)] = 0
 
-    def at(self, universe: Universe, space: DatasetSpace) -> Number:
+    def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         return self.base + self.rate * self._value(self.part(universe), space)
 
     def _value(self, record: Hashable, space: DatasetSpace) -> Fraction:
         names = [attribute.name for attribute in space.attributes_of(self.unit)]
         if self.attribute not in names:
-            advice = did_you_mean(self.attribute, names)
-            raise NotInUniverseError(f"budget {self.name}", f"is no attribute of a {self.unit}", advice, value=self.attribute)
+            advice = params.did_you_mean(self.attribute, names)
+            raise errors.NotInUniverseError(
+                f"budget {self.name}", f"is no attribute of a {self.unit}", advice, value=self.attribute
+            )
         if not isinstance(record, tuple) or len(record) != len(names):
             rule = f"needs labels whose entry {self.place} is a record"
-            raise NotInUniverseError(f"budget {self.name}", rule, "use the multiverse one-record", value=record)
+            raise errors.NotInUniverseError(f"budget {self.name}", rule, "use the multiverse one-record", value=record)
         read: Record = record
         return Rational(0).read(read[names.index(self.attribute)], f"budget {self.name}, {self.attribute}")
 
@@ -167,7 +188,7 @@ class PerInstanceDP(Flavour):
 
     The pair is a dataset x and x with one record z added; each listed pair has its own budget.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PerInstanceDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -187,7 +208,7 @@ class PerInstanceDP(Flavour):
             multiverse=WithAndWithout(pairs=pairs),
             input_divergence=SymmetricDifference(unit="firm"),
             output_divergence=Mult(),
-            budget=BudgetTable(parameter="epsilon", values=(((("1",), dataset), ln(2)), ((("4",), dataset), ln(16)))),
+            budget=blocks.BudgetTable(parameter="epsilon", values=(((("1",), dataset), ln(2)), ((("4",), dataset), ln(16)))),
         )
 
     def satisfied_by(self) -> Example:
@@ -218,7 +239,7 @@ class StratifiedDP(Flavour):
     budget for
     each stratum is the reading filed here, and no publication is known to us that states it.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = StratifiedDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -264,7 +285,7 @@ class PerRecordDP(Flavour):
 
     The policy epsilon(r) = s ln 2 for a firm of size s protects large firms less than small ones.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PerRecordDP()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
@@ -305,7 +326,7 @@ class PersonalisedBudgets(Flavour):
 
     For pure privacy it is the same promise as one number under the distance that weighs person i with epsilon_i.
 
-    >>> from dpspec import verify_claim
+    >>> from dpspec.verifier.entry import verify_claim
     >>> flavour = PersonalisedBudgets()
     >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']

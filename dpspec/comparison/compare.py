@@ -1,0 +1,522 @@
+"""What a comparison of two specifications says: each direction derived, separated or unknown, block by block (B-T22).
+
+What is missing where no derivation was found: each block in which the nearest specification still differs from the goal.
+
+What separates two specifications: a mechanism that satisfies the one and not the other.
+
+Families propose mechanisms, each with its argument why it satisfies the premise on the whole space. What they propose is
+believed about nothing: the exact engine runs every separating mechanism, on the two datasets against the conclusion, and on a
+small instance around them against the premise.
+
+Comparing two specifications: derived, separated, or unknown, in each direction.
+
+The order of many specifications: who implies whom, who is equivalent, and the arrows that a picture needs.
+
+S <= S' in strength when S' implies S. Implication is reflexive and transitive, so equivalent specifications form classes and the
+classes a partial order; its Hasse diagram has an arrow from a class to each one that it implies with none between.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NoReturn
+
+import attrs
+
+from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases, families as single
+from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.rule import Rule, Step
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
+from dpspec.reason.search import Derivation, search
+from dpspec.reason.small_spaces import Pair, pairs
+
+
+class Answer(enum.Enum):
+    """Whether one specification implies another."""
+
+    IMPLIES = "implies"
+    SEPARATED = "does not imply"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is Answer.{self.name}`")
+
+
+class Implication(enum.Enum):
+    """How two specifications stand to each other."""
+
+    EQUIVALENT = "equivalent"
+    IMPLIES = "implies"
+    IMPLIED_BY = "implied by"
+    INCOMPARABLE = "incomparable"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen(kw_only=True)
+class Argument:
+    """One line of the argument about S => S': a step that was found, or what is missing.
+
+    Args:
+        block: which of the five.
+        holds: True, False, or None when it could not be decided.
+        reason: the argument, with its source.
+        factor: for a divergence, the constant by which it passes to the budget, as exact text.
+        rule: for a step, the rule that it applies.
+    """
+
+    block: str
+    holds: bool | None
+    reason: str
+    factor: str = "1"
+    rule: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Separation:
+    """A mechanism that satisfies the one specification and not the other, checked by the exact engine.
+
+    Args:
+        mechanism: what it does, in words.
+        argument: why it satisfies the first specification on the whole space.
+        left, right: two datasets at which it breaks the second one.
+        checks: what the engine said, for the first specification on the instance and for the second one on the two datasets.
+        run: the mechanism itself.
+        instance: the datasets of the first space, the two among them where it has them, on which the first half was checked.
+        kind: "mechanism", or "space" where one of the two is a dataset of the second space and not of the first, so that the
+            first specification asks nothing of its law.
+    """
+
+    mechanism: str
+    argument: str
+    left: Dataset
+    right: Dataset
+    checks: tuple[str, str]
+    run: Mechanism = attrs.field(repr=False)
+    instance: tuple[Dataset, ...]
+    kind: str = "mechanism"
+
+
+@attrs.frozen(kw_only=True)
+class Direction:
+    """The question S => S': does every mechanism that satisfies S satisfy S'?
+
+    Args:
+        answer: derived, separated or unknown.
+        steps: the steps of the derivation; without one, those to the nearest specification, and what is missing then.
+        derivation: when derived, the whole chain as data.
+        separation: when separated, the mechanism that shows it.
+        tried: when unknown, what was tried in search of one.
+    """
+
+    answer: Answer
+    steps: tuple[Argument, ...]
+    derivation: Derivation | None = None
+    separation: Separation | None = None
+    tried: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Comparison:
+    """Both directions between two specifications, and the notes that keep a reader from comparing budgets only."""
+
+    left: PrivacySpec
+    right: PrivacySpec
+    forward: Direction
+    backward: Direction
+    notes: tuple[str, ...]
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a comparison is not a truth value: use comparison.relation")
+
+    @property
+    def relation(self) -> Implication:
+        """The two answers in one word."""
+        return {
+            (Answer.IMPLIES, Answer.IMPLIES): Implication.EQUIVALENT,
+            (Answer.SEPARATED, Answer.SEPARATED): Implication.INCOMPARABLE,
+        }.get(
+            (self.forward.answer, self.backward.answer),
+            Implication.IMPLIES
+            if self.forward.answer is Answer.IMPLIES
+            else Implication.IMPLIED_BY
+            if self.backward.answer is Answer.IMPLIES
+            else Implication.UNKNOWN,
+        )
+
+
+# --- what is missing where no derivation was found ------------------------------------------------
+
+
+def gaps(nearest: PrivacySpec, goal: PrivacySpec) -> Iterator[Argument]:
+    """One finding for each block that differs, with what would be needed; those after an open one wait for it."""
+    if nearest.space != goal.space:
+        yield _space(nearest, goal)
+        return
+    looked: list[Callable[[PrivacySpec, PrivacySpec], Argument | None]] = [_multiverse, _input, _output, _budget]
+    yield from (finding for look in looked if (finding := look(nearest, goal)) is not None)
+
+
+def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
+    if nearest.space.includes(goal.space) is None:
+        reason = "two different dataset spaces; that of the premise is not known to hold all datasets of that of the conclusion"
+    elif nearest.multiverse.invariants is None or nearest.budget.uniform() is None:
+        reason = "on the smaller space, only universes of invariants with one budget are known to stay what they are"
+    else:
+        reason = f"{told(nearest.input_divergence)} is not known to be as large on the smaller space"
+    return Argument(block="space", holds=None, reason=reason)
+
+
+def _multiverse(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
+    if nearest.multiverse == goal.multiverse:
+        return None
+    coarse, fine = nearest.multiverse.invariants, goal.multiverse.invariants
+    if coarse is not None and fine is not None:
+        found = determined(fine, coarse, goal.space)
+        if found.answer is True:
+            return Argument(block="multiverse", holds=None, reason="a budget that differs by universe, and other universes")
+        return Argument(block="multiverse", holds=found.answer, reason=found.reason)
+    pairs = compared_pairs(goal)
+    if pairs is None:
+        reason = f"universes that are not induced by invariants are compared on at most {LISTED} datasets only"
+        return Argument(block="multiverse", holds=None, reason=reason)
+    for _, left, right in pairs:
+        if not nearest.multiverse.share_universe(left, right, nearest.space):
+            reason = f"{left} and {right} share a universe of the conclusion and none of the premise"
+            return Argument(block="multiverse", holds=False, reason=reason)
+    return Argument(block="multiverse", holds=None, reason="a budget that differs by universe, and other universes")
+
+
+def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
+    smaller, larger = nearest.input_divergence, goal.input_divergence
+    if smaller == larger:
+        return None
+    if bound_of(smaller, goal) is not None:
+        reason = "a budget of this kind, one for each universe, is not rescaled"
+    else:
+        reason = f"no constant c with {told(smaller)} <= c {told(larger)} is known" + _size(smaller, larger, goal.space)
+    return Argument(block="input divergence", holds=None, reason=reason)
+
+
+def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace) -> str:
+    """What the space does not state, where the two count different units."""
+    ours, theirs = smaller.counted_unit(), larger.counted_unit()
+    if ours is None or theirs is None or ours == theirs:
+        return ""
+    within = space.units.index(ours) > space.units.index(theirs)
+    if space.most_changed(ours, theirs) is None and within:
+        return f"; missing: the largest number of {ours} records that one {theirs} changes, which the space does not state"
+    if space.most_changed(ours, theirs) is None:
+        return f"; nothing bounds the number of {ours} records that change with one {theirs}"
+    return "" if space.fixes_size(ours) else f"; not all datasets have equally many {ours} records"
+
+
+def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
+    source, target = nearest.output_divergence, goal.output_divergence
+    if source == target:
+        return None
+    reason = f"no constant k with {told(target)} <= k {told(source)} is known, and no conversion"
+    if not nearest.input_divergence.is_neighbour_form:
+        reason += " (those that are no constants need distances of neighbours)"
+    return Argument(block="output divergence", holds=None, reason=reason)
+
+
+def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
+    if nearest.input_divergence != goal.input_divergence or nearest.output_divergence != goal.output_divergence:
+        return Argument(block="budget", holds=None, reason="not comparable until the divergences are (B-T22)")
+    if nearest.budget == goal.budget:
+        return None
+    given, allowed = constant_of(nearest), constant_of(goal)
+    if given is None or allowed is None:
+        reason = "budgets that differ by universe are compared in each, on spaces that can be listed, and one is larger"
+        return Argument(block="budget", holds=None, reason=reason)
+    holds = given <= allowed
+    return Argument(block="budget", holds=holds, reason=f"{given} {'<=' if holds else '>'} {allowed} as Lipschitz constants")
+
+
+def told(divergence: object) -> str:
+    """A divergence by its own text, or by its name where it has none."""
+    text = str(divergence)
+    return str(getattr(divergence, "name", text)) if text.startswith(type(divergence).__name__ + "(") else text
+
+
+# --- what separates two specifications ------------------------------------------------------------
+
+
+MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
+"""Runs the exact engine on some datasets; returns the outcome and a line that describes it."""
+
+INSTANCE = 10
+"""On so many datasets of its space the premise is checked, where it has so many that it compares."""
+
+
+def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> CandidateFamily:
+    return partial(family, sources=(source,))
+
+
+FAMILIES: dict[str, CandidateFamily] = {
+    "which dataset it is, where the space of the premise does not have it": outside.outside,
+    "the invariants of the premise, published": releases.invariants,
+    "a count, the distance from x, or whether the dataset is x, each with the least noise": _by(
+        numbers.answered, extremal_answers
+    ),
+    "who is in reach of x by the input divergence": releases.reach,
+    "a cut of all datasets in two": _by(cuts.cuts, extremal_answers),
+    "one event, as likely as the premise allows": single.events,
+    "the same numbers with coins, leaks and noise, as strong as they can be": _by(numbers.answered, searched_answers),
+    "the same cuts so": _by(cuts.cuts, searched_answers),
+}
+"""What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""
+
+
+@attrs.frozen(kw_only=True)
+class Hunt:
+    """What the search for a separation found.
+
+    Args:
+        separation: a separating mechanism; None when none was found.
+        tried: what was tried, in words, with the number of mechanisms of each family.
+    """
+
+    separation: Separation | None
+    tried: tuple[str, ...] = ()
+
+
+def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
+    """A mechanism that satisfies `premise` and not `conclusion`, or None when none was found."""
+    return hunt(premise, conclusion, judge).separation
+
+
+def hunt(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Hunt:
+    """Look for what separates two specifications, and say what was tried."""
+    tried = []
+    for words, family in FAMILIES.items():
+        count = 0
+        for candidate in family(premise, conclusion):
+            count += 1
+            found = _checked(candidate, premise, conclusion, judge)
+            if found is not None:
+                return Hunt(separation=found)
+        tried.append(f"{words}: {count} mechanisms" if count else f"{words}: nothing to try")
+    return Hunt(separation=None, tried=tuple(tried))
+
+
+def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
+    """The candidate as a separation, when the engine finds that it satisfies the premise and breaks the conclusion."""
+    left, right = candidate.pair
+    try:
+        second, second_line = judge(candidate.mechanism, conclusion, candidate.pair)
+        if second != "refuted":
+            return None
+        instance = _instance(premise, conclusion, candidate.pair)
+        first, first_line = judge(candidate.mechanism, premise, instance)
+    except NoRouteError:  # one of the divergences cannot compare these laws
+        return None
+    if first != "verified":
+        return None
+    return Separation(
+        mechanism=candidate.words,
+        argument=candidate.argument,
+        left=left,
+        right=right,
+        checks=(first_line, second_line),
+        run=candidate.mechanism,
+        instance=instance,
+        kind=candidate.kind,
+    )
+
+
+def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
+    """The two datasets, as far as the premise has them, and some that it compares with each other."""
+    shared = [x for x in pair if outside.has(premise.space, conclusion.space, x)]
+    compared = itertools.chain.from_iterable(pairs(premise, premise))
+    known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))
+    return tuple(itertools.islice(known, INSTANCE))
+
+
+# --- comparing two specifications -----------------------------------------------------------------
+
+
+def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], judge: MechanismJudge) -> Comparison:
+    """Decide, in each direction, whether every mechanism that satisfies the one specification satisfies the other.
+
+    Args:
+        left, right: the two specifications.
+        rules: what derivations may be made of.
+        judge: the exact engine, asked to check each separating mechanism on the two datasets that show it.
+    """
+    return Comparison(
+        left=left,
+        right=right,
+        forward=_direction(left, right, rules, judge),
+        backward=_direction(right, left, rules, judge),
+        notes=perverse_notes(left, right),
+    )
+
+
+def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    found = search(premise, conclusion, rules)
+    steps = tuple(_finding(step) for step in found.derivation.steps)
+    if found.arrived:
+        same = Argument(block="all five", holds=True, reason="the same specification")
+        return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
+    steps += tuple(gaps(found.derivation.conclusion, conclusion))
+    hunted = hunt(premise, conclusion, judge)
+    answer = Answer.UNKNOWN if hunted.separation is None else Answer.SEPARATED
+    return Direction(answer=answer, steps=steps, separation=hunted.separation, tried=hunted.tried)
+
+
+def _finding(step: Step) -> Argument:
+    factor = str(step.parameters.get("constant", "1"))
+    return Argument(block=step.block, holds=True, reason=step.reason, factor=factor, rule=step.rule)
+
+
+def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
+    """What makes the comparison of two budgets misleading: every other block in which the specifications differ (B-T22)."""
+    notes = []
+    if left.space != right.space:
+        notes.append(
+            "dataset space: a specification asks nothing of a dataset that its space lacks; A implies B when every mechanism "
+            "that satisfies A satisfies B however it goes on over the datasets that only B has"
+        )
+    if left.multiverse != right.multiverse:
+        notes.append(
+            "multiverse: more invariants make smaller universes, and a smaller budget without more noise; "
+            f"left holds {_count(left)}, right holds {_count(right)}"
+        )
+    if left.input_divergence != right.input_divergence:
+        notes.append(
+            "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
+            f"left counts {left.input_divergence}, right counts {right.input_divergence}"
+        )
+    if left.output_divergence != right.output_divergence:
+        notes.append(
+            "output divergence: a more lenient standard shrinks the number; "
+            f"left measures {left.output_divergence}, right measures {right.output_divergence}"
+        )
+    if notes:
+        notes.append("two budgets are comparable only when the other four blocks agree (B-T22)")
+    return tuple(notes)
+
+
+def _count(spec: PrivacySpec) -> str:
+    held = spec.multiverse.invariants
+    return str(spec.multiverse) if held is None else f"{len(held)} invariants"
+
+
+# --- the order of many specifications -------------------------------------------------------------
+
+
+Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]
+Progress = Callable[[int, int], None]
+
+
+@attrs.frozen(kw_only=True)
+class Order:
+    """The answers of all pairs of specifications.
+
+    Args:
+        names: what the specifications are called.
+        answers: in row i and column j whether i implies j; on the diagonal it does.
+        comparisons: of each pair i < j, in the order of `itertools.combinations`.
+        settled: the cells (i, j) that no comparison answered and others did, each with the k through which.
+    """
+
+    names: tuple[str, ...]
+    answers: tuple[tuple[Answer, ...], ...]
+    comparisons: tuple[Comparison, ...]
+    settled: tuple[tuple[int, int, int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def implies(self, i: int, j: int) -> bool:
+        return self.answers[i][j] is Answer.IMPLIES
+
+    @property
+    def unknown(self) -> tuple[tuple[int, int], ...]:
+        """The pairs i, j of which it is not known whether i implies j."""
+        every = itertools.permutations(range(len(self)), 2)
+        return tuple((i, j) for i, j in every if self.answers[i][j] is Answer.UNKNOWN)
+
+    @property
+    def classes(self) -> tuple[tuple[int, ...], ...]:
+        """The specifications that imply each other, together; in the order of their first ones."""
+        found: dict[int, list[int]] = {}
+        for i in range(len(self)):
+            first = next(j for j in range(i + 1) if self.implies(i, j) and self.implies(j, i))
+            found.setdefault(first, []).append(i)
+        return tuple(map(tuple, found.values()))
+
+    @property
+    def covers(self) -> tuple[tuple[int, int], ...]:
+        """The arrows of the Hasse diagram, as places in `classes`: a implies b, and no third class lies between."""
+        firsts = [members[0] for members in self.classes]
+        below = [{b for b, j in enumerate(firsts) if a != b and self.implies(i, j)} for a, i in enumerate(firsts)]
+        return tuple((a, b) for a, held in enumerate(below) for b in sorted(held) if not any(b in below[c] for c in held))
+
+    @property
+    def levels(self) -> tuple[tuple[int, ...], ...]:
+        """The classes by the length of the longest chain of arrows that leads to them, so that every arrow goes onwards."""
+        depth = [0] * len(self.classes)
+        for _ in depth:
+            for a, b in self.covers:
+                depth[b] = max(depth[b], depth[a] + 1)
+        return tuple(tuple(c for c, d in enumerate(depth) if d == level) for level in range(max(depth, default=-1) + 1))
+
+
+def order(specs: Sequence[tuple[str, PrivacySpec]], compare: Compare, progress: Progress | None = None) -> Order:
+    """Compare every two specifications.
+
+    Args:
+        specs: names and specifications, at least one.
+        compare: what compares two of them.
+        progress: called with (done, in all).
+
+    Raises:
+        ParameterError: for no specification, or a name that comes twice.
+    """
+    names = tuple(name for name, _ in specs)
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("specifications", "must be at least one, each with a name of its own", value=", ".join(names))
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    answers = [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(len(names))] for i in range(len(names))]
+    comparisons = []
+    for done, (i, j) in enumerate(pairs):
+        found = compare(specs[i][1], specs[j][1])
+        answers[i][j], answers[j][i] = found.forward.answer, found.backward.answer
+        comparisons.append(found)
+        if progress is not None:
+            progress(done + 1, len(pairs))
+    settled = tuple(_settle(answers))
+    return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=settled)
+
+
+def _settle(answers: list[list[Answer]]) -> Iterator[tuple[int, int, int]]:
+    """Answer what others answer: i => k => j gives i => j; k => i with k =/=> j, and j => k with i =/=> k, give i =/=> j."""
+    size = range(len(answers))
+    again = True
+    while again:
+        again = False
+        for i, j in itertools.permutations(size, 2):
+            if answers[i][j] is not Answer.UNKNOWN:
+                continue
+            for k in (k for k in size if k not in (i, j)):
+                if answers[i][k] is answers[k][j] is Answer.IMPLIES:
+                    answers[i][j] = Answer.IMPLIES
+                elif (answers[k][i] is Answer.IMPLIES and answers[k][j] is Answer.SEPARATED) or (
+                    answers[j][k] is Answer.IMPLIES and answers[i][k] is Answer.SEPARATED
+                ):
+                    answers[i][j] = Answer.SEPARATED
+                else:
+                    continue
+                again = True
+                yield i, j, k
+                break

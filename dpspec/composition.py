@@ -1,0 +1,364 @@
+"""The parts of a ledger.
+
+The composition of specifications: common blocks, budgets that add up there, and an account of every step.
+
+Each T_i satisfies (X_i, D_i, d_i, d_Pr_i, eps_i). Each is led by true steps to the common refinement of the universes, to one
+distance and one output divergence; there the output divergence says what the joint release (T_1, ..., T_n) spends. The noise of
+the parts is independent; a later part may depend on what the earlier ones have shown.
+
+Ledgers from files to files.
+
+One specification for several releases of one data collection: their composition, and the ledger of what each part spends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
+from dpspec.base.exact import Number, number
+from dpspec.base.params import collect, raise_all
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
+from dpspec.blocks.output_divergence import Composed, total
+from dpspec.extension import Registry, installed
+from dpspec.reason.kinds import check_kinds
+from dpspec.reason.rules import fixed_units
+from dpspec.reason.search import moved, rules_of
+from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
+from dpspec.specfile.reader import SUFFIX, check_ids, is_id, read as read_file, spec_files
+from dpspec.specfile.writer import to_toml
+from dpspec.verifier.document import Standing, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from dpspec.blocks.space import DatasetSpace
+    from dpspec.grammar.rule import Rule, Step
+    from dpspec.grammar.spec import PrivacySpec
+
+
+@attrs.frozen(kw_only=True)
+class Part:
+    """One release of a data collection.
+
+    Args:
+        id: its name.
+        spec: the specification it promises to satisfy.
+        standing: how the claim stands that it does, where that was looked at.
+    """
+
+    id: str
+    spec: PrivacySpec
+    standing: Standing | None = attrs.field(default=None, eq=False)
+
+
+# --- the composition of specifications ------------------------------------------------------------
+
+
+ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
+
+
+@attrs.frozen(kw_only=True)
+class LedgerLine:
+    """One part with the steps that lead it to the common blocks.
+
+    Args:
+        part: the part as stated.
+        steps: one true step for each block that changes; every step begins where the one before it ends.
+    """
+
+    part: Part
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def spec(self) -> PrivacySpec:
+        """The part in the common blocks."""
+        return self.steps[-1].after if self.steps else self.part.spec
+
+    @property
+    def amount(self) -> Number:
+        """What it spends there, in the first number that the output divergence takes."""
+        spec, value = self.spec, self.spec.budget.uniform()
+        if value is None:
+            raise NoCompositionError("budget", "differs by universe", "state one number for all universes", value=self.part.id)
+        first = spec.output_divergence.budget_parameters[0]
+        if spec.budget.parameter == first:
+            return number(value)
+        return spec.output_divergence.budget_for(first, spec.output_divergence.lipschitz(spec.budget.parameter, number(value)))
+
+
+@attrs.frozen(kw_only=True)
+class Composition:
+    """The parts of a ledger as one specification.
+
+    Args:
+        lines: the parts, each led to the common blocks.
+        spec: what the releases satisfy together.
+        rule: what adds up.
+        citation: where that is proved.
+    """
+
+    lines: tuple[LedgerLine, ...]
+    spec: PrivacySpec
+    rule: str
+    citation: str
+
+    @property
+    def plain_sum(self) -> Number | None:
+        """The sum of the budgets as stated, when all are one kind of number: what adding up printed figures gives."""
+        budgets = [line.part.spec.budget for line in self.lines]
+        values = [budget.uniform() for budget in budgets]
+        if len({budget.parameter for budget in budgets}) > 1 or any(value is None for value in values):
+            return None
+        return total(value for value in values if value is not None)
+
+    def losses(self) -> tuple[str, ...]:
+        """What was lost on the way, part by part, and why the printed figures do not simply add up."""
+        return tuple(_losses(self))
+
+
+def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Sequence[Rule] | None = None) -> Composition:
+    """One specification for several releases of one data collection.
+
+    Args:
+        parts: the releases; their noise is independent.
+        like: a specification whose space and input divergence the total is stated in; without it they are those of a part.
+        rules: by which the parts are led to common blocks; without them, all that are registered.
+
+    Raises:
+        EmptyLedgerError: no parts.
+        MixedLedgerError: bounded and unbounded neighbours together, and `like` does not say which are meant.
+        NoCompositionError: there are no common blocks; says what is missing.
+
+    >>> from dpspec.extension import installed
+    >>> from dpspec.specfile import new_spec, read_text
+    >>> survey = read_text(new_spec("survey"), installed().registry).spec
+    >>> found = compose([Part(id="first wave", spec=survey), Part(id="second wave", spec=survey)])
+    >>> str(survey.budget), str(found.spec.budget), found.rule
+    ('epsilon = ln(3)', 'epsilon = 2*ln(3)', 'epsilon adds')
+    """
+    listed = tuple(parts)
+    known = rules_of(installed().registry) if rules is None else rules
+    if like is None or not listed:
+        check_kinds([(part.id, part.spec) for part in listed])
+    space = _common_space(listed, like)
+    refined = [_refined(part, space, _refinement(listed), known) for part in listed]
+    inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(p.spec.input_divergence for p in listed))
+    gaps: list[str] = []
+    for divergence in inputs:
+        lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence), known)
+        if not lacking:
+            return _added(lines, known)
+        gaps += lacking
+    raise NoCompositionError("input divergence", "; ".join(dict.fromkeys(gaps)), ADVICE)
+
+
+def _common_space(parts: tuple[Part, ...], like: PrivacySpec | None) -> DatasetSpace:
+    """The space that every other one includes."""
+    candidates = [like.space] if like is not None else list(dict.fromkeys(part.spec.space for part in parts))
+    for space in candidates:
+        if all(part.spec.space == space or part.spec.space.includes(space) for part in parts):
+            return space
+    names = ", ".join(f"{part.id} ({part.spec.space.name})" for part in parts)
+    raise NoCompositionError("space", f"no space is known to be a part of all others: {names}", "describe one data collection")
+
+
+def _refined(part: Part, space: DatasetSpace, multiverse: object, rules: Sequence[Rule]) -> LedgerLine:
+    line = LedgerLine(part=part)
+    for block, value in (("space", space), ("multiverse", multiverse)):
+        steps = moved(line.spec, block, line.spec.replace(**{block: value}), rules)
+        if steps is None:
+            raise NoCompositionError(block, f"no rule leads {part.id} to the common one", "see dpspec explain no-composition")
+        line = attrs.evolve(line, steps=line.steps + steps)
+    return line
+
+
+def _all_moved(
+    lines: Sequence[LedgerLine], block: str, goal: PrivacySpec, rules: Sequence[Rule]
+) -> tuple[tuple[LedgerLine, ...], tuple[str, ...]]:
+    """The lines with a block of the goal, and what is missing where no rule leads there."""
+    reached, lacking = [], []
+    for line in lines:
+        steps = moved(line.spec, block, goal, rules)
+        if steps is None:
+            lacking += list(_missing(line.part, line.spec, goal))
+        else:
+            reached.append(attrs.evolve(line, steps=line.steps + steps))
+    return tuple(reached), tuple(lacking)
+
+
+def _added(lines: tuple[LedgerLine, ...], rules: Sequence[Rule]) -> Composition:
+    """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
+    divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
+    for divergence in divergences:
+        stated = divergence.composed([(line.spec.output_divergence, line.amount) for line in lines])
+        if stated is not None:
+            return _composition(lines, stated)
+    for divergence in divergences:
+        budget = UniformBudget(parameter=divergence.budget_parameters[0], value=number(0))
+        goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
+        reached, lacking = _all_moved(lines, "output_divergence", goal, rules)
+        found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])
+        if found is not None:
+            return _composition(reached, found)
+    names = ", ".join(map(str, divergences))
+    rule = f"none of {names} bounds the others and says how its budgets add up"
+    raise NoCompositionError("output divergence", rule, "state all parts in one that does")
+
+
+def _composition(lines: tuple[LedgerLine, ...], found: Composed) -> Composition:
+    budget = UniformBudget(parameter=found.divergence.budget_parameters[0], value=found.value)
+    spec = lines[0].spec.replace(output_divergence=found.divergence, budget=budget)
+    return Composition(lines=lines, spec=spec, rule=found.rule, citation=found.citation)
+
+
+def _losses(found: Composition) -> Iterator[str]:
+    for line in found.lines:
+        for step in line.steps:
+            if step.block == "space":
+                yield f"{line.part.id}: promised for a smaller dataset space only ({step.reason})"
+            elif step.block == "multiverse":
+                yield f"{line.part.id}: promised inside the smaller universes of all parts only"
+            elif step.parameters.get("constant") != "1":
+                field = step.block.replace(" ", "_")
+                exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
+                how = f"at a constant of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
+                yield f"{line.part.id}: {exchanged}, {how}: {_said(step.before)} becomes {_said(step.after)} ({step.reason})"
+    plain, given = found.plain_sum, found.spec.budget.uniform()
+    if plain is not None and plain != given:
+        units = {str(line.part.spec.input_divergence) for line in found.lines}
+        why = f"they count {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
+        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+
+
+def _said(spec: PrivacySpec) -> str:
+    value = spec.budget.uniform()
+    return str(spec.budget) if value is None else f"{spec.budget.parameter} = {value.plain()}"
+
+
+def _refinement(parts: tuple[Part, ...]) -> Multiverse:
+    """The common refinement: universes intersect, so invariants unite (B-D7).
+
+    Raises:
+        NoCompositionError: universes that no invariants induce meet other ones.
+    """
+    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.invariants != ()))
+    if len(proper) <= 1:
+        return proper[0] if proper else Trivial()
+    united = []
+    for part in parts:
+        held = part.spec.multiverse.invariants
+        if held is None:
+            raise NoCompositionError(
+                "multiverse",
+                f"the universes of {part.id} are induced by no invariants, and those of other parts differ",
+                "state them by invariants, or list the intersections as universes",
+                value=str(part.spec.multiverse),
+            )
+        united += [invariant for invariant in held if invariant not in united]
+    return LevelSets(invariants=tuple(united))
+
+
+def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
+    """What is missing for a part whose input divergence is not bounded by that of the goal."""
+    yield f"{part.id}: no constant c with {spec.input_divergence} <= c {goal.input_divergence} is known"
+    inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
+    if inner is None or outer is None:
+        return
+    units = spec.space.units
+    if inner in units and outer in units and units.index(outer) > units.index(inner):
+        return
+    if spec.space.most_changed(inner, outer) is None:
+        yield f"the space states no largest number of {inner}s that one {outer} holds"
+    elif inner not in fixed_units(spec):
+        yield f"the number of {inner}s differs inside a universe"
+
+
+# --- ledgers from files to files ------------------------------------------------------------------
+
+
+def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument, ...]:
+    """The specification files that paths mean, each once, with ids that differ.
+
+    Raises:
+        SpecFileError, SpecError and its kin: a path or file that cannot be read; faults of several files come as `Faults`.
+    """
+    files = dict.fromkeys(file for path in paths for file in spec_files(path))
+    found: tuple[SpecDocument, ...] = collect([lambda file=file: read_file(file, registry) for file in files])  # type: ignore
+    check_ids(found)
+    return found
+
+
+def compose_files(paths: Sequence[str], registry: Registry, like: str | None = None, *, as_promised: bool = False) -> Composition:
+    """The composition of all specifications that paths mean; each part says how its claim stands.
+
+    Args:
+        paths: files, or directories that stand for their specification files.
+        registry: what the names in the files mean.
+        like: a file whose space and input divergence the total is stated in.
+        as_promised: add the promises whose claims are refuted too.
+
+    Raises:
+        RefutedPartError: for each part whose claim is refuted, unless they are added as promised.
+        what reading a file and `compose` raise.
+    """
+    frame = None if like is None else read_file(like, registry).spec
+    return add_up(documents_of(paths, registry), registry, frame, as_promised=as_promised)
+
+
+def add_up(
+    documents: Sequence[SpecDocument], registry: Registry, like: PrivacySpec | None = None, *, as_promised: bool = False
+) -> Composition:
+    """The composition of specifications that are read; otherwise as `compose_files`."""
+    parts = parts_of(documents, registry)
+    if not as_promised:
+        raise_all([_refused(part) for part in parts if part.standing is not None and part.standing.is_false])
+    return compose(parts, like=like, rules=rules_of(registry))
+
+
+def _refused(part: Part) -> DpspecError:
+    advice = "leave it out, mend the claim, or add what was promised with --as-promised"
+    return RefutedPartError(f"part {part.id}", f"does not keep what it promises: {part.standing}", advice)
+
+
+def composed_text(found: Composition, path: Path, registry: Registry) -> str:
+    """The composition as the text of the file at `path`, whose name gives the id."""
+    name = path.name.removesuffix(SUFFIX)
+    title = f"{count(len(found.lines), 'release')} together: {', '.join(line.part.id for line in found.lines)}"
+    if not is_id(name):
+        raise ParameterError("out", f"must be named lower-kebab{SUFFIX}", f"such as total-2020{SUFFIX}", value=path.name)
+    return to_toml(composed_document(found, id=name, title=title), registry)
+
+
+def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
+    """One part for each file, with how its claim stands."""
+    stand = (standing(document, registry) for document in documents)
+    return tuple(Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, stand, strict=True))
+
+
+def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
+    """The composition as a specification file; with a ledger when the parts add up to the total in its own number."""
+    amounts = tuple(LedgerPart(id=line.part.id, amount=line.amount) for line in found.lines)
+    value = found.spec.budget.uniform()
+    try:
+        adds_up = sum((part.amount for part in amounts[1:]), start=amounts[0].amount) == value
+    except DpspecError:  # a sum without an exact form
+        adds_up = False
+    steps = {
+        f"{line.part.id}-{place}": f"{step.rule}: {step.reason} ({step.citation})"
+        for line in found.lines
+        for place, step in enumerate(line.steps, 1)
+    }
+    stand = {f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None}
+    told = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    return SpecDocument(
+        id=id,
+        title=title,
+        spec=found.spec,
+        ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
+        source=(("document", told), *stand.items(), *steps.items()),
+    )

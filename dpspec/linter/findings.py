@@ -1,0 +1,450 @@
+"""Findings about the five blocks and the mechanism.
+
+Findings about printed numbers.
+
+Findings about ledgers whose parts are files of their own: a part and the file of the same id say the same thing.
+
+Looking for every kind of finding in every file.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dpspec.base.errors import DpspecError, MixedLedgerError, NotAFileError
+from dpspec.base.exact import Bracket
+from dpspec.base.params import each, parameters
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multiverse import Trivial, determines
+from dpspec.blocks.space import DatasetSpace
+from dpspec.extension import Registry
+from dpspec.grammar.rule import Conversion
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
+from dpspec.reason.kinds import check_kinds, compares_sizes
+from dpspec.risks.candidates import candidates_within
+from dpspec.specfile.document import Expectation, SpecDocument
+from dpspec.specfile.maker import Positions
+from dpspec.specfile.reader import load_text, parse, read_text, spec_files
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.growth import exchanged, grown
+from dpspec.verifier.verdict import Outcome
+
+LISTED = 2000
+"""A space of more datasets than this is not listed in search of two that are compared."""
+RAISED = 200
+"""The sizes of miniatures with at most so many datasets are raised."""
+
+
+@finding("vacuous", Severity.ERROR)
+def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """No universe of a small space has two datasets at finite distance: nothing is asked, and every mechanism passes (B-S2)."""
+    document = file.document
+    instances = [(f"miniature[{place}].space", m.title, m.spec) for place, m in enumerate(document.miniatures)]
+    for path, what, spec in instances or [("multiverse", "the specification", document.spec)]:
+        size = spec.space.cardinality()
+        if size is None or size > LISTED or _asks(spec):
+            continue
+        yield Seen(
+            path=path,
+            message=f"no universe of {what} has two datasets at finite distance: every mechanism satisfies it",
+            advice="take a larger space, fewer invariants, or another distance",
+        )
+
+
+@finding("no-such-pair", Severity.WARNING)
+def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """No universe has two datasets at distance 1: what the budget seems to say about one change belongs to no pair.
+
+    One change alone would alter what is published exactly, so that whoever knows all the rest knows it for certain. Under a fixed
+    total only even numbers of positions differ; where swapping publishes both margins, two households change or none. The number
+    that does hold is the budget times the least distance that occurs.
+    """
+    spec = file.document.spec
+    if not spec.multiverse.invariants:
+        return
+    try:
+        found = candidates_within(spec, 1)
+    except DpspecError:  # no two datasets are so near at all, or budgets differ by universe: another matter
+        return
+    if found.told_apart and found.bound is None and not found.unpromised:
+        because = f" ({found.reason})" if found.reason else ""
+        yield Seen(
+            path="budget",
+            message=f"no universe has two datasets at distance 1{because}: one change alone shows in {found.publications}",
+            advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
+        )
+
+
+def _asks(spec: PrivacySpec) -> bool:
+    for universe in spec.multiverse.universes(spec.space):
+        for left, right in itertools.permutations(universe.datasets, 2):
+            if not spec.distance(left, right).is_infinite:
+                return True
+    return False
+
+
+@finding("exchanged-block", Severity.ERROR)
+def exchanged_block(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A miniature has a block that is not the claimed one: what it tests is another claim, and the one on file is never checked.
+
+    A miniature lowers sizes of the space: records, members, categories, blocks, coordinates. All else is inherited.
+    """
+    for place, miniature in enumerate(file.document.miniatures):
+        for block in exchanged(file.document, miniature):
+            path = f"miniature[{place}].{block}"
+            yield Seen(
+                path=path,
+                message=f"{path} is another one than the claim is about, so that the claim on file is not checked",
+                advice="leave it out, or state it in the file itself" if block != "space" else "lower sizes of the space only",
+            )
+
+
+@finding("growing-size", Severity.ERROR)
+def growing_size(file: Linted, context: LintContext) -> Iterator[Seen]:
+    """The constant grows with a size that a miniature lowers: the size enters the sensitivity, and the miniature hides it.
+
+    The sizes of miniatures with few datasets are raised, as `dpspec verify` raises them.
+    """
+    document = file.document
+    for place, miniature in enumerate(document.miniatures):
+        size = miniature.spec.space.cardinality()
+        if miniature.mechanism is None or size is None or size > RAISED or exchanged(document, miniature):
+            continue
+        try:
+            found = verify(miniature.mechanism, miniature.spec, registry=context.registry)
+        except DpspecError:
+            continue
+        if found.outcome is not Outcome.VERIFIED:
+            continue
+        lines = grown(found, miniature.spec, miniature.mechanism, document.spec.space)
+        for line in (line for line in lines if line.grows):
+            yield Seen(
+                path=f"miniature[{place}].space",
+                message=f"{line.size} enters the sensitivity, and the miniature lowers it ({line})",
+                advice=f"take a miniature with the claimed {line.size}, or state the bound for the {line.size} it has",
+            )
+
+
+@finding("fixed-invariant", Severity.WARNING)
+def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """An invariant costs nothing: the distance already fixes it, or the other invariants do (B-S11).
+
+    It makes the list of what is published longer, and no universe smaller: datasets that differ in it are never compared anyway.
+    """
+    spec = file.document.spec
+    held = spec.multiverse.invariants or ()
+    totals = _fixed_totals(spec)
+    for place, invariant in enumerate(held):
+        others = tuple(other for other in held if other != invariant)
+        for known, who in _ways(totals, others):
+            reason = _determined((*totals, *known), invariant, spec.space)
+            if reason is not None:
+                yield Seen(
+                    path=f"multiverse.invariants[{place}]",
+                    message=f"{invariant} is already fixed by {who}: {reason}",
+                    advice="leave it out, or explain in [[explained]] why it is listed",
+                )
+                break
+
+
+def _ways(totals: tuple[Invariant, ...], others: tuple[Invariant, ...]) -> Iterator[tuple[tuple[Invariant, ...], str]]:
+    if totals:
+        yield (), "the distance"
+    yield others, "the distance and the other invariants" if totals else "the other invariants"
+
+
+def _fixed_totals(spec: PrivacySpec) -> tuple[Invariant, ...]:
+    """The number of records of the counted unit, when datasets of different size are at infinite distance."""
+    unit = spec.input_divergence.counted_unit()
+    if unit is None or compares_sizes(spec.replace(multiverse=Trivial())) is not False:
+        return ()
+    return (Marginal(unit=unit, attributes=()),)
+
+
+@lru_cache(maxsize=1024)
+def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: DatasetSpace) -> str | None:
+    """Why the known invariants determine another one; remembered, since the files of one collection share their blocks."""
+    try:
+        found = determines(known, (invariant,), space)
+    except DpspecError:
+        return None
+    return found.reason if found.answer is True else None
+
+
+@finding("unit-of-product", Severity.ERROR)
+def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """The mechanism reads records of a larger unit than the budget counts: household tables under a budget per person (B-X6).
+
+    The larger unit may change at distance 0, as a vacant housing unit does when persons are counted.
+    """
+    document = file.document
+    instances = [("mechanism", document.spec, document.mechanism)]
+    instances += [(f"miniature[{place}].mechanism", m.spec, m.mechanism) for place, m in enumerate(document.miniatures)]
+    for path, spec, mechanism in instances:
+        counted = spec.input_divergence.counted_unit()
+        if counted is None or mechanism is None:
+            continue
+        held = spec.multiverse.invariants or ()
+        for unit in sorted(set(_units(mechanism, held)) & set(spec.space.units)):
+            if _is_larger(unit, counted, spec.space.units) and spec.space.most_changed(unit, counted) is None:
+                yield Seen(
+                    path=path,
+                    message=f"the mechanism reads {unit} records, and a {unit} may change while no {counted} does",
+                    advice=f"state a budget per {unit} for what is read per {unit}",
+                )
+
+
+def _is_larger(unit: str, than: str, units: tuple[str, ...]) -> bool:
+    return than in units and units.index(unit) < units.index(than)
+
+
+def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
+    """Every unit that an object or its parameters name, apart from the invariants that are published anyway."""
+    if thing in held:
+        return
+    if isinstance(thing, tuple):
+        for entry in thing:
+            yield from _units(entry, held)
+        return
+    declared = parameters(type(thing)) if not isinstance(thing, (str, int)) else ()
+    for parameter in declared:
+        value = getattr(thing, parameter.name)
+        if parameter.name == "unit" and isinstance(value, str):
+            yield value
+        else:
+            yield from _units(value, held)
+
+
+# --- findings about printed numbers ---------------------------------------------------------------
+
+
+def _expectations(document: SpecDocument) -> Iterator[tuple[str, Expectation, Bracket]]:
+    """The printed numbers with their paths and their recomputed values, where they have one."""
+    for place, expectation in enumerate(document.expectations):
+        try:
+            yield f"expect[{place}]", expectation, expectation.value(document.spec)
+        except DpspecError:
+            continue
+
+
+@finding("does-not-recompute", Severity.ERROR)
+def does_not_recompute(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A printed number is not what its route gives. An erratum on record (`corrected = ...`) is explained by its `because`."""
+    for path, expectation, value in _expectations(file.document):
+        if expectation.is_near(expectation.printed, value) is not False:
+            continue
+        name, printed, found = expectation.parameter, expectation.printed.decimal(8), value.lower.decimal(8)
+        on_record = expectation.corrected is not None and expectation.is_met_by(value) is True
+        yield Seen(
+            path=path,
+            message=f"{name} = {printed} is printed for {expectation.what}; {expectation.route.name} gives {found}",
+            advice="correct the number, or put the erratum on record: corrected = ... with its reason",
+            explained=expectation.because if on_record else None,
+        )
+
+
+@finding("several-deltas", Severity.WARNING)
+def several_deltas(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """Values of epsilon at different deltas stand in one file, where a reader will compare them. Quote all at one delta."""
+    document, seen = file.document, dict[Fraction, str]()
+    if document.spec.budget.parameter == "epsilon":
+        own = getattr(document.spec.output_divergence, "delta", None)
+        if own:
+            seen[own] = "the budget"
+    for place, expectation in enumerate(document.expectations):
+        delta = getattr(expectation.route, "delta", None)
+        if expectation.parameter != "epsilon" or not isinstance(delta, Fraction):
+            continue
+        if seen and delta not in seen:
+            first, what = next(iter(seen.items()))
+            yield Seen(
+                path=f"expect[{place}]",
+                message=f"epsilon is at delta = {_short(delta)} for {expectation.what}, and at {_short(first)} for {what}",
+                advice="quote every epsilon of a file at one delta",
+            )
+        seen.setdefault(delta, expectation.what)
+
+
+def _short(delta: Fraction) -> str:
+    return f"{float(delta):g}"
+
+
+@finding("constant-for-budget", Severity.WARNING)
+def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A number that bears the name of the budget is the constant that multiplies d_X instead: sqrt(rho) printed as rho (B-X1)."""
+    spec = file.document.spec
+    value = spec.budget.uniform()
+    if value is None:
+        return
+    constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
+    if constant == value:
+        return
+    for place, expectation in enumerate(file.document.expectations):
+        same = expectation.parameter == spec.budget.parameter
+        if same and expectation.is_near(expectation.printed, Bracket.exactly(constant)):
+            name, printed = expectation.parameter, expectation.printed.decimal()
+            yield Seen(
+                path=f"expect[{place}]",
+                message=f"{name} = {printed} is printed; the budget is {name} = {value.decimal()}, and {printed} multiplies d_X",
+                advice="print the budget, or give the constant another name",
+            )
+
+
+def _formulas(context: LintContext) -> Iterator[Conversion]:
+    """The registered conversions that need not know the mechanism."""
+    for entry in context.registry:
+        if entry.kind == "rules" and issubclass(entry.cls, Conversion) and entry.cls.mechanism is None:
+            yield entry.cls()
+
+
+@finding("looser-conversion", Severity.WARNING)
+def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
+    """A number is converted by a formula that another one beats for the same budget, and the file does not say so.
+
+    So 17.90 and 17.14 are printed for one rho. Say in `[[explained]]` why the looser formula is used.
+    """
+    rules = tuple(_formulas(context))
+    for path, expectation, value in _expectations(file.document):
+        question = expectation.route.question(file.document.spec)
+        if question is None or not value.upper > 0:
+            continue
+        best: tuple[Bracket, str] | None = None
+        for rule in rules:
+            if (rule.source, rule.target) != (question.source.name, question.goal.name):
+                continue
+            found = rule.convert(question.source, question.value, question.goal)
+            if found is not None and found.upper < value.lower and (best is None or found.upper < best[0].upper):
+                best = found, rule.name
+        if best is not None:
+            name = expectation.parameter
+            yield Seen(
+                path=path,
+                message=f"{expectation.route.name} gives {name} = {value.upper.decimal()} for {expectation.what}, "
+                f"and {best[1]} gives {best[0].upper.decimal()} for the same budget",
+                advice="use the better formula, or explain in [[explained]] why not",
+            )
+
+
+# --- findings about ledgers whose parts are files of their own ------------------------------------
+
+
+@finding("part-differs", Severity.ERROR)
+def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
+    """A part of a ledger has another number than the file of the same id, linted with it, or is another kind of number."""
+    ledger = file.document.ledger
+    for place, part in enumerate(ledger.parts if ledger else ()):
+        other = context.others.get(part.id)
+        if other is None or ledger is None:
+            continue
+        stated = other.document.spec.budget
+        value = stated.uniform()
+        if stated.parameter != ledger.parameter or value != part.amount:
+            said = stated if value is None else f"{stated.parameter} = {value.plain()}"
+            yield Seen(
+                path=f"ledger.parts[{place}]",
+                message=f"{part.id} has {ledger.parameter} = {part.amount.plain()} here, and {said} in its own file",
+                advice="state one number; dpspec ledger says what a part spends in the common blocks",
+            )
+
+
+@finding("mixed-neighbours", Severity.ERROR)
+def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
+    """Bounded and unbounded neighbours in one ledger: some parts compare datasets of different size, others never do.
+
+    A record replaced is one removed and one added, so the numbers of the two kinds do not add up as they stand (B-X7).
+    """
+    ledger = file.document.ledger
+    if ledger is None:
+        return
+    own = [context.others[part.id].document for part in ledger.parts if part.id in context.others]
+    try:
+        if own:
+            check_kinds([(document.id, document.spec) for document in (*own, file.document)])
+    except MixedLedgerError as fault:
+        yield Seen(path="ledger", message=fault.rule, advice=fault.advice)
+
+
+# --- looking for every kind of finding in every file ----------------------------------------------
+
+
+EXPLAINS_NOTHING = "explains-nothing"
+"""The code of an explanation without a finding."""
+
+
+def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]:
+    """Every finding in the specification files that paths mean, file by file and line by line.
+
+    A file that cannot be read has its faults for findings, under their own codes.
+
+    Args:
+        paths: files, or directories that stand for their specification files.
+        registry: what the names in the files mean.
+
+    Raises:
+        SpecFileError: a path does not exist, or a directory holds no file.
+        PluginError and its kin: a plugin that a file needs has failed.
+    """
+    found: list[Finding] = []
+    read: list[Linted] = []
+    for file in dict.fromkeys(file for path in paths for file in spec_files(path)):
+        try:
+            text = load_text(file)
+            read.append(Linted(document=read_text(text, registry, str(file)), positions=Positions.of(text, parse(text))))
+        except DpspecError as fault:
+            found += _faults(fault, str(file))
+    context = LintContext(registry=registry, others={linted.document.id: linted for linted in read})
+    for linted in read:
+        found += _findings(linted, context)
+    return tuple(sorted(found, key=lambda single: (single.file, single.line, single.code)))
+
+
+def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:
+    for single in each(fault):
+        if isinstance(single, NotAFileError) or single.exit_code == 4:  # the fault of a plugin says nothing about the file
+            raise fault
+        yield Finding(
+            code=single.code,
+            severity=Severity.ERROR,
+            file=file,
+            line=single.line or 1,
+            message=": ".join((single.subject, single.rule)),
+            advice=single.advice,
+        )
+
+
+def _findings(linted: Linted, context: LintContext) -> Iterator[Finding]:
+    explained = {explanation.finding: explanation.because for explanation in linted.document.explained}
+    met = set()
+    for declared in declared_findings():
+        for single in _looked(declared, linted, context, explained.get(declared.code)):
+            met.add(single.code)
+            yield single
+    for place, explanation in enumerate(linted.document.explained):
+        if explanation.finding not in met:
+            yield Finding(
+                code=EXPLAINS_NOTHING,
+                severity=Severity.WARNING,
+                file=str(linted.document.path),
+                line=linted.positions.nearest(f"explained[{place}]"),
+                message=f"{explanation.finding} is explained, and nothing of the kind is found",
+                advice="take the explanation out, or correct its code",
+            )
+
+
+def _looked(declared: Declared, linted: Linted, context: LintContext, because: str | None) -> Iterator[Finding]:
+    for seen in declared.look(linted, context):
+        yield Finding(
+            code=declared.code,
+            severity=declared.severity,
+            file=str(linted.document.path),
+            line=linted.positions.nearest(seen.path),
+            message=seen.message,
+            advice=seen.advice,
+            explained=because if seen.explained is None else seen.explained,
+        )

@@ -1,0 +1,152 @@
+"""For authors of plugins: everything that a plugin imports, in one line.
+
+    from dpspec.plugin import Mechanism, define, hookimpl
+
+The base class of each kind of plugin, the parameters that `define` declares, exact numbers and laws, the blocks that examples are
+made of, and the hooks. What is needed less often lies one step further, by topic: ``laws.GaussianLaw``, ``errors.TableError``,
+``exact.sqrt``, ``tables.TableFormat``. Names are loaded when they are first used. Everything else of dpspec may move.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names as late_names
+
+if TYPE_CHECKING:
+    from dpspec import blocks as blocks, grammar as grammar, laws as laws, risks as risks
+    from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
+    from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
+    from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
+    from dpspec.base.params import (
+        Exact as Exact,
+        Integer as Integer,
+        Items as Items,
+        Nested as Nested,
+        Rational as Rational,
+        Registered as Registered,
+        Text as Text,
+        define as define,
+    )
+    from dpspec.base.randomness import Randomness as Randomness
+    from dpspec.blocks.budget import Budget as Budget, UniformBudget as UniformBudget
+    from dpspec.blocks.input_divergence import InputDivergence as InputDivergence, Relation as Relation
+    from dpspec.blocks.invariant import Invariant as Invariant, LinearMap as LinearMap, Marginal as Marginal
+    from dpspec.blocks.multiverse import LevelSets as LevelSets, Multiverse as Multiverse, Trivial as Trivial
+    from dpspec.blocks.output_divergence import OutputDivergence as OutputDivergence
+    from dpspec.blocks.records import OrderedRecords as OrderedRecords, UnorderedRecords as UnorderedRecords
+    from dpspec.blocks.space import Attribute as Attribute, Dataset as Dataset, DatasetSpace as DatasetSpace, Record as Record
+    from dpspec.blocks.vectors import BitVectors as BitVectors
+    from dpspec.extension.hooks import Names as Names, Register as Register, hookimpl as hookimpl
+    from dpspec.grammar import tables as tables, workers as workers
+    from dpspec.grammar.attacker import (
+        AttackerModel as AttackerModel,
+        RiskStatement as RiskStatement,
+        Sense as Sense,
+        Tolerance as Tolerance,
+    )
+    from dpspec.grammar.mechanism import Claim as Claim, Example as Example, Flavour as Flavour, Mechanism as Mechanism
+    from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
+    from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+    from dpspec.grammar.tables import Table as Table
+    from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+
+_HOMES = {
+    "dpspec.base.errors": (
+        "IncompatibleBlocksError",
+        "ParameterError",
+    ),
+    "dpspec.base.exact": (
+        "Bracket",
+        "Number",
+        "ln",
+        "number",
+    ),
+    "dpspec.base.late": ("late_names",),
+    "dpspec.base.params": (
+        "Exact",
+        "Integer",
+        "Items",
+        "Nested",
+        "Rational",
+        "Registered",
+        "Text",
+        "define",
+    ),
+    "dpspec.base.randomness": ("Randomness",),
+    "dpspec.blocks.budget": (
+        "Budget",
+        "UniformBudget",
+    ),
+    "dpspec.blocks.input_divergence": (
+        "InputDivergence",
+        "Relation",
+    ),
+    "dpspec.blocks.invariant": (
+        "Invariant",
+        "LinearMap",
+        "Marginal",
+    ),
+    "dpspec.blocks.multiverse": (
+        "LevelSets",
+        "Multiverse",
+        "Trivial",
+    ),
+    "dpspec.blocks.output_divergence": ("OutputDivergence",),
+    "dpspec.blocks.records": (
+        "OrderedRecords",
+        "UnorderedRecords",
+    ),
+    "dpspec.blocks.space": (
+        "Attribute",
+        "Dataset",
+        "DatasetSpace",
+        "Record",
+    ),
+    "dpspec.blocks.vectors": ("BitVectors",),
+    "dpspec.extension.hooks": (
+        "Names",
+        "Register",
+        "hookimpl",
+    ),
+    "dpspec.grammar.attacker": (
+        "AttackerModel",
+        "RiskStatement",
+        "Sense",
+        "Tolerance",
+    ),
+    "dpspec.grammar.mechanism": (
+        "Claim",
+        "Example",
+        "Flavour",
+        "Mechanism",
+    ),
+    "dpspec.grammar.rule": (
+        "Conversion",
+        "Route",
+        "Rule",
+    ),
+    "dpspec.grammar.spec": ("PrivacySpec",),
+    "dpspec.grammar.tables": ("Table",),
+    "dpspec.laws.law": (
+        "FiniteLaw",
+        "Law",
+    ),
+}
+"""What most plugins need."""
+_TOPICS = {
+    "blocks": "dpspec.blocks",
+    "errors": "dpspec.base.errors",
+    "exact": "dpspec.base.exact",
+    "grammar": "dpspec.grammar",
+    "laws": "dpspec.laws",
+    "params": "dpspec.base.params",
+    "randomness": "dpspec.base.randomness",
+    "risks": "dpspec.risks",
+    "tables": "dpspec.grammar.tables",
+    "workers": "dpspec.grammar.workers",
+}
+"""What some need, by topic: modules whose public names stay."""
+
+__all__ = [*_TOPICS, *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
+__getattr__, __dir__ = late_names(__name__, _HOMES, _TOPICS)

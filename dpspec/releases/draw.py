@@ -1,0 +1,561 @@
+"""Where a release lies: a public folder, and beside it a confidential one that only its owner can look into.
+
+out/                  what may be published: tables, report.json
+out.confidential/     mode 0700
+    unfinished/       the stages of a long run and its key
+    ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
+    ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
+    placed.json       what releases have placed in the public folder: these files, and no others, may go
+    utility.*         comparisons with the confidential table
+
+The invariants of a release, asked of the tables before and after by code that knows nothing of the mechanism.
+
+One draw of a mechanism on a real table, with everything that is known about it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import traceback
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
+from dpspec.base.files import private_folder, to_disk, whole
+from dpspec.base.params import did_you_mean
+from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multisets import check_size
+from dpspec.blocks.records import MEMBERS
+from dpspec.blocks.space import Attribute, DatasetSpace
+from dpspec.extension.hooks import Provenance, Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
+from dpspec.grammar.workers import Engine, Folder, NoCheckpoints, Output, Progress, Run, nobody
+from dpspec.specfile.document import SpecDocument
+from dpspec.verifier.document import Standing, standing
+
+SUFFIX = ".confidential"
+REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
+
+_READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
+
+
+class ReleasePlace:
+    """The two folders of a release.
+
+    Args:
+        out: the folder to be published, as the user names it.
+        table: what is read, where that is a file or a folder.
+
+    Raises:
+        ReleaseError: `out` cannot have a folder beside it, or it holds the confidential table, or lies in its folder.
+    """
+
+    def __init__(self, out: Path, table: Path) -> None:
+        try:
+            self.public = out.resolve()
+            if self.public.exists() and not self.public.is_dir():
+                raise ReleaseError("--out", "is no folder", "choose another --out", value=str(out))
+            given = table.resolve() if table.exists() else None
+        except (OSError, ValueError, RuntimeError) as problem:
+            raise _unwritable(out, problem) from None
+        if not self.public.name:
+            raise ReleaseError("--out", "has no name to put a confidential folder beside", "choose another --out", value=str(out))
+        self.private = self.public.with_name(self.public.name + SUFFIX)
+        if given is not None:
+            _check_apart(self.public, self.private, given, out)
+
+    @property
+    def unfinished(self) -> Path:
+        """The folder of a resumable run."""
+        return self.private / _UNFINISHED
+
+    @property
+    def ready(self) -> Path:
+        """The folder of what is written and not yet placed."""
+        return self.private / _READY
+
+    def open(self) -> None:
+        """Take the confidential folder for one run; what a killed one has left is placed, where it was whole, or removed.
+
+        Raises:
+            ReleaseError: another run has it, or it cannot be made.
+        """
+        try:
+            private_folder(self.private)
+            handle = os.open(self.private / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            self.close = weakref.finalize(self, os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if (self.private / _READY_LIST).exists():
+                self._settle()
+            shutil.rmtree(self.ready, ignore_errors=True)
+        except BlockingIOError:
+            self.close()
+            raise ReleaseError("--out", "is being written by another run", "wait for it", value=str(self.public)) from None
+        except OSError as problem:
+            raise _unwritable(self.public, problem) from None
+
+    def leave(self) -> None:
+        """Give the folder back; without anything in it, it goes."""
+        shutil.rmtree(self.ready, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            if {path.name for path in self.private.iterdir()} <= {_LOCK}:
+                (self.private / _LOCK).unlink(missing_ok=True)
+                self.private.rmdir()
+        self.close()
+
+    def place(self, files: Mapping[str, str]) -> None:
+        """Bring the files of `ready` into the public folder, and take away those of earlier releases that they do not replace.
+
+        Args:
+            files: their SHA-256 by name, in the order in which they are to appear.
+        """
+        for name in files:
+            to_disk(self.ready / name)
+        to_disk(self.ready)
+        with whole(self.private / _READY_LIST, 0o600) as part:
+            part.write_text(json.dumps(files), encoding="utf-8")
+        self._settle()
+
+    def _settle(self) -> None:
+        files: dict[str, str] = json.loads((self.private / _READY_LIST).read_text(encoding="utf-8"))
+        self.public.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            if (self.ready / name).exists():
+                (self.ready / name).chmod(0o666 & ~_mask())
+                (self.ready / name).replace(self.public / name)
+        to_disk(self.public)
+        for name, digest in self._placed().items():
+            if name not in files and _is_ours(self.public / name, digest):
+                (self.public / name).unlink(missing_ok=True)
+        with whole(self.private / _PLACED, 0o600) as part:
+            part.write_text(json.dumps(files), encoding="utf-8")
+        (self.private / _READY_LIST).unlink()
+        to_disk(self.private)
+
+    def _placed(self) -> dict[str, str]:
+        """What earlier releases have placed, by this folder's own account: a report may be anybody's."""
+        try:
+            found = json.loads((self.private / _PLACED).read_text(encoding="utf-8"))
+            return {name: digest for name, digest in found.items() if Path(name).name == name and isinstance(digest, str)}
+        except (OSError, ValueError, AttributeError):
+            return {}
+
+    def others(self) -> tuple[str, ...]:
+        """The names in the public folder that no release has placed there: they are left as they are."""
+        if not self.public.is_dir():
+            return ()
+        return tuple(sorted({path.name for path in self.public.iterdir()} - self._placed().keys()))
+
+
+def _check_apart(public: Path, private: Path, given: Path, out: Path) -> None:
+    """What is confidential and what is published do not lie in one another."""
+    if given.is_relative_to(public):
+        rule, advice = "holds the table that is read, which would be published with it", "choose another --out"
+        raise ReleaseError("--out", rule, advice, value=str(out))
+    if given.is_dir() and public.is_relative_to(given):
+        raise ReleaseError("--out", "lies in the folder that is read", "choose another --out", value=str(out))
+    if given.is_relative_to(private):
+        raise ReleaseError("table", f"lies in {private.name}, which belongs to the release", "move it", value=given.name)
+
+
+def _is_ours(path: Path, digest: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def _mask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _unwritable(out: Path, problem: Exception) -> ReleaseError:
+    reason = getattr(problem, "strerror", None) or "this is no path"
+    return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
+
+
+# --- held -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Held:
+    """What became of one invariant in a release.
+
+    Args:
+        invariant: the invariant in words.
+        cells: how many of its counts were compared; None when it cannot be asked of the table.
+    """
+
+    invariant: str
+    cells: int | None
+
+    def data(self) -> dict[str, Any]:
+        """The entry of the report; an invariant that does not hold is never reported, but refused."""
+        return {"invariant": self.invariant, "cells": self.cells, "held": None if self.cells is None else True}
+
+
+def held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism: str) -> Held:
+    """Compare the counts of a marginal before and after; other invariants cannot be asked of a table.
+
+    Args:
+        unit: the unit of the tables' records.
+
+    Raises:
+        PluginContractError: they differ.
+    """
+    counted = invariant.as_marginal()
+    tables = None if counted is None else [_of_unit(table, counted.unit, unit) for table in (before, after)]
+    if counted is None or tables is None or not all(_can_answer(counted, table) for table in tables):
+        return Held(invariant=str(invariant), cells=None)
+    cells, broken = compared(counted, *(table for table in tables if table is not None))
+    if broken:
+        raise PluginContractError(
+            f"mechanism {mechanism}",
+            f"does not hold the invariant {invariant}: {broken} of its counts changed",
+            "nothing was written; report it to the plugin's author",
+        )
+    return Held(invariant=str(invariant), cells=cells)
+
+
+def _of_unit(table: Table, wanted: str, unit: str) -> Table | None:
+    """The records of the wanted unit."""
+    if wanted == unit:
+        return table
+    return None if table.members is None else table.of_members()
+
+
+def _can_answer(counted: Marginal, table: Table | None) -> bool:
+    return table is not None and counted.mentions().keys() <= {a.name for a in table.attributes}
+
+
+def compared(counted: Marginal, before: Table, after: Table) -> tuple[int, int]:
+    """How many counts of a marginal are not 0 before, and how many are others after."""
+    if any(before.attribute(name) != after.attribute(name) for name in counted.mentions()):
+        first, second = marginal(counted, before), marginal(counted, after)
+        return len(first), sum(first[cell] != second[cell] for cell in {*first, *second})
+    (cells, counts), (others, again) = _numbered(counted, before), _numbered(counted, after)
+    every = cells if np.array_equal(cells, others) else np.union1d(cells, others)
+    change = np.zeros(len(every), dtype=np.int64)
+    change[np.searchsorted(every, cells)] += counts
+    change[np.searchsorted(every, others)] -= again
+    return len(cells), int(np.count_nonzero(change))
+
+
+def _numbered(counted: Marginal, table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The cells of a marginal that occur, as numbers, and their counts: millions of cells have no labels made for them."""
+    keys = table.key(counted.attributes)
+    for name, categories in counted.where:
+        kept = np.asarray([category in categories for category in table.attribute(name).values()])
+        keys = np.where(kept[table.codes[name]], keys, -1)
+    return occurring(keys[keys >= 0], table.domain(counted.attributes))
+
+
+def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
+    """The counts of a marginal, asked of a table."""
+    where = {attribute: frozenset(categories) for attribute, categories in invariant.where}
+    names = list(dict.fromkeys((*invariant.attributes, *where)))
+    counts: Counter[tuple[str, ...]] = Counter()
+    for cell, count in table.counts(names).items():
+        by_name = dict(zip(names, cell, strict=True))
+        if all(by_name[attribute] in kept for attribute, kept in where.items()):
+            counts[tuple(by_name[attribute] for attribute in invariant.attributes)] += count
+    return counts
+
+
+# --- one draw of a mechanism on a real table, with everything that is known about it --------------
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+
+
+def _unsaid(stage: str) -> None:
+    """Nobody is told."""
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How to draw.
+
+    Args:
+        seed: for tests and audits; None for the operating system's generator.
+        engine: the registered engine that runs the kernels.
+        resume: go on with the unfinished run of the directory.
+        suffix: of the files that are written; None for that of the table.
+        progress: told how far the work is.
+        stage: told what is done next: reading, drawing, checking.
+    """
+
+    seed: int | None = None
+    engine: str = "embedded"
+    resume: bool = False
+    suffix: str | None = None
+    progress: Progress = nobody
+    stage: Callable[[str], object] = _unsaid
+
+
+@attrs.frozen(kw_only=True)
+class Release:
+    """A drawn output and what is known about the draw.
+
+    Args:
+        document: the specification.
+        mechanism: what drew it.
+        origin: the distribution that brought the mechanism.
+        given: the table that was read; confidential.
+        output: the released tables, with their reports.
+        name: where the input came from.
+        seed: for tests and audits; None for the operating system's generator.
+        engine: the name of the engine.
+        held: the invariants, each compared with the input.
+        suffix: of the files to write.
+        run: the checkpoints, to be forgotten once the release is on disk.
+        place: the folders that it goes to.
+        standing: how the claim of the specification stands.
+    """
+
+    document: SpecDocument
+    mechanism: Mechanism
+    origin: Provenance
+    given: Table
+    output: Output
+    name: str
+    seed: int | None
+    engine: str
+    held: tuple[Held, ...]
+    suffix: str
+    run: Folder | None
+    place: ReleasePlace
+    standing: Standing
+
+    @property
+    def unfit(self) -> tuple[str, ...]:
+        """Why this must not be published as a release that satisfies the specification; empty where nothing is against it."""
+        seeded = () if self.seed is None else ("drawn from a seed, so anyone who knows the seed can undo it",)
+        return seeded if self.standing.word.is_good else (*seeded, self.standing.sentence)
+
+
+def formats_of(registry: Registry) -> Formats:
+    """The installed table formats by suffix."""
+    formats = [registry.get("formats", name)() for name in registry.names("formats")]
+    return {suffix: format_ for format_ in formats for suffix in format_.suffixes}
+
+
+def draw(document: SpecDocument, table: str, registry: Registry, directory: Path, options: Options | None = None) -> Release:
+    """Run the document's mechanism on a table.
+
+    Args:
+        document: the specification and its mechanism.
+        table: a table file, a directory with households and persons, or the name of a registered table builder.
+        registry: where builders, formats and engines are looked up.
+        directory: where the release will be written; a resumable run keeps its checkpoints beside it.
+
+    Raises:
+        RefutedReleaseError: the mechanism does not satisfy the specification.
+        ReleaseError: the file names no mechanism, it has no exact sampler, or there is no such run to go on with.
+        TableError: the table does not fit the space.
+        PluginContractError: the mechanism raised, or its release does not hold an invariant.
+    """
+    options = options or Options()
+    mechanism, space = document.mechanism, document.spec.space
+    if mechanism is None:
+        raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
+    mechanism.check(space)
+    unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
+    engine = registry.get("engines", options.engine)()
+    suffix = _suffix(Path(table), options.suffix, formats_of(registry))
+    if options.resume and not mechanism.resumable:
+        raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
+    place = ReleasePlace(directory, Path(table))
+    options.stage("judging")
+    judged = standing(document, registry)
+    if judged.is_false:
+        advice = "nothing is released under it; see `dpspec verify`"
+        raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
+    options.stage("reading")
+    given = _table(table, space, unit, registry, options.progress)
+    if space.cells_are_records and unit == space.units[0]:
+        check_size(space.name, len(given), *space.total_range())
+    place.open()
+    try:
+        identity = _identity(document, mechanism, given, registry, options)
+        folder = Folder(place.unfinished, identity) if mechanism.resumable else None
+        with closing(engine):
+            output = _output(mechanism, given, space, engine, folder, options)
+        options.stage("checking")
+        _check_names(mechanism, output)
+        invariants = document.spec.multiverse.invariants or ()
+        return Release(
+            document=document,
+            mechanism=mechanism,
+            origin=registry.provenance(mechanism),
+            given=given,
+            output=output,
+            name=table,
+            seed=options.seed,
+            engine=engine.name,
+            held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+            suffix=suffix,
+            run=folder,
+            place=place,
+            standing=judged,
+        )
+    except BaseException:
+        place.leave()
+        raise
+
+
+def randomness(seed: int | None) -> str:
+    """Where the randomness of a release comes from, in words."""
+    return "operating system" if seed is None else f"seed {seed}"
+
+
+# --- what goes in --------------------------------------------------------------------------------
+
+
+def _output(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism, given: Table, space: DatasetSpace, engine: Engine, folder: Folder | None, options: Options
+) -> Output:
+    """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
+    source = _source(folder, options)
+    options.stage("drawing")
+    run = Run(source=source, engine=engine, checkpoints=folder or NoCheckpoints(), progress=options.progress)
+    try:
+        return _guarded(mechanism, given, space, run)
+    except ValueError:  # table or specification is refused, so there is nothing to go on with
+        if folder is not None:
+            folder.finish()
+        raise
+
+
+def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
+    """The source of a new run, or of the one that goes on."""
+    if folder is not None and options.resume:
+        return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
+    new: KeyedRandomness = SystemRandomness() if options.seed is None else SeededRandomness(options.seed)
+    if folder is not None:
+        folder.begin(new.key)
+    return new
+
+
+def _identity(document: SpecDocument, mechanism: Mechanism, given: Table, registry: Registry, options: Options) -> dict[str, Any]:
+    """What must be equal for a run to go on with the noise that it has drawn."""
+    return {
+        "specification": document.sha256 or document.id,
+        "mechanism": f"{mechanism!r} of {registry.provenance(mechanism)}",
+        "table": digest_of(given),
+        "randomness": randomness(options.seed),
+    }
+
+
+def digest_of(table: Table) -> str:
+    """The SHA-256 of a table as it was read: of its columns and records, not of a file that may have changed since."""
+    found = hashlib.sha256()
+    for attribute in table.attributes:
+        found.update(repr(attribute).encode() + b"\n")
+        found.update(table.codes[attribute.name].astype("<i8").tobytes())
+    if table.members is not None:
+        found.update(digest_of(table.members.table).encode())
+        found.update(table.members.owner.astype("<i8").tobytes())
+    return found.hexdigest()
+
+
+def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
+    """The suffix that was asked for, or of what was read: of a directory that of its files, of a registered table .csv."""
+    if wanted is not None:
+        named = Path("released" + wanted.replace("/", ""))
+        format_of(named, formats)
+        return named.suffix.lower()
+    if path.is_dir():
+        return next((part.suffix.lower() for part in sorted(path.iterdir()) if part.suffix.lower() in formats), ".csv")
+    return path.suffix.lower() if path.suffix.lower() in formats else ".csv"
+
+
+def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progress: Progress) -> Table:
+    path, formats = Path(name), formats_of(registry)
+    if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
+        outer, inner = (space.own_attributes(kind) for kind in space.units[:2])
+        found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
+        _check_members(found, space)
+        return found
+    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    if path.exists():
+        return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0))
+    if name not in registry.names("tables"):
+        known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
+        raise TableError("table", "is neither a file nor a registered table", known, value=name)
+    table: Table = registry.get("tables", name)().build()
+    _check_columns(name, attributes, table.attributes)
+    return table
+
+
+def _check_members(table: Table, space: DatasetSpace) -> None:
+    """Refuse records that hold more members than the space allows."""
+    outer, inner = space.units[:2]
+    most = space.most_within(inner, outer)
+    if table.members is None or most is None:
+        return
+    held = np.bincount(table.members.owner, minlength=len(table))
+    over = np.flatnonzero(held > most)
+    if over.size:
+        first = int(over[0])
+        rule = f"holds more {inner} records than the {most} of the space ({over.size} such)"
+        raise TableError(f"{outer} in row {first + 1}", rule, "correct the table, or the number of members in the specification")
+
+
+def _check_columns(name: str, wanted: tuple[Attribute, ...], given: tuple[Attribute, ...]) -> None:
+    expected, found = ({a.name: tuple(a.values()) for a in attributes} for attributes in (wanted, given))
+    for attribute in expected.keys() | found.keys():
+        if expected.get(attribute) != found.get(attribute):
+            raise TableError(f"table {name}", "has other columns or categories than the space", value=attribute)
+
+
+# --- the draw ------------------------------------------------------------------------------------
+
+
+def _raised(problem: BaseException) -> str:
+    """What was raised and where, without its message: that may quote cells, which are confidential."""
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"raised {type(problem).__name__} in release() ({Path(last.filename).name}, line {last.lineno})"
+
+
+def _guarded(mechanism: Mechanism, table: Table, space: DatasetSpace, run: Run) -> Output:
+    try:
+        output = mechanism.run(table, space, run)
+    except (DpspecError, MemoryError):
+        raise
+    except Exception as problem:
+        raise PluginContractError(f"mechanism {mechanism.name}", _raised(problem), "report it to the plugin's author") from None
+    except BaseException as problem:
+        if not type(problem).__name__.endswith("PanicException"):
+            raise
+        raise LibraryError(f"mechanism {mechanism.name}", f"{_raised(problem)}: a library panicked", "run again") from None
+    wrong = [type(table).__name__ for table in output.tables.values() if not isinstance(table, Table)]
+    if wrong:
+        raise PluginContractError(f"mechanism {mechanism.name}", "release() must return a Table", value=wrong[0])
+    return output
+
+
+def _check_names(mechanism: Mechanism, output: Output) -> None:
+    """Refuse tables whose names are no names of files, or those of other files of a release."""
+    for name in output.tables:
+        if not _NAME.fullmatch(name) or name in ("report", WARNING.partition(".")[0]):
+            raise PluginContractError(f"mechanism {mechanism.name}", "names a table that can be no file", value=name)

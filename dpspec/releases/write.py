@@ -1,0 +1,376 @@
+"""What a mechanism says that it keeps, asked of the release as it lies on disk by code that knows nothing of the mechanism.
+
+How far a release is from its table: for the agency alone, since it reads the confidential table.
+
+For every table of one or two attributes, N_c the true and M_c the released count of cell c:
+
+    MAPE = 100 / |C| * sum over c in C of |M_c - N_c| / N_c,      C the cells with N_c > 0   (B-N5)
+
+Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from dpspec.base.errors import PluginContractError, ReleaseError
+from dpspec.base.files import private_folder, whole
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import Kept
+from dpspec.grammar.tables import Formats, Table, files_of, format_of, read_households, read_table
+from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, held, randomness
+
+Numbers = npt.NDArray[np.int64]
+
+
+@attrs.frozen(kw_only=True)
+class FoundKept:
+    """What was found of one such statement.
+
+    Args:
+        kept: the statement in words.
+        records: how many records were compared.
+    """
+
+    kept: str
+    records: int
+
+    def data(self) -> dict[str, Any]:
+        """The entry of the report; what is not kept is never reported, but refused."""
+        return {"kept": self.kept, "records": self.records}
+
+
+def check_kept(kept: Kept, before: Table, after: Table, mechanism: str) -> FoundKept:
+    """Compare the records of two tables in the columns that do not move.
+
+    Raises:
+        PluginContractError: they are others.
+    """
+    if changed(kept, before, after):
+        raise PluginContractError(
+            f"mechanism {mechanism}", f"does not keep {kept}", "nothing was written; report it to the plugin's author"
+        )
+    return FoundKept(kept=str(kept), records=len(before))
+
+
+def changed(kept: Kept, before: Table, after: Table) -> bool:
+    """Whether two tables differ in what is kept: as multisets of records, or record by record where these are in order."""
+    if len(before) != len(after) or any(before.attribute(name) != after.attribute(name) for name in kept.attributes):
+        return True
+    if kept.in_order:
+        return not all(np.array_equal(before.codes[name], after.codes[name]) for name in kept.attributes)
+    names = numbered((before, after), kept.attributes)
+    if kept.members:
+        if before.members is None or after.members is None:
+            return before.members is not after.members
+        names = _with_members(names, before, after)
+    return not np.array_equal(np.sort(names[0]), np.sort(names[1]))
+
+
+def numbered(tables: Sequence[Table], columns: Sequence[str]) -> tuple[Numbers, ...]:
+    """A number for each record of some tables: equal where the columns are, and nowhere else.
+
+    >>> from dpspec.blocks.space import Attribute
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> tables = [Table.from_records(rows, (sex,)) for rows in ([("f",), ("m",)], [("m",), ("m",)])]
+    >>> [numbers.tolist() for numbers in numbered(tables, ["sex"])]
+    [[0, 1], [1, 1]]
+    """
+    keys: Numbers = np.zeros(sum(map(len, tables)), dtype=np.int64)
+    for name in columns:
+        codes = np.concatenate([table.codes[name].astype(np.int64) for table in tables])
+        keys = _paired(keys, codes)
+    return tuple(np.split(keys, np.cumsum([len(table) for table in tables])[:-1]))
+
+
+def _paired(first: Numbers, second: Numbers) -> Numbers:
+    """Small numbers for pairs: ranks of ranks cannot overflow."""
+    ranks = [np.unique(numbers, return_inverse=True)[1].reshape(-1) for numbers in (first, second)]
+    many = int(ranks[1].max(initial=0)) + 1
+    return np.asarray(np.unique(ranks[0] * many + ranks[1], return_inverse=True)[1].reshape(-1), dtype=np.int64)
+
+
+def _with_members(names: Sequence[Numbers], before: Table, after: Table) -> tuple[Numbers, ...]:
+    """The same with each record together with all of its members, in whatever order these stand."""
+    held = [table.members for table in (before, after) if table.members is not None]
+    columns = [a.name for a in held[0].table.attributes]
+    if [a.name for a in held[1].table.attributes] != columns:
+        return np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    kinds = np.concatenate(numbered([members.table for members in held], columns))
+    owners = np.concatenate([held[0].owner, held[1].owner + len(before)])
+    sizes = np.bincount(owners, minlength=len(before) + len(after))
+    kinds = kinds[np.lexsort((kinds, owners))]
+    begins = np.cumsum(sizes) - sizes
+    keys = _paired(np.concatenate(names), sizes)  # households of one size alone are compared member by member
+    active = np.flatnonzero(sizes)
+    for place in range(int(sizes.max(initial=0))):
+        active = active[sizes[active] > place]
+        keys[active] = _paired(keys[active], kinds[begins[active] + place])
+    final = _paired(keys, sizes)
+    return tuple(np.split(final, [len(before)]))
+
+
+# --- how far a release is from its table ----------------------------------------------------------
+
+
+NOTE = "NOT FOR PUBLICATION: computed from the confidential table, and covered by no guarantee."
+FILES = ("utility.json", "utility.svg")
+MOST_CELLS = 1 << 22
+"""Tables with more cells are left out."""
+
+
+@attrs.frozen(kw_only=True)
+class Distance:
+    """The distance of one table of the release from the true one.
+
+    Args:
+        unit: what the table counts.
+        attributes: the attributes of the table.
+        cells: how many of its cells are not empty in truth.
+        mape: the mean absolute percentage error over these, in percent.
+        mean_absolute_error: the mean of |M_c - N_c| over all cells.
+        largest_error: the largest |M_c - N_c|.
+    """
+
+    unit: str
+    attributes: tuple[str, ...]
+    cells: int
+    mape: float
+    mean_absolute_error: float
+    largest_error: int
+
+
+def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
+    """All tables of one or two attributes that both have.
+
+    Args:
+        unit: what a record is.
+    """
+    shared = [a.name for a in before.attributes if a in after.attributes]
+    pairs = itertools.chain(((name,) for name in shared), itertools.combinations(shared, 2))
+    for names in pairs:
+        if before.domain(names) <= MOST_CELLS:
+            true, released = (np.bincount(t.key(names), minlength=t.domain(names)) for t in (before, after))
+            error = np.abs(released - true)
+            cells = np.flatnonzero(true)
+            yield Distance(
+                unit=unit,
+                attributes=tuple(names),
+                cells=len(cells),
+                mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else 0.0,
+                mean_absolute_error=float(error.mean()),
+                largest_error=int(error.max()),
+            )
+
+
+def write_utility(release: Release) -> dict[str, Any]:
+    """Write utility.json and utility.svg into the confidential folder of the release; returns what was written.
+
+    Raises:
+        ReleaseError: it cannot be written.
+    """
+    found = list(_of_all_units(release))
+    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "told_by_mechanism": dict(release.output.confidential)}
+    folder = release.place.private
+    try:
+        private_folder(folder)
+        for name, text in zip(FILES, (json.dumps(data, indent=2) + "\n", picture(found)), strict=True):
+            with whole(folder / name, 0o600) as part:
+                part.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise ReleaseError("directory", f"cannot be written ({problem.strerror})", value=str(folder)) from None
+    return {"folder": str(folder), **data}
+
+
+def _of_all_units(release: Release) -> Iterator[Distance]:
+    """The distances of the records, and of the persons with the attributes of their households."""
+    before, after = release.given, release.output.main
+    units = release.document.spec.space.units or ("record",)
+    unit = str(getattr(release.mechanism, "unit", units[0]))
+    yield from distances(before, after, unit)
+    if before.members is not None and after.members is not None:
+        own = {a.name for a in before.attributes}
+        persons = distances(before.of_members(), after.of_members(), units[1])
+        yield from (found for found in persons if not own.issuperset(found.attributes))
+
+
+def forget_utility(folder: Path) -> None:
+    """Remove what an earlier release left in the confidential folder: it says nothing about this one."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+
+
+def picture(found: list[Distance]) -> str:
+    """One bar for the MAPE of each table, the largest first, as SVG."""
+    from xml.sax.saxutils import escape
+
+    ranked = sorted(found, key=lambda d: -d.mape)[:40]
+    largest = max((d.mape for d in ranked), default=0.0) or 1.0
+    step, left, width = 22, 300, 420
+    bars = []
+    for place, distance in enumerate(ranked):
+        y, length = 64 + place * step, width * distance.mape / largest
+        label = escape(f"{distance.unit}: {' x '.join(distance.attributes)}")
+        bars.append(
+            f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{label}</text>'
+            f'<rect x="{left}" y="{y}" width="{length:.1f}" height="15" fill="#4477aa"/>'
+            f'<text x="{left + length + 6:.1f}" y="{y + 12}">{distance.mape:.3g} %</text>'
+        )
+    height = 80 + step * len(ranked)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="{height}" font-family="sans-serif" font-size="12">'
+        f'<rect width="820" height="{height}" fill="white"/>'
+        f'<text x="16" y="24" font-size="15">Mean absolute percentage error of the released tables</text>'
+        f'<text x="16" y="44" fill="#aa3377">{NOTE}</text>{"".join(bars)}</svg>\n'
+    )
+
+
+# --- writing a release ----------------------------------------------------------------------------
+
+
+UNFIT = "NOT FIT FOR PUBLICATION: "
+"""What the warning of a release begins with; its reasons follow."""
+FORMAT = 2
+"""The version of the report."""
+
+
+def write(release: Release, registry: Registry, directory: Path) -> dict[str, Any]:
+    """Write the tables and report.json, each whole or not at all; returns the report.
+
+    The tables are written in the confidential folder, read again, compared with what was drawn and with what mechanism and
+    invariants keep of the input, and only then placed in `directory`. An interruption leaves the old files, or the new ones, or
+    some of each, which the next run makes whole; the report holds the digests of its tables, so a table and a report of two
+    different runs cannot be taken for one. What is unfit is marked by a further file and inside the tables where the format can.
+
+    Raises:
+        ReleaseError: the directory cannot be written, or is not that of the draw.
+        PluginContractError: what was written is not what was drawn, or does not keep what it must.
+    """
+    place = release.place
+    if directory.resolve() != place.public:
+        raise ReleaseError("--out", "is not the folder that was drawn for", value=str(directory))
+    try:
+        data, files = _prepared(release, formats_of(registry))
+        forget_utility(place.private)
+        place.place(files)
+    except OSError as problem:
+        rule = f"cannot be written ({problem.strerror or problem})"
+        raise ReleaseError("directory", rule, "choose another --out", value=str(directory)) from None
+    else:
+        if release.run is not None:
+            release.run.finish()
+        return data
+    finally:
+        place.leave()
+
+
+def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[str, str]]:
+    """The report, and the digests of all files of the release, which are ready to be placed."""
+    ready = release.place.ready
+    private_folder(ready)
+    warning = warning_of(release)
+    files: dict[str, str] = {}
+    if warning is not None:
+        files[WARNING] = _written(ready / WARNING, warning + "\n")
+    named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
+    listed = []
+    for name, table in named.items():
+        file = f"{name}{release.suffix}"
+        files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
+        listed.append({"file": file, "records": len(table), "sha256": files[file]})
+    data = described(release, listed, _checked(release, formats))
+    files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
+    return data, files
+
+
+def _written(path: Path, text: str) -> str:
+    _private(path)
+    path.write_text(text, encoding="utf-8")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _private(path: Path) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
+    """Write a table and read it again; returns its digest."""
+    format_ = format_of(path, formats)
+    _private(path)
+    format_.write(table, path, notes)
+    again = read_table(path, table.attributes, formats, released=True)
+    if not _same(table, again):
+        rule = "does not read what it has written"
+        raise PluginContractError(f"format {format_.name}", rule, "nothing was written; report it to the plugin's author")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _same(table: Table, again: Table) -> bool:
+    return len(table) == len(again) and all(np.array_equal(table.codes[a.name], again.codes[a.name]) for a in table.attributes)
+
+
+def _checked(release: Release, formats: Formats) -> tuple[FoundKept, ...]:
+    """What the release, as it lies on disk, keeps of the table that was read."""
+    main, ready = release.output.main, release.place.ready
+    name = next(iter(release.output.tables))
+    if main.members is None:
+        again = read_table(ready / f"{name}{release.suffix}", main.attributes, formats, released=True)
+    else:
+        again = read_households(ready, main.attributes, main.members.table.attributes, formats, released=True)
+    space = release.document.spec.space
+    unit = str(getattr(release.mechanism, "unit", space.units[0] if space.units else ""))
+    for invariant in release.document.spec.multiverse.invariants or ():
+        held(invariant, release.given, again, unit, release.mechanism.name)
+    columns = tuple(a.name for a in release.given.attributes)
+    return tuple(check_kept(kept, release.given, again, release.mechanism.name) for kept in release.mechanism.keeps(columns))
+
+
+def warning_of(release: Release) -> str | None:
+    """Why a release is not fit for publication, in one line; None where it is."""
+    return UNFIT + "; ".join(release.unfit) if release.unfit else None
+
+
+def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKept, ...]) -> dict[str, Any]:
+    """The report that lies beside the released tables; it may be published with them."""
+    from importlib.metadata import version
+
+    origin = {"plugin": release.origin.plugin, "distribution": release.origin.distribution, "version": release.origin.version}
+    document, judged = release.document, release.standing
+    return {
+        "specification": {
+            "id": document.id,
+            "title": document.title,
+            "path": None if document.path is None else Path(document.path).name,
+            "sha256": document.sha256,
+            "text": document.text,
+        },
+        "budget": str(document.spec.budget),
+        "claim": {
+            "verdict": judged.word.word,
+            "told": judged.sentence,
+            "scopes": [verdict.scope for verdict in judged.verdicts],
+        },
+        "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
+        "dpspec": version("dpspec"),
+        "table": Path(release.name).name,
+        "records": len(release.output.main),
+        "engine": release.engine,
+        "randomness": randomness(release.seed),
+        "fit_for_publication": not release.unfit,
+        "warning": warning_of(release),
+        "invariants": [found.data() for found in release.held],
+        "kept": [found.data() for found in kept],
+        "told_by_mechanism": dict(release.output.report),
+        "released": files,
+    }

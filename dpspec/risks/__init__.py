@@ -1,0 +1,52 @@
+"""What a specification means to an attacker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.risks.allowed import (
+        allowed_advantage as allowed_advantage,
+        allowed_excess as allowed_excess,
+        allowed_power as allowed_power,
+    )
+    from dpspec.risks.candidates import (
+        MOST_LISTED as MOST_LISTED,
+        Allowed as Allowed,
+        CandidatePairs as CandidatePairs,
+        Candidates as Candidates,
+        candidates_among as candidates_among,
+        candidates_within as candidates_within,
+        is_small as is_small,
+        pairs_within as pairs_within,
+    )
+    from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
+
+_HOMES = {
+    "dpspec.risks.allowed": (
+        "allowed_advantage",
+        "allowed_excess",
+        "allowed_power",
+    ),
+    "dpspec.risks.candidates": (
+        "Allowed",
+        "CandidatePairs",
+        "Candidates",
+        "MOST_LISTED",
+        "candidates_among",
+        "candidates_within",
+        "is_small",
+        "pairs_within",
+    ),
+    "dpspec.risks.engine": (
+        "Panel",
+        "RiskReport",
+        "RiskRow",
+        "panel",
+        "risk",
+    ),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -1,0 +1,710 @@
+"""The questions that rewritten code asks before every step: each answers as the code itself would, or ends the run.
+
+Three things are kept apart. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
+global names, defaults, shared variables and class attributes become *roots*: whatever they hold must be the same
+after each run as before the first, or the run is no function of its dataset and its choices. *Known callables*
+(see there) are called when their arguments are such that the answer depends on nothing else: no text that
+holds an address, no set whose order changes from process to process, no symbolic draw that a C function would look through.
+*Everything else* is refused.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import collections
+import dataclasses
+import enum
+import functools
+import io
+import operator
+import re
+import string
+import sys
+import types
+import typing
+from collections.abc import Callable, Hashable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpspec.base.errors import NotEnumerableError
+from dpspec.laws.enclosed import Enclosed
+from dpspec.laws.exponential import Exponential
+from dpspec.verifier.apart import Cut
+from dpspec.verifier.automatic import generator as known
+from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
+from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
+from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
+from dpspec.verifier.observed import steady
+
+_builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
+_HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
+_NUMBERS = (int, float, complex, bool, bytes, str, type(None), Fraction, Decimal, Exponential, Enclosed, range, type(...), slice)
+_METHOD_KINDS = (
+    types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType
+)  # fmt: skip
+_FIELD = vars(collections.namedtuple("_Field", "one"))["one"]
+_PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType, type(_FIELD))
+_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+_OUTSIDE = "is not known to depend on its arguments alone"
+_ADVICE = "use plain Python, math and numpy, or have it sampled"
+
+
+class Unknown(Exception):
+    """A value that may hold state of which nothing is known."""
+
+
+class Questions:
+    """Answers the questions of one enumeration.
+
+    Args:
+        state: makes the end of a run of the state of a redraw loop.
+    """
+
+    def __init__(self, state: Callable[[Hashable], Hashable]) -> None:
+        self.path = RandomPath(forced=())
+        self.printed: list[str] = []
+        self._state = state
+        self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
+        self._codes: dict[int, types.CodeType] = {}
+        self._vetted: dict[type, None] = {}
+        self._roots: dict[str, tuple[Any, Hashable]] = {}
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> Questions:
+        for name, answer in self._answers().items():
+            self._before[PREFIX + name] = vars(builtins).get(PREFIX + name)
+            setattr(builtins, PREFIX + name, answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, answer in self._before.items():
+            if answer is None:
+                delattr(builtins, name)
+            else:
+                setattr(builtins, name, answer)
+        for function, code in reversed(self._exchanged):
+            function.__code__ = code
+
+    def _answers(self) -> dict[str, Any]:
+        return {
+            "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
+            "modulo": self.modulo,
+            "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
+            "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
+            "round": self.round, "locals": builtins.locals,
+        }  # fmt: skip
+
+    # -- refusing -----------------------------------------------------------------------------------
+
+    def refuse(self, what: str) -> NoReturn:
+        self._stop("sampler", what)
+
+    def _stop(self, subject: str, rule: str) -> NoReturn:
+        self.path.refuse(NotEnumerableError(subject, rule, _ADVICE))
+
+    def enter(self) -> None:
+        """Asked where code could go on after an exception: what ended the run is raised again."""
+        problem = sys.exc_info()[1]
+        if problem is not None:
+            self.caught(problem)
+        self.path.going()
+
+    def caught(self, problem: BaseException) -> None:
+        """End the run when an exception is ours, or says more about the enumeration than about the code."""
+        if isinstance(problem, Stop):
+            self.path.end(problem)
+        if isinstance(problem, Cut):
+            self.refuse("did not end in time")
+        if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
+            self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
+        if self.path.draws and isinstance(problem, (TypeError, AttributeError)):
+            self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
+        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", PREFIX)):
+            self.refuse("raised an error that names what stands in for the generator")
+
+    # -- calls --------------------------------------------------------------------------------------
+
+    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
+        """function(*args, **options)."""
+        if function is print:
+            return self._print(args, options)
+        if function is getattr or function is hasattr:
+            return self._looked_up(function, args, options)
+        if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
+            return args[0]
+        if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
+            return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
+        if function is isinstance or function is issubclass:
+            self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
+        if not callable(function) or self._follow(function):
+            return function(*args, **options)
+        name = getattr(function, "__name__", "")
+        if function is float and len(args) == 1 and type(args[0]) is Uniform:
+            return args[0].as_float()
+        if function is type and len(args) != 1:
+            self.refuse("makes a class while it runs")
+        if isinstance(function, np.ufunc) and options.keys() - {"axis", "dtype", "keepdims"}:
+            self._stop(f"numpy.{name}", "with such options leaves memory unwritten or writes elsewhere")
+        if any(type(given) is str and given == "empty" for given in (*args, *options.values())) and function is np.pad:
+            self._stop("numpy.pad", "with such an option leaves memory unwritten")
+        if name in ("clip", "outer") and "where" in options:
+            self._stop(f"numpy.{name}", "with such options leaves memory unwritten")
+        if name in ("format", "format_map"):
+            self._template(function, args)
+        if name in _WALKING_PARTS and not options:
+            args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
+        if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
+            self._stop("ndarray.astype", _OUTSIDE)
+        calling = id(function) in known.CALLING or name in ("sort", "partial")
+        for given in (*args, *options.values()):
+            if type(given) not in _HARMLESS:
+                self._given(function, given, keyed=bool(options))
+        if calling:
+            args = tuple(self._guarded(given) for given in args)
+            options = {key: self._guarded(given) for key, given in options.items()}
+        return function(*args, **options)
+
+    def judged(self, function: Any, *args: Any) -> Any:
+        """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
+        self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        return self.call(function, *args)
+
+    def allowed(self, function: Any) -> Any:
+        """A callable that may be called later on: a decorator."""
+        self._follow(function)
+        return function
+
+    def _guarded(self, given: Any) -> Any:
+        """A known callable that is handed to another one asks as well when it is called."""
+        asks = callable(given) and (not self._follow(given) or type(given) is functools.partial)
+        return functools.partial(self.call, given) if asks else given
+
+    def _classes(self, given: Any, *, of_generator: bool) -> None:
+        """The classes of isinstance and issubclass: whether something belongs to one may be decided by code of the user's."""
+        for kind in given:
+            if isinstance(kind, (tuple, types.UnionType)):
+                self._classes(kind if isinstance(kind, tuple) else typing.get_args(kind), of_generator=of_generator)
+            elif isinstance(kind, type) and type(kind) is not type:
+                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not _library(base.__module__))
+                if of_generator or type(kind) not in _METACLASSES or hooked or getattr(kind, "_is_protocol", False):
+                    self._stop(_word(kind), "decides by code of its own what belongs to it")
+
+    def _template(self, function: Any, args: tuple[Any, ...]) -> None:
+        """A text with fields; one that looks up an attribute of what fills it asks for more than its value."""
+        text = getattr(function, "__self__", None)
+        text = args[0] if not isinstance(text, str) and args else text
+        if function is not format and isinstance(text, str):
+            try:
+                fields = [field for _, field, _, _ in string.Formatter().parse(text) if field]
+            except ValueError:
+                return
+            if any("." in field for field in fields) or re.search(r"{[^{}]*:[^{}]*{[^{}]*\.", text):
+                self.refuse("looks up attributes in a text that is filled in")
+
+    def same(self, left: Any, right: Any) -> bool:
+        """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
+        for one in (left, right):
+            if type(one) is Uniform or (type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+            if isinstance(one, np.generic) and not isinstance(one, np.bool_):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+        return left is right
+
+    def _print(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if options.keys() - {"sep", "end", "flush"}:
+            self.refuse("prints into a file")
+        for given in args:
+            self.shown(given)
+        text = io.StringIO()
+        print(*args, **{**options, "file": text})  # noqa: T201 (what the user's code prints)
+        self.printed.append(text.getvalue())
+
+    def _looked_up(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if len(args) < 2 or type(args[1]) is not str or options:
+            return function(*args, **options)
+        try:
+            found = self.get(args[0], args[1])
+        except AttributeError:
+            return function(*args)
+        return True if function is hasattr else found
+
+    def _follow(self, function: Any) -> bool:  # noqa: PLR0911 (one line per kind of callable)
+        """Whether a callable is code of the user's, which is rewritten then; refuses what is neither that nor known."""
+        kind = type(function)
+        if kind is types.FunctionType:
+            if id(function.__code__) in self._codes:
+                return True
+            if id(function) in known.CALLABLES:
+                return False
+            self._read(function)
+            return True
+        if id(function) in known.CALLABLES or kind is EnumeratingGenerator or kind is Uniform:
+            return False
+        if kind is types.MethodType:
+            return self._follow_method(function)
+        if kind is types.BuiltinFunctionType or kind in _METHOD_KINDS:
+            self._builtin(function)
+            return False
+        if isinstance(function, type):
+            self._class(function)
+            return True
+        if kind is functools.partial:
+            for part in (function.func, *function.args, *function.keywords.values()):
+                if callable(part):
+                    self._follow(part)
+            return True
+        if hasattr(kind, "__call__") and kind not in known.TYPES:  # noqa: B004 (the type decides)
+            self._class(kind)
+            return True
+        return False
+
+    def _follow_method(self, method: types.MethodType) -> bool:
+        owner = method.__self__
+        kind = owner if isinstance(owner, type) else type(owner)
+        if kind is EnumeratingGenerator:
+            return False
+        if kind is Questions:
+            return True
+        if kind in known.TYPES:
+            return False
+        self._class(kind)
+        if type(method.__func__) is types.FunctionType and not self._is_library(method.__func__):
+            self._follow(method.__func__)
+        return True
+
+    def _builtin(self, function: Any) -> None:
+        """A function of C: of a module only by name, a method by the type of its object."""
+        owner = getattr(function, "__self__", None)
+        if owner is None and hasattr(function, "__objclass__"):
+            owner = function.__objclass__
+        if owner is None or isinstance(owner, types.ModuleType):
+            module = getattr(function, "__module__", None) or getattr(owner, "__name__", "")
+            self._stop(f"{module}.{function.__name__}", _OUTSIDE)
+        if isinstance(owner, np.ufunc) and function.__name__ in known.OF_TYPES:
+            return
+        self._attribute(owner, function.__name__)
+
+    def _given(self, function: Any, given: Any, *, keyed: bool) -> None:  # noqa: PLR0912 (one branch per kind of argument)
+        """An argument of a known callable."""
+        kind, name = type(given), getattr(function, "__name__", type(function).__name__)
+        which = id(function)
+        of_container = isinstance(getattr(function, "__self__", None), (list, dict, set))
+        if kind is EnumeratingGenerator:
+            if function is not isinstance:
+                self._stop(name, "is given the generator itself")
+        elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
+            if which not in known.CALLING:
+                self._stop(name, "is given a method of the generator")
+        elif kind is Uniform:
+            if which not in known.OF_SYMBOLS and not of_container:
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif kind is np.ndarray:
+            if given.dtype.hasobject and which not in known.OF_SYMBOLS and _symbols(given):
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif issubclass(kind, (set, frozenset)):
+            ordered = which in known.ORDERED and all(type(one) is str for one in given) and not keyed
+            if which not in known.UNORDERED and not ordered and not issubclass(type(getattr(function, "__self__", None)), set):
+                self.each(given)
+        elif kind in (list, tuple, dict):
+            if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif callable(given) and function is not isinstance and function is not issubclass:
+            asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
+            if not self._follow(given) and not asked:
+                self._stop(name, f"is given {getattr(given, '__name__', 'a callable')} to call")
+        if which in known.SHOWING or name in ("format", "format_map"):
+            self.shown(given)
+
+    # -- attributes ---------------------------------------------------------------------------------
+
+    def get(self, owner: Any, name: str) -> Any:
+        """owner.name."""
+        self._attribute(owner, name)
+        found = getattr(owner, name)
+        if isinstance(owner, types.ModuleType):
+            self._of_module(owner, name, found)
+        return found
+
+    def _attribute(self, owner: Any, name: str) -> None:  # noqa: PLR0912 (one branch per kind of owner)
+        """Refuse an attribute that says more than the value of its owner."""
+        kind = type(owner)
+        special = name.startswith("__") and name.endswith("__") and name not in known.METHODS
+        if kind is EnumeratingGenerator:
+            if name not in MODELLED:
+                owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
+        elif kind is Uniform:
+            self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
+        elif special or kind is functools.partial:
+            self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif issubclass(kind, (set, frozenset)) and name in ("pop", "__iter__"):
+            self.each(owner)
+        elif issubclass(kind, np.generic) and name in _OF_MEMORY:
+            self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif kind in known.TYPES or kind is super or isinstance(owner, types.ModuleType):
+            if name.startswith("_") and kind is not super and not special and name not in known.METHODS:
+                self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif kind is np.ndarray:
+            if name not in (known.SYMBOLIC_ARRAY if owner.dtype.hasobject and _symbols(owner) else known.ARRAY):
+                self._stop(f"ndarray.{name}", _OUTSIDE)
+        elif isinstance(owner, type):
+            self._of_class(owner, name)
+        elif isinstance(owner, np.ufunc):
+            if name not in known.OF_TYPES:
+                self._stop(f"ufunc.{name}", _OUTSIDE)
+        elif kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or kind in _METHOD_KINDS:
+            if name != "__name__":
+                self._stop(f"{owner.__name__}.{name}", "is an attribute of a function, which it keeps between calls")
+        elif isinstance(owner, BaseException) and name not in known.EXCEPTION and kind.__module__ == "builtins":
+            self._stop(f"{kind.__name__}.{name}", _OUTSIDE)
+        elif kind is types.GeneratorType:
+            if name not in ("send", "throw", "close"):
+                self._stop(f"generator.{name}", _OUTSIDE)
+        elif not isinstance(owner, BaseException) or kind.__module__ != "builtins":
+            self._class(kind)
+
+    def _of_class(self, owner: type, name: str) -> None:
+        if owner in known.TYPES or owner in known.BASES:
+            if name not in known.OF_TYPES and name not in known.METHODS and type(getattr(owner, name, None)) not in _METHOD_KINDS:
+                self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
+        elif name != "__name__":
+            self._class(owner)
+
+    def _of_module(self, owner: types.ModuleType, name: str, found: Any) -> None:
+        """What a module holds: of a known one plain values and what may be called, of the user's own a root."""
+        if owner in known.READABLE:
+            return
+        root = owner.__name__.partition(".")[0]
+        if root in sys.stdlib_module_names or root in ("numpy", "dpspec"):
+            if not (isinstance(found, type) and issubclass(found, _GENERATORS)) and name not in ("random", "default_rng"):
+                self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
+        else:
+            self._root(f"{owner.__name__}.{name}", found)
+
+    def owner(self, thing: Any) -> Any:
+        """What gets an attribute assigned: an object of a class of the user's, and nothing that outlives the run unseen."""
+        kind = type(thing)
+        if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
+            EnumeratingGenerator,
+            Uniform,
+            np.ndarray,
+        ):
+            self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
+        if not isinstance(thing, BaseException):
+            self._class(kind)
+        return thing
+
+    def item(self, thing: Any) -> Any:
+        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
+        if type(thing) is np.ndarray and _symbols(thing):
+            self._stop("random()", "is in an array whose elements are assigned")
+        return thing
+
+    def context(self, thing: Any) -> Any:
+        """What a `with` statement enters."""
+        if type(thing) is not np.errstate:
+            self._class(type(thing))
+        return thing
+
+    def raised(self, thing: Any) -> Any:
+        """What a `raise` statement raises; an interrupt would be taken for that of the person at the keyboard."""
+        if isinstance(thing, type) and issubclass(thing, BaseException):
+            self._follow(thing)
+            thing = thing()
+        if isinstance(thing, KeyboardInterrupt):
+            self.refuse("raises KeyboardInterrupt")
+        return thing
+
+    def imported(self, name: str) -> None:
+        if name not in sys.modules:
+            self.refuse(f"imports {name or 'from its package'} while it runs")
+
+    # -- sets, texts, loops -------------------------------------------------------------------------
+
+    def each(self, things: Any) -> Any:
+        """What is walked through: the order of a set of texts changes from one process to the next."""
+        if issubclass(type(things), (set, frozenset)) and len(things) > 1 and not all(map(steady, things)):
+            self._stop("set", "is walked through in an order that changes from one process to the next")
+        if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
+            self._inside(things)
+        if type(things) in (EnumeratingGenerator, Uniform):
+            self._stop("generator", "was walked through")
+        return things
+
+    def _inside(self, things: Any, depth: int = 3) -> None:
+        """What is walked through may be taken apart further."""
+        for part in things:
+            if type(part) in (set, frozenset):
+                self.each(part)
+            elif depth and type(part) in (tuple, list):
+                self._inside(part, depth - 1)
+
+    def pairs(self, things: Any) -> Any:
+        """What is walked through when each part is walked through as well."""
+        self.each(things)
+        return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
+
+    def modulo(self, left: Any, right: Any) -> Any:
+        """left % right."""
+        if isinstance(left, (str, bytes)):
+            self.shown(right)
+        return left % right
+
+    def shown(self, value: Any) -> Any:
+        """A value whose text says nothing but the value."""
+        kind = type(value)
+        if issubclass(kind, (list, tuple, set, frozenset, dict, collections.deque)):
+            self.each(value)
+            for part in (*value, *value.values()) if isinstance(value, dict) else value:
+                self.shown(part)
+        elif isinstance(value, BaseException):
+            self.shown(value.args)
+        elif kind is np.ndarray:
+            if value.dtype.hasobject:
+                self._stop("array of objects", "is written as text")
+        elif not (
+            (kind in _NUMBERS and kind is not slice)
+            or issubclass(kind, np.generic)
+            or (isinstance(value, type) and type(value) is type)
+        ):
+            written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
+            if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES:
+                self._stop(_word(value), "is written as text, which may hold its address")
+            self._class(kind)
+        return value
+
+    def loop(self, number: int, live: tuple[str, ...], names: dict[str, Any]) -> LoopEntry:
+        """A `while` loop is entered."""
+        return LoopEntry.at(number, live, tuple(self.path.taken), names)
+
+    def round(self, entry: LoopEntry, names: dict[str, Any]) -> bool:
+        """A round of a loop starts."""
+        self.path.going()
+        if len(self.path.taken) > max(self.path.start, len(entry.pinned)):
+            state = entry.state(names)
+            if state is not None and not self.printed and self._unchanged():
+                self.path.end(Stop(state=self._state(state)))
+        return True
+
+    # -- code and classes of the user's, and what they keep -------------------------------------------
+
+    def _read(self, function: types.FunctionType) -> None:
+        """Exchange the code of a function for its rewritten form; what it can reach becomes a root."""
+        where = f"{function.__module__}.{function.__qualname__}"
+        if self._is_library(function) or vars(builtins) is not _builtins(function):
+            self._stop(where, _OUTSIDE)
+        if any(name.startswith(PREFIX) for name in (*function.__globals__, *function.__code__.co_freevars)):
+            self._stop(where, "uses names that begin like those of what is asked of it")
+        code = rewritten(function.__code__, function.__globals__)
+        if code is None:
+            self._stop(where, "has no source that says what its code does")
+        before = function.__code__
+        function.__code__ = code
+        self._exchanged.append((function, before))
+        self._codes |= {id(one): one for one in all_codes(code)}
+        self._root(f"defaults of {where}", (function.__defaults__, function.__kwdefaults__))
+        self._root(f"attributes of {where}", {key: held for key, held in vars(function).items() if key != "__wrapped__"})
+        for name, cell in zip(before.co_freevars, function.__closure__ or (), strict=True):
+            self._root(f"{where} <{name}>", cell)
+        for name in sorted(global_names(before) & function.__globals__.keys()):
+            self._root(f"{function.__module__}.{name}", function.__globals__[name])
+
+    @staticmethod
+    def _is_library(function: types.FunctionType) -> bool:
+        return _library(function.__module__ or "")
+
+    def _class(self, kind: type) -> None:
+        """Look through a class of the user's: its methods are rewritten, its attributes are roots."""
+        if kind in self._vetted:
+            return
+        if kind in (type(sys), types.FunctionType) or type(kind) not in (type, *_METACLASSES):
+            self._stop(_word(kind), _OUTSIDE)
+        self._vetted[kind] = None
+        for base in kind.__mro__:
+            if base not in known.BASES:
+                if isinstance(sys.modules.get(base.__module__), types.ModuleType) and _library(base.__module__):
+                    self._stop(f"{base.__module__}.{base.__qualname__}", _OUTSIDE)
+                for field in vars(base).get("__dataclass_fields__", {}).values():
+                    if field.default_factory is not dataclasses.MISSING:
+                        self._follow(field.default_factory)
+                for name, held in [*vars(base).items()]:
+                    self._of_body(base, name, held)
+                if isinstance(base, type(enum.Enum)):
+                    self._root(f"{base.__module__}.{base.__qualname__}", [dict(vars(one)) for one in base.__members__.values()])
+
+    def _of_body(self, base: type, name: str, held: Any) -> None:
+        where = f"{base.__module__}.{base.__qualname__}.{name}"
+        if name in ("__del__", "__getattribute__", "__class__", "__reduce__", "__reduce_ex__"):
+            self._stop(where, _OUTSIDE)
+        if isinstance(held, (staticmethod, classmethod)):
+            held = held.__func__
+        parts = [held.fget, held.fset, held.fdel] if isinstance(held, property) else [held]
+        for part in parts:
+            if type(part) is types.FunctionType:
+                if not _generated(part, base) and id(part.__code__) not in self._codes:
+                    self._read(part)
+            elif (
+                type(part) not in _PLACES
+                and name != "_abc_impl"
+                and not (name.startswith("__") and name.endswith("__"))
+                and not isinstance(base, type(enum.Enum))
+            ):
+                self._root(where, part)
+
+    def _root(self, name: str, value: Any) -> None:
+        """Remember what a name holds before the first run."""
+        if name in self._roots:
+            return
+        changing: list[None] = []
+        try:
+            found = self._print_of(value, changing, {})
+        except Unknown as problem:
+            self._stop(name, f"holds {problem}, which may change between calls")
+        if changing:
+            self._roots[name] = value, found
+
+    def _unchanged(self) -> bool:
+        try:
+            return all(self._print_of(value, [], {}) == found for value, found in self._roots.values())
+        except Unknown:
+            return False
+
+    def check_roots(self) -> None:
+        """End the run if something that outlives it is not as it was."""
+        if not self._unchanged():
+            self.path.refuse(changed())
+
+    def _print_of(self, value: Any, changing: list[None], seen: dict[int, int]) -> Hashable:  # noqa: PLR0911 (one line per kind)
+        """A hashable print of everything that can be reached from a value that outlives the runs."""
+        kind = type(value)
+        if kind in (float, np.float64):
+            return kind, repr(value)
+        if kind in _NUMBERS:
+            return kind, value if kind is not slice else repr(value)
+        if issubclass(kind, np.generic) and not kind.__name__.startswith("void"):
+            return kind, value.tobytes()
+        if isinstance(value, type) and _is_asked_itself(value):
+            raise Unknown("a class that is asked itself by its operators")
+        if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
+            return id(value)
+        if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
+            if isinstance(value, enum.Enum):
+                self._class(kind)
+            return id(value)
+        if isinstance(value, _GENERATORS):
+            raise Unknown("a generator of its own")
+        if id(value) in seen:
+            return "again", seen[id(value)]
+        seen[id(value)] = len(seen)
+        if kind not in (tuple, frozenset):
+            changing.append(None)
+        return kind, self._print_parts(value, kind, changing, seen)
+
+    def _print_parts(  # noqa: PLR0911 (one line per kind)
+        self, value: Any, kind: type, changing: list[None], seen: dict[int, int]
+    ) -> Hashable:
+        def parts(values: Any) -> Hashable:
+            return tuple(self._print_of(part, changing, seen) for part in values)
+
+        if kind is np.ndarray:
+            content = parts(value.flat) if value.dtype.hasobject else value.tobytes()
+            return value.dtype.str, value.shape, content
+        if kind in known.BASES and issubclass(kind, (dict,)):
+            return parts(value.keys()), parts(value.values())
+        if (kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset))) or kind is collections.deque:
+            return parts(value)
+        if kind is types.CellType:
+            try:
+                return parts([value.cell_contents])
+            except ValueError:
+                return ()
+        if kind is types.BuiltinFunctionType:
+            return value.__name__, parts([value.__self__])
+        if kind is types.MethodType:
+            return id(value.__func__), parts([value.__self__])
+        if kind is functools.partial:
+            return parts([value.func, value.args, value.keywords])
+        if kind in (bytearray, re.Pattern) or kind in _METHOD_KINDS:
+            return repr(value) if kind is bytearray else id(value)
+        return self._print_object(value, kind, parts)
+
+    def _print_object(self, value: Any, kind: type, parts: Callable[[Any], Hashable]) -> Hashable:
+        """An object of a class of the user's: what it holds."""
+        if kind in known.TYPES or not isinstance(getattr(sys.modules.get(kind.__module__), "__file__", None), str):
+            raise Unknown(f"a value of type {kind.__name__}")
+        if _library(kind.__module__) or any(base in known.TYPES for base in kind.__mro__ if base is not object):
+            if not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+                raise Unknown(f"a value of type {kind.__name__}")
+            return parts(tuple.__iter__(value))
+        self._class(kind)
+        slots = [name for base in kind.__mro__ for name, held in vars(base).items() if type(held) is types.MemberDescriptorType]
+        held = {**{name: getattr(value, name, None) for name in slots}, **getattr(value, "__dict__", {})}
+        return tuple(held), parts(held.values())
+
+
+_WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
+_OF_MEMORY = frozenset({
+    "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
+})  # fmt: skip
+_METACLASSES = (type(abc.ABC), type(enum.Enum), type(typing.Protocol))
+_OF_WRITERS = frozenset({
+    "__class__", "NotImplemented", "__qualname__", "__setattr__", "__delattr__", "_tuple_new", "object", "hash", "type", "super",
+    "field",
+})  # fmt: skip
+_WRITERS = (dataclasses, collections, enum, typing)
+_DESCRIPTORS = (property, staticmethod, classmethod)
+
+
+def _is_asked_itself(kind: type) -> bool:
+    """Whether operators on a class of the user's, not on its objects, run code of the user's."""
+    own = [base for base in kind.__mro__ if not _library(base.__module__)]
+    return bool(own) and (type(kind) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
+
+
+def _is_walked(given: Any) -> bool:
+    """Whether something is taken apart by iteration and not by its keys."""
+    return not callable(given) and hasattr(type(given), "__iter__") and not hasattr(type(given), "keys")
+
+
+def _library(module: str) -> bool:
+    root = module.partition(".")[0]
+    return (root in sys.stdlib_module_names and root != "__main__") or root in ("numpy", "dpspec")
+
+
+def _generated(function: types.FunctionType, base: type) -> bool:
+    """Whether a method was written by `dataclasses` or `collections.namedtuple`, of the fields of the class and nothing else."""
+    names = {name for one in all_codes(function.__code__) for name in one.co_names}
+    if any(function.__globals__ is vars(module) for module in _WRITERS):
+        return True
+    fields: dict[str, Any] = getattr(base, "__dataclass_fields__", dict.fromkeys(getattr(base, "_fields", ())))
+    if function.__code__.co_filename != "<string>" or not fields:
+        return False
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        field = fields.get(name.removeprefix("_dflt_"))
+        given = cell.cell_contents
+        default = field is not None and (given is field.default or given is field.default_factory)
+        if not default and not isinstance(given, type) and not name.startswith("_type_") and given is not dataclasses.MISSING:
+            return name in ("_HAS_DEFAULT_FACTORY", "__dataclass_HAS_DEFAULT_FACTORY__")
+    written = {name for name in names if name.startswith(("_dflt_", "__dataclass_"))}
+    return names <= fields.keys() | written | _OF_WRITERS
+
+
+def _symbols(value: Any, depth: int = 3) -> bool:
+    """Whether a container holds symbolic draws."""
+    if type(value) is np.ndarray:
+        return value.dtype.hasobject and any(type(part) is Uniform for part in value.flat)
+    parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
+    return any(
+        type(part) is Uniform or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
+        for part in parts
+    )
+
+
+def _word(value: Any) -> str:
+    """What a value is, for people."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    return value.__name__ if isinstance(value, type) else type(value).__name__

@@ -1,0 +1,311 @@
+"""Bits: refuting floating-point mechanisms by the doubles that they can reach (Mironov, CCS 2012).
+
+A textbook sampler computes noise as a function of a uniform double, so that it reaches few of the doubles there are, and which
+ones moves with the data. For a black box the reachable set is not known, but its lattice shows: every nonzero double is an odd
+multiple of one power of two,
+
+    v = +-odd x 2^low(v),    2^(high-1) <= |v| < 2^high,    high - 53 <= low.
+
+Near 0 the noise itself has low = high - 53, while k + noise, which is exact there (Sterbenz), keeps the coarser lattice of
+the noise near -k. So the events are
+
+    |v| < 2^a   or   2^(a-1) <= |v| < 2^a,    and    v is a multiple, or no multiple, of 2^t,
+
+for each number v = out[i] - k of the output, k = 0 or an integer near the typical outputs, subtracted in doubles. The
+event is chosen on training draws and then bet on with fresh draws (`dpspec.verifier.sampled.null`: certified e-variables,
+wealth 1/error), so a claim that holds for the law on doubles is refuted with probability at most `error`. Outputs on a
+coarse grid (rounded to 2^-10, or integers) have the same lattice everywhere and are not refuted. An event of this form need
+not exist for every mechanism that leaks through its last bits: a pass shows nothing more than that none was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
+from dpspec.base.exact import INFINITY, Bracket, number, rational
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.apart import Spare
+from dpspec.verifier.automatic.sampler import SAMPLES
+from dpspec.verifier.expression import Outcomes
+from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, datasets, pair_order, pairs
+from dpspec.verifier.sampled.engine import fingerprint
+from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, interval, least_bound
+from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+
+TRAINING = 2_000
+"""Draws for each dataset from which the event is chosen."""
+ROUND = 250
+ROUNDS = 40
+"""Fresh draws in a round of bets, and how many rounds a pair gets."""
+PAIRS = 12
+"""The pairs that are tried, the closest and smallest first; each has its part of the error."""
+SHARES = (1.0, 0.6, 0.3)
+MOST_NUMBERS = 4
+_ROUNDING = 1e-6
+_HIGH, _LOW = 64, 128
+"""Exponents beyond +-64, and lattices finer than 2^-128, are taken together."""
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def exponents(values: Floats) -> tuple[Integers, Integers]:
+    """(high, low) of each value; 0 is below every size and a multiple of everything.
+
+    >>> [part.tolist() for part in exponents(np.array([0.75, 1.0, 3.0, 2.0**-60, 0.0]))]
+    [[0, 1, 2, -59, -64], [-2, 0, 0, -60, 64]]
+    """
+    fractions, high = np.frexp(values)
+    digits = np.abs(np.ldexp(fractions, 53)).astype(np.int64)
+    _, lowest = np.frexp((digits & -digits).astype(float))
+    low = high.astype(np.int64) - 53 + lowest - 1
+    zero = digits == 0
+    return (
+        np.where(zero, -_HIGH, np.clip(high, -_HIGH, _HIGH)).astype(np.int64),
+        np.where(zero, _HIGH, np.clip(low, -_LOW, _HIGH)).astype(np.int64),
+    )
+
+
+@attrs.frozen(kw_only=True)
+class OutputLattice:
+    """An event on the bits of one number of the output.
+
+    Args:
+        place: which number; alone: whether the output is that number.
+        shift: the integer k that is subtracted first.
+        size: a; below: |v| < 2^a, otherwise 2^(a-1) <= |v| < 2^a.
+        grid: t; multiple: v is a multiple of 2^t, otherwise it is none.
+    """
+
+    place: int
+    alone: bool
+    shift: int
+    size: int
+    below: bool
+    grid: int
+    multiple: bool
+
+    def count(self, outcomes: Outcomes) -> int:
+        """How many of the outputs lie in the event."""
+        high, low = exponents(_numbers(outcomes, self.place) - self.shift)
+        inside = high <= self.size if self.below else high == self.size
+        return int((inside & ((low >= self.grid) == self.multiple)).sum())
+
+    def __str__(self) -> str:
+        name = ("out" if self.alone else f"out[{self.place}]") + (f" - {self.shift}" if self.shift else "").replace("- -", "+ ")
+        sized = f"|{name}| < 2^{self.size}" if self.below else f"2^{self.size - 1} <= |{name}| < 2^{self.size}"
+        return f"{sized}, and {name} is {'a' if self.multiple else 'no'} multiple of 2^{self.grid}"
+
+
+def _numbers(outcomes: Outcomes, place: int) -> Floats:
+    """The finite numbers at one place of the outputs; outputs without it are left out."""
+    columns = [matrix[:, place] for _, matrix in outcomes.groups.values() if matrix.shape[1] > place]
+    found = np.concatenate(columns) if columns else np.zeros(0)
+    return found[np.isfinite(found)]
+
+
+# --- choosing the event ----------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Chosen:
+    """An event with the probabilities that the training draws suggest; `turned` when it is likelier under x'."""
+
+    event: OutputLattice
+    p: float
+    q: float
+    turned: bool
+    growth: float
+
+
+def _choose(left: Outcomes, right: Outcomes, null: Null, *, both_ways: bool) -> _Chosen | None:
+    best: _Chosen | None = None
+    width = max((matrix.shape[1] for side in (left, right) for _, matrix in side.groups.values()), default=0)
+    for place in range(min(width, MOST_NUMBERS)):
+        for shift in _shifts(left, right, place):
+            for chosen in _candidates(left, right, place, shift, null, both_ways=both_ways):
+                if best is None or chosen.growth > best.growth:
+                    best = chosen
+    return best
+
+
+def _shifts(left: Outcomes, right: Outcomes, place: int) -> list[int]:
+    typical = [np.median(values) for side in (left, right) if len(values := _numbers(side, place))]
+    return list(dict.fromkeys([0, *(round(float(value)) for value in typical if abs(value) < 2**40)]))
+
+
+def _candidates(left: Outcomes, right: Outcomes, place: int, shift: int, null: Null, *, both_ways: bool) -> Iterator[_Chosen]:
+    """For each direction the event of this number that seems to grow fastest."""
+    tables = [_table(_numbers(side, place) - shift) for side in (left, right)]
+    alone = all(matrix.shape[1] <= 1 for side in (left, right) for _, matrix in side.groups.values())
+    p, q = ((table + 0.5) / (len(side) + 1.0) for table, side in zip(tables, (left, right), strict=True))
+    for turned in (False, True) if both_ways else (False,):
+        one, two = (q, p) if turned else (p, q)
+        flat = np.flatnonzero(one.ravel() > null.largest(0.0) + two.ravel())
+        if not len(flat):
+            continue
+        growth = null.growth(one.ravel()[flat], two.ravel()[flat])
+        chosen = int(flat[int(np.argmax(growth))])
+        below, size, multiple, grid = (int(i) for i in np.unravel_index(chosen, one.shape))
+        event = OutputLattice(
+            place=place, alone=alone, shift=shift, size=size - _HIGH, below=bool(below), grid=grid - _LOW, multiple=bool(multiple)
+        )
+        yield _Chosen(event, float(one.ravel()[chosen]), float(two.ravel()[chosen]), turned, float(growth.max()))
+
+
+def _table(values: Floats) -> Floats:
+    """The counts of all events of one number: [one binade or below, size, no multiple or multiple, grid]."""
+    high, low = exponents(values)
+    cells = np.zeros((2 * _HIGH + 1, _HIGH + _LOW + 1))
+    np.add.at(cells, (high + _HIGH, low + _LOW), 1)
+    multiples = cells[:, ::-1].cumsum(axis=1)[:, ::-1]
+    others = multiples[:, :1] - multiples
+    binade = np.stack([others, multiples], axis=1)
+    return np.stack([binade, binade.cumsum(axis=0)])
+
+
+# --- the verdict -----------------------------------------------------------------------------------
+
+
+def refute_bits(
+    function: Function,
+    spec: PrivacySpec,
+    *,
+    seed: int = 0,
+    error: Any = "1e-9",
+    draws: int = 400_000,
+    limit: float = 0.1,
+    given: Iterable[tuple[Any, Any]] | None = None,
+) -> Verdict:
+    """Try to refute, by the last bits of its outputs, the claim that a floating-point black box satisfies a specification.
+
+    Args:
+        function: maps (dataset as a plain list, numpy Generator) to a float or a tuple of floats.
+        spec: the claim.
+        seed: the same seed gives the same verdict.
+        error: the probability of refuting a claim that holds for the law on doubles, at most.
+        draws: how many times the function may be called.
+        limit: seconds of processor time that one call may take.
+        given: try only these pairs.
+
+    Returns:
+        A verdict with method "sampled": refuted with the event in words, or undecided.
+
+    Raises:
+        ParameterError: for an error outside (0, 1).
+        IncompatibleBlocksError: for a given pair that the claim does not speak about.
+        NoRouteError: when the output divergence does not say the largest probability that it allows.
+    """
+    level = rational(error, "error")
+    if not 0 < level < 1:
+        raise ParameterError("error", "must lie in (0, 1)", value=error)
+    calls = Calls(function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws, limit=limit)
+    chosen = _pairs(spec, seed, given)
+    goal = math.log(max(len(chosen), 1) / float(level))
+    with Spare(calls.single) as fresh, calls.guarded():
+        for pair in chosen:
+            try:
+                verdict = _judged(pair, calls, spec, goal, float(level))
+            except OutOfDraws:
+                break
+            if verdict is not None and calls.kept((pair.left, pair.right), fresh) is None:
+                return verdict
+    reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
+    return Verdict(
+        outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason, assumptions=SAMPLES
+    )
+
+
+def _scope(calls: Calls, pairs: int) -> str:
+    return f"last bits of the outputs on {count(pairs, 'pair')}, {count(calls.made, 'draw')}"
+
+
+def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None) -> Sequence[ChosenPair]:
+    if given is None:
+        found = pairs(datasets(spec, seed), spec)
+        return sorted(found, key=lambda pair: (pair.distance, pair_order(pair, spec.space)))[:PAIRS]
+    listed: list[ChosenPair] = []
+    for left, right in given:
+        both = pairs([spec.space.dataset(left), spec.space.dataset(right)], spec)
+        if not both:
+            raise IncompatibleBlocksError("pairs", "must be two datasets of one universe at finite distance", value=(left, right))
+        listed += both
+    return listed
+
+
+def _judged(pair: ChosenPair, calls: Calls, spec: PrivacySpec, goal: float, error: float) -> Verdict | None:
+    """Train on one pair, then bet on fresh draws until ln wealth reaches the goal or the rounds are over."""
+    null = Null(spec.output_divergence, pair.bound)
+    training = [calls.draw(dataset, "bits-train", TRAINING) for dataset in (pair.left, pair.right)]
+    chosen = _choose(training[0], training[1], null, both_ways=spec.output_divergence.is_symmetric)
+    if chosen is None:
+        return None
+    bets = [bet for bet in null.bets(chosen.p, chosen.q, SHARES) if bet is not None]
+    counts = (0, 0, 0, 0)
+    for turn in range(ROUNDS if bets else 0):
+        fresh = _round(pair, chosen, calls, turn)
+        counts = tuple(a + b for a, b in zip(counts, fresh, strict=True))  # type: ignore[assignment]
+        if _log_wealth(bets, counts) >= goal:
+            return _refuted(pair, chosen, calls, null, error)
+        if turn >= 3 and _log_wealth(bets, counts) < -5:
+            return None
+    return None
+
+
+def _round(pair: ChosenPair, chosen: _Chosen, calls: Calls, turn: int) -> tuple[int, int, int, int]:
+    """Fresh draws behind fair coins, as counts of (x in E, x not in E, x' in E, x' not in E), exchanged when turned."""
+    label = f"{pair.left!r}|{pair.right!r}|bits-{turn}"
+    heads = calls.coin(label, ROUND)
+    sizes = heads, ROUND - heads
+    hits = [
+        chosen.event.count(calls.draw(dataset, label, size)) if size else 0
+        for dataset, size in zip((pair.left, pair.right), sizes, strict=True)
+    ]
+    cells = [(hit, size - hit) for hit, size in zip(hits, sizes, strict=True)]
+    return (*cells[1], *cells[0]) if chosen.turned else (*cells[0], *cells[1])
+
+
+def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float:
+    """ln of the mean wealth of the bets, each fair at every stopping time; rounded down."""
+    logs = [bet.log_wealth(counts) for bet in bets]
+    top = max(logs)
+    return top + math.log(sum(math.exp(log - top) for log in logs) / len(logs)) - _ROUNDING if top > -math.inf else top
+
+
+def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
+    size = min(TRAINING, calls.left // 2)
+    hits = [chosen.event.count(calls.draw(d, "bits-report", size)) if size else 0 for d in (pair.left, pair.right)]
+    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
+    large, small = (ends[1], ends[0]) if chosen.turned else (ends[0], ends[1])
+    shown = least_bound(null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
+    allowed = Bracket.around(pair.bound).upper
+    lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
+    note = (
+        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side; "
+        f"refuted at error {error:.0e} by the last bits"
+    )
+    witness = Witness(
+        universe=pair.universe,
+        left=pair.left,
+        right=pair.right,
+        distance=pair.distance,
+        divergence=Bracket(lower=lower, upper=INFINITY),
+        bound=pair.budget,
+        event=Event(text=str(chosen.event), left=bracket(ends[0]), right=bracket(ends[1])),
+        note=note,
+    )
+    ratio = Bracket.around(lower.enclose() / pair.distance.enclose()).lower if pair.distance > 0 else INFINITY
+    result = UniverseResult(
+        label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=max(pair.budget, ratio), upper=INFINITY),
+        bound=pair.budget, outcome=Outcome.REFUTED, attained=(pair.left, pair.right),
+    )  # fmt: skip
+    return Verdict(
+        outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness,
+        assumptions=SAMPLES,
+    )  # fmt: skip

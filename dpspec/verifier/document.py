@@ -1,0 +1,397 @@
+"""Verifying a specification file: its claim on every miniature (or the whole space), and every printed number.
+
+How the claim of a specification file stands: what goes wherever the claim goes, into every report, sum and release.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from dpspec.base.errors import DpspecError, count
+from dpspec.base.exact import Bracket
+from dpspec.base.words import Word, joint_word, worst_word
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.specfile.document import Expectation, Miniature, SpecDocument
+from dpspec.verifier.automatic import ReleaseCode
+from dpspec.verifier.entry import NamedFunction, verify_claim
+from dpspec.verifier.exhaustive import Progress, guarded, not_empty, verify
+from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.verdict import Outcome, Verdict
+
+
+@attrs.frozen(kw_only=True)
+class Obligation:
+    """One thing that a file obliges itself to.
+
+    Args:
+        name: what it is: a claim on a space, a counterexample, or a printed number.
+        word: how it ended. A claim that is filed as refuted, and is, has a word of its own; a counterexample that is refuted
+            holds.
+        detail: the finding in one line.
+        miniature: for a claim on a miniature, its title.
+        exchanged: the blocks of that miniature that are not those of the claim.
+        grown: what became of its constant while its sizes were raised.
+        recorded: for a claim, the verdict that the file records for it.
+        spec, subject: for a claim, the specification and the mechanism or function that it is about.
+        verdict: for a claim, the engine's verdict.
+        value: for a printed number, the recomputed one.
+        replay: the command that shows a refutation again, where there is one.
+    """
+
+    name: str
+    word: Word
+    detail: str
+    miniature: str | None = None
+    exchanged: tuple[str, ...] = ()
+    grown: tuple[Grown, ...] = ()
+    recorded: str | None = None
+    spec: PrivacySpec | None = None
+    subject: Mechanism | NamedFunction | None = None
+    verdict: Verdict | None = None
+    value: Bracket | None = None
+    replay: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class FileReport:
+    """What was found about one file."""
+
+    document: SpecDocument
+    obligations: tuple[Obligation, ...]
+
+    @property
+    def word(self) -> Word:
+        """The worst word of the obligations: `holds` only where something was checked, and all of it is true."""
+        return worst_word(obligation.word for obligation in self.obligations)
+
+    @property
+    def scope(self) -> str:
+        """How far the claim itself was examined."""
+        if all(obligation.verdict is None for obligation in self.obligations):
+            return "printed numbers only"
+        if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
+            return "by sampling; not every pair was looked at"
+        return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+
+Judge = Callable[[Registry | None, Progress | None], Obligation]
+
+
+@attrs.frozen(kw_only=True)
+class Duty:
+    """An obligation that has not been judged yet.
+
+    Args:
+        name: what it is; no two duties of a file have the same name.
+        judge: judges it; takes the registry for provenance and who is told of the progress, or None for either.
+    """
+
+    name: str
+    judge: Judge
+
+
+def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
+    """Judge everything that a specification file states."""
+    return FileReport(document=document, obligations=tuple(duty.judge(registry, progress) for duty in duties(document)))
+
+
+def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
+    """Judge the claim of a file on the code that releases real tables, run on every choice of its randomness.
+
+    Counterexamples and printed numbers are not judged again.
+    """
+    miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
+    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
+    return FileReport(document=code, obligations=tuple(duty.judge(registry, progress) for duty in claims(code)))
+
+
+def _code(mechanism: Mechanism | None) -> Mechanism | None:
+    return None if mechanism is None else ReleaseCode(mechanism)
+
+
+def verify_function(
+    function: NamedFunction, document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None
+) -> FileReport:
+    """Judge a plain function against the five blocks of a file, whatever else the file states."""
+    spec = document.spec
+    verdict = verify_claim(function.call, spec, registry=registry, progress=progress, **function.sampling.keywords)
+    held = _recorded(f"function {function.path}", verdict, "verified")
+    words = ["dpspec", "verify", str(document.path), "--function", function.path, *function.sampling.options]
+    again = None if verdict.witness is None else shlex.join(words)
+    blocks = SpecDocument(id=document.id, title=document.title, path=document.path, spec=spec)
+    return FileReport(
+        document=blocks, obligations=(attrs.evolve(held, recorded="verified", spec=spec, subject=function, replay=again),)
+    )
+
+
+def duties(document: SpecDocument) -> tuple[Duty, ...]:
+    """What a file obliges itself to, each thing to be judged on its own."""
+    stated = (
+        *claims(document),
+        *_counterexamples(document),
+        *(_number(expectation, document) for expectation in document.expectations),
+    )
+    times: Counter[str] = Counter()
+    told_apart = []
+    for duty in stated:
+        times[duty.name] += 1
+        again = times[duty.name] > 1
+        told_apart.append(attrs.evolve(duty, name=f"{duty.name} ({times[duty.name]})") if again else duty)
+    return tuple(told_apart)
+
+
+def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Duty]:
+    """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
+
+    Args:
+        document: the file.
+        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
+    """
+    recorded = "verified" if document.claim is None else document.claim.verdict
+    if document.miniatures:
+        for miniature in document.miniatures:
+            name = f"claim on miniature: {miniature.title}"
+            yield (
+                _nothing_to_judge(name)
+                if miniature.mechanism is None
+                else _on_miniature(name, document, miniature, recorded, effort)
+            )
+    elif document.mechanism is not None:
+        yield _claim("claim", document.spec, document.mechanism, recorded)
+    elif document.claim is not None or not document.expectations:
+        yield _nothing_to_judge("claim")
+
+
+def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Duty:
+    """A claim about every dataset of a space."""
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
+        return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
+
+    return Duty(name=name, judge=judge)
+
+
+def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Duty:
+    """A claim about a large space, looked at on a small one: at best it holds there."""
+    assert miniature.mechanism is not None  # noqa: S101 - the caller asks
+    whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
+        others = exchanged(document, miniature)
+        if others:
+            return _of_another_claim(found, others)
+        if found.verdict is None or found.verdict.outcome is not Outcome.VERIFIED:
+            return found
+        if effort == 0:
+            return attrs.evolve(found, word=Word.MINIATURE) if found.word is Word.HOLDS else found
+        return _grown(found, document, miniature, registry, effort)
+
+    return attrs.evolve(whole, judge=judge)
+
+
+def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
+    """A miniature with a block of its own tests another claim: that may fail, but shows nothing about the one on file."""
+    blocks = " and another ".join(others)
+    told = f"the miniature has another {blocks} than the claim: what it tests is another claim ({found.detail})"
+    as_recorded = found.word not in (Word.REFUTED, Word.MISSED)
+    return attrs.evolve(found, word=Word.UNCHECKED if as_recorded else Word.MISSED, detail=told, exchanged=others)
+
+
+def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int) -> Obligation:
+    """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
+    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
+    space = document.spec.space
+    lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, space, registry=registry, effort=effort))
+    growing = [line for line in lines if line.grows]
+    small = attrs.evolve(found, grown=lines, word=Word.MINIATURE if found.word is Word.HOLDS else found.word)
+    refuted = next((line.refuted for line in growing if line.refuted is not None), None)
+    if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
+        spec, verdict = refuted
+        against = _recorded(found.name, verdict, str(found.recorded))
+        return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
+    if growing:
+        told = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
+        return attrs.evolve(small, word=Word.UNDECIDED, detail=f"undecided: {told}: the miniature says nothing about the claim")
+    return small
+
+
+def _counterexamples(document: SpecDocument) -> Iterator[Duty]:
+    """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
+    spec = document.miniatures[0].spec if document.miniatures else document.spec
+    for found in document.counterexamples:
+        duty = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        yield attrs.evolve(duty, judge=_as_it_must(duty.judge))
+
+
+def _as_it_must(judge: Judge) -> Judge:
+    """A counterexample that is refuted is as the file states: that holds, and says nothing about the claim."""
+
+    def judged(registry: Registry | None, progress: Progress | None) -> Obligation:
+        found = judge(registry, progress)
+        return attrs.evolve(found, word=Word.HOLDS) if found.word is Word.RECORDED else found
+
+    return judged
+
+
+def _nothing_to_judge(name: str) -> Duty:
+    detail = "the file names no mechanism, so there is nothing to judge"
+    return Duty(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
+
+
+def _number(expectation: Expectation, document: SpecDocument) -> Duty:
+    return Duty(name=f"number: {expectation.what}", judge=lambda _, __: _printed(expectation, document))
+
+
+def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
+    """A claim is held against the verdict that the file records for it."""
+    found = verdict.outcome
+    as_recorded = found.value == recorded
+    if found is Outcome.UNDECIDED:
+        word = Word.UNCHECKED if as_recorded else Word.UNDECIDED
+        return Obligation(name=name, word=word, detail=f"undecided: {verdict.reason}", verdict=verdict)
+    note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
+    if found is Outcome.VERIFIED:
+        vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
+        detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
+        return Obligation(name=name, word=Word.HOLDS if as_recorded else Word.MISSED, detail=detail, verdict=verdict)
+    word = Word.RECORDED if as_recorded else Word.REFUTED
+    return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
+
+
+_MET = {True: Word.HOLDS, False: Word.MISSED, None: Word.UNDECIDED}
+
+
+def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
+    value: Bracket = guarded(expectation.route.name, lambda: expectation.value(document.spec))
+    shown = value.lower.decimal(6)
+    wrong = "" if expectation.corrected is None else f" (an erratum, corrected to {expectation.corrected.decimal(8)})"
+    detail = f"{expectation.parameter} = {expectation.printed.decimal(8)} printed{wrong}, {shown} by {expectation.route.name}"
+    return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)
+
+
+# --- how the claim of a specification file stands -------------------------------------------------
+
+
+QUICK = 500
+"""Datasets that are walked where the standing of a claim is only told on the way, as `explain` and `compare` do."""
+
+TOLD = {
+    Word.VERIFIED: "the claim is verified",
+    Word.DERIVED: "the claim is verified by a derivation",
+    Word.MINIATURE: "the claim holds on miniatures only",
+    Word.RECORDED: "the claim is recorded as refuted, and is",
+    Word.UNCHECKED: "the claim was never checked",
+    Word.UNDECIDED: "the claim is undecided",
+    Word.REFUTED: "the claim is refuted",
+    Word.PLUGIN: "the claim was not judged: a plugin failed",
+}
+"""Each standing as the beginning of a sentence."""
+
+
+@attrs.frozen(kw_only=True)
+class Standing:
+    """How a claim stands.
+
+    Args:
+        word: verified, derived, miniature, recorded, unchecked, undecided, refuted or plugin (not judged, for a plugin failed).
+        reason: what was looked at, what was found, or why nothing was.
+        verdicts: the verdicts behind it: one on the whole space, or one for each miniature.
+    """
+
+    word: Word
+    reason: str
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the word."""
+        return self.word.exit_code
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the claim was refuted, on record or not: nothing may be built on it."""
+        return self.word in (Word.REFUTED, Word.RECORDED)
+
+    @property
+    def sentence(self) -> str:
+        """For a reader: how the claim stands, and why."""
+        return f"{TOLD[self.word]}: {self.reason}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def standing(
+    document: SpecDocument,
+    registry: Registry | None = None,
+    *,
+    most: int | None = None,
+    effort: int = EFFORT,
+    progress: Progress | None = None,
+) -> Standing:
+    """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
+
+    What the file records of its claim is not believed; a claim that is found refuted is told apart by whether it is on record.
+
+    Args:
+        document: the file.
+        registry: where the provenance of the blocks is looked up.
+        most: spaces with more datasets than this are not walked, and the claim is then told as never checked; without it, what
+            `dpspec verify` does.
+        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
+        progress: called with (done, in all).
+    """
+    large = None if most is None else _too_large(document, most)
+    if large is not None:
+        return Standing(word=Word.UNCHECKED, reason=large)
+    found: list[Obligation] = []
+    try:
+        found += (duty.judge(registry, progress) for duty in claims(document, effort=effort))
+    except DpspecError as fault:
+        word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
+        return Standing(word=word, reason=str(fault))
+    if not found:
+        return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
+    words = [_of_claim(obligation) for obligation in found]
+    worst = joint_word(words)
+    reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
+    if worst is Word.MINIATURE and effort == 0:
+        reason += "; whether the constant grows with what they lower is told by dpspec verify"
+    return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
+
+
+def _too_large(document: SpecDocument, most: int) -> str | None:
+    """Why the claim is not looked at here, when a space has too many datasets."""
+    small = [(miniature.spec.space, miniature.mechanism) for miniature in document.miniatures]
+    judged = small or [(document.spec.space, document.mechanism)]
+    sizes = [space.cardinality() for space, mechanism in judged if mechanism is not None]
+    if all(size is None or size <= most for size in sizes):  # of infinitely many none is walked
+        return None
+    return f"not in this run, which walks no more than {most} datasets; run: dpspec verify {document.path or 'FILE'}"
+
+
+def _of_claim(found: Obligation) -> Word:
+    """The standing that an obligation shows: what the file records of its claim does not count, but for a refuted one."""
+    if found.word is Word.HOLDS:
+        return Word.VERIFIED
+    if found.word is Word.MISSED and found.verdict is not None and found.verdict.outcome is Outcome.VERIFIED:
+        return Word.VERIFIED if found.miniature is None else Word.MINIATURE
+    return found.word
+
+
+def _reason(found: Obligation) -> str:
+    verdict = found.verdict
+    if verdict is None or verdict.outcome is Outcome.UNDECIDED or found.word in (Word.UNCHECKED, Word.UNDECIDED):
+        return found.detail.removeprefix("undecided: ")
+    if verdict.outcome is Outcome.REFUTED:
+        return str(verdict.witness)
+    where = "" if found.miniature is None else f" ({found.miniature})"
+    return f"constant {verdict.constant}, {verdict.scope}{where}"

@@ -1,0 +1,413 @@
+"""A plain function named on the command line, `module:name`, and how it is sampled.
+
+Specification files hold no import paths: what code is run is said by the person who runs it.
+
+One entry to the engines: the strongest method that applies is taken.
+
+a mechanism with laws                  exhaustive: every pair of every universe
+a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
+a plain function, anything else        sampled: it can be refuted, never verified
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import operator
+import os
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from types import ModuleType
+from typing import Annotated, Any
+
+import attrs
+
+from dpspec.base.errors import DpspecError, NoRouteError, NotEnumerableError, count
+from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
+from dpspec.verifier.automatic import Sampler
+from dpspec.verifier.automatic.sampler import ENUMERATES
+from dpspec.verifier.bits import refute_bits
+from dpspec.verifier.exhaustive import Progress, not_empty, verify
+from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
+from dpspec.verifier.sampled.engine import DRAWS, ERROR, refute
+from dpspec.verifier.second import MOST_DATASETS, second_opinion
+from dpspec.verifier.verdict import Notice, Outcome, Verdict
+
+
+class FunctionError(DpspecError):
+    """A plain function given as module:name cannot be had: no such module or name, or it takes other arguments."""
+
+    code = "function"
+
+
+@define
+class Sampling:
+    """How a plain function is sampled, where it cannot be enumerated.
+
+    Args:
+        seed: the seed of all draws; the same seed, the same verdict.
+        error: the probability of refuting a true claim, at most.
+        draws: how many times the function may be called.
+        seconds: a limit on the time.
+        bits: also look at which doubles can be reached.
+
+    >>> Sampling(error="1e-6").options
+    ['--seed', '0', '--error', '1/1000000']
+    """
+
+    seed: Annotated[int, Integer(low=0)] = 0
+    error: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(ERROR)
+    draws: Annotated[int, Integer(low=1)] = DRAWS
+    seconds: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    bits: Annotated[bool, Truth()] = False
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keyword arguments of `verify_claim`."""
+        return {p.name: getattr(self, p.name) for p in parameters(Sampling)}
+
+    @property
+    def options(self) -> list[str]:
+        """The same on the command line; without what is so anyway, but always with the seed."""
+        words: list[str] = []
+        for p in parameters(Sampling):
+            value = getattr(self, p.name)
+            if value is True:
+                words += [f"--{p.name}"]
+            elif p.name == "seed" or value != p.default:
+                words += [f"--{p.name}", str(value)]
+        return words
+
+
+@attrs.frozen(kw_only=True)
+class NamedFunction:
+    """A plain function with its name.
+
+    Args:
+        path: where it is, as `module:name`.
+        call: the function `(dataset, numpy Generator) -> output`.
+        sampling: how it is sampled.
+    """
+
+    path: str
+    call: Function
+    sampling: Sampling = attrs.field(factory=Sampling)
+
+
+def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
+    """Import a function; the current directory comes before what is installed.
+
+    Args:
+        path: `module:name`, such as `survey:survey` for the function `survey` of survey.py.
+        sampling: how it is sampled.
+
+    Raises:
+        FunctionError: it cannot be had, or does not take two arguments.
+
+    >>> load_function("random:nothing")
+    Traceback (most recent call last):
+    ...
+    dpspec.verifier.entry.FunctionError: function=random:nothing: random has no such name: write it as module:name
+    """
+    module, colon, name = path.partition(":")
+    if not (module and colon and name):
+        raise FunctionError("function", "must be written module:name", "such as survey:survey for survey.py", value=path)
+    found = _imported(module, path)
+    try:
+        call = operator.attrgetter(name)(found)
+    except AttributeError:
+        known = [key for key, value in vars(found).items() if inspect.isfunction(value) and not key.startswith("_")]
+        advice = did_you_mean(name, known) or "write it as module:name"
+        raise FunctionError("function", f"{module} has no such name", advice, value=path) from None
+    _check_arguments(call, path)
+    return NamedFunction(path=path, call=call, sampling=sampling or Sampling())
+
+
+def _imported(module: str, path: str) -> ModuleType:
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name is None or not f"{module}.".startswith(f"{problem.name}."):
+            raise _broken(path, problem) from problem
+        advice = f"run dpspec in the folder of {problem.name}.py, or install it"
+        raise FunctionError("function", f"there is no module {problem.name}", advice, value=path) from None
+    except (Exception, SystemExit) as problem:
+        raise _broken(path, problem) from problem
+
+
+def _broken(path: str, problem: BaseException) -> FunctionError:
+    rule = f"its module cannot be imported: {type(problem).__name__}: {problem}"
+    return FunctionError("function", rule, "mend it so that `import` works", value=path)
+
+
+def _check_arguments(call: Any, path: str) -> None:
+    if not callable(call):
+        raise FunctionError("function", "is no function", "name one of two arguments: a dataset and a generator", value=path)
+    try:
+        inspect.signature(call).bind("dataset", "generator")
+    except TypeError as problem:
+        rule = f"cannot be called with a dataset and a numpy Generator: {problem}"
+        raise FunctionError("function", rule, "give it two arguments", value=path) from None
+    except ValueError:  # a function of an extension module does not say what it takes
+        return
+
+
+# --- one entry to the engines ---------------------------------------------------------------------
+
+
+ENUMERATED = 500
+"""A plain function is enumerated on spaces of at most this many datasets."""
+PATHS = 3_000
+"""... and when no dataset needs more runs than this."""
+ROUNDING = Fraction(1, 1 << 40)
+"""A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
+ENDS = "ends-process"
+DOUBTED = "a second opinion differs"
+
+
+def verify_claim(
+    subject: Mechanism | Function,
+    spec: PrivacySpec,
+    *,
+    seed: int = 0,
+    error: Any = ERROR,
+    draws: int | None = None,
+    seconds: Any = None,
+    bits: bool = False,
+    datasets: Iterable[Any] | None = None,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge whether a mechanism, or a plain function `(dataset, numpy Generator) -> output`, satisfies a specification.
+
+    Args:
+        subject: the mechanism or the function.
+        spec: the claim.
+        seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
+            of refuting a true claim, and limits on the number of draws and on the time.
+        bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
+        progress: called with (done, in all).
+
+    Returns:
+        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why.
+
+    Raises:
+        ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
+        FunctionRaisesError: for a function that raises in every call, on every dataset.
+
+    >>> from dpspec.blocks.budget import UniformBudget
+    >>> from dpspec.blocks.multiverse import Trivial
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.extension import installed
+    >>> registry = installed().registry
+    >>> spec = PrivacySpec(
+    ...     space=BitVectors(length=2),
+    ...     multiverse=Trivial(),
+    ...     input_divergence=registry.get("input_divergences", "hamming-ordered")(),
+    ...     output_divergence=registry.get("output_divergences", "mult")(),
+    ...     budget=UniformBudget(parameter="epsilon", value="ln(3)"),
+    ... )
+    >>> verdict = verify_claim(lambda bits, rng: [b ^ int(rng.random() < 0.25) for b in bits], spec)
+    >>> verdict.outcome.value, verdict.method, str(verdict.constant)
+    ('verified', 'exhaustive', 'ln(3)')
+    """
+    sampling = Sampling(seed=seed, error=error, draws=DRAWS if draws is None else draws, seconds=seconds, bits=bits)
+    chosen = None if datasets is None else tuple(datasets)
+    if isinstance(subject, Mechanism):
+        found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
+        return found if chosen is not None else not_empty(found)
+    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
+    return case.judged()
+
+
+@attrs.frozen(kw_only=True)
+class _Case:
+    """A plain function and what is claimed of it. Each stage runs in a child process of its own, that starts from here."""
+
+    function: Function
+    spec: PrivacySpec
+    datasets: tuple[Any, ...] | None
+    registry: Registry | None
+    progress: Progress | None
+    sampling: Sampling
+
+    def judged(self) -> Verdict:
+        """Enumerated and looked at twice, or else sampled; what was noticed on the way stands beside it."""
+        findings = self._first_calls()
+        if any(finding.code == ENDS for finding in findings):
+            return self._undecided(findings[-1].text, findings)
+        exact = self._enumerated(findings)
+        if isinstance(exact, Verdict):
+            return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
+        sampled = apart(self._sampled, self.progress)
+        findings += _printed(sampled.printed)
+        if sampled.value is None:
+            findings.append(_ends(sampled, "while it was sampled"))
+            return self._undecided(f"{findings[-1].text}; nor was it verified: {exact}", findings)
+        found = attrs.evolve(sampled.value, findings=_each_once((*findings, *sampled.value.findings)))
+        if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
+            return found
+        return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+
+    def _undecided(self, reason: str, findings: Iterable[Notice]) -> Verdict:
+        return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
+
+    # -- first calls --------------------------------------------------------------------------------
+
+    def _first_calls(self) -> list[Notice]:
+        """What the first calls show; a function that only raises is bad input."""
+        space = self.spec.space
+        listed = self._looked_at()
+        tried = apart(lambda _: trial(self.function, space, listed, seed=self.sampling.seed))
+        findings = _printed(tried.printed)
+        if tried.value is None:
+            return [*findings, _ends(tried, "in its first calls")]
+        if tried.value.always:
+            name = getattr(self.function, "__qualname__", type(self.function).__name__)
+            raise refuse(name, tried.value, shape(space, listed))
+        if tried.value.crash:
+            on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
+            findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
+        return findings
+
+    def _looked_at(self) -> list[Dataset]:
+        """The datasets of the first calls."""
+        space = self.spec.space
+        if self.datasets is not None:
+            return [space.dataset(dataset) for dataset in self.datasets]
+        size = space.cardinality()
+        if size is not None and size <= ENUMERATED:
+            return list(space.datasets())
+        return tried_datasets(self.spec, self.sampling.seed)
+
+    # -- enumerated ---------------------------------------------------------------------------------
+
+    def _enumerated(self, findings: list[Notice]) -> Verdict | str:
+        """The verdict on the law that is read off the code, or why there is none to rely on."""
+        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
+        if size is None or size > ENUMERATED:
+            return f"the space has more than {ENUMERATED} datasets"
+        ran = apart(self._read_off, self.progress)
+        if ran.value is None:
+            findings.append(_ends(ran, "while its choices were enumerated"))
+            return findings[-1].text
+        found, laws = ran.value
+        if isinstance(found, str):
+            return found
+        if found.outcome is Outcome.REFUTED:
+            within = _by_rounding(found)
+            return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
+        if not any(len(law.support) > 1 for law in laws.values()):
+            return "it was never seen to draw from the generator that it is given"
+        return self._confirmed(found, laws)
+
+    def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The verdict by enumeration, with the law of each dataset that was looked at."""
+        sampler = _Noted(self.function, "function", most_paths=PATHS)
+        space = self.spec.space
+        try:
+            found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
+            found = found if self.datasets is not None else not_empty(found)
+            if found.outcome is not Outcome.VERIFIED:
+                return found.reason if found.outcome is Outcome.UNDECIDED else found, {}
+            looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
+            return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
+        except (NotEnumerableError, NoRouteError) as problem:
+            return str(problem), {}
+
+    def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:
+        """Verified only where the real function, run with numpy's generator, does what was read off its code."""
+        chosen = _selection(found, list(laws))
+        seed, space = self.sampling.seed, self.spec.space
+        asked = apart(lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws)))
+        if asked.value is None:
+            ended = _ends(asked, "in the second opinion")
+            return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
+        opinion = asked.value
+        findings = _printed(opinion.printed or asked.printed)
+        findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
+        if opinion.misfit:
+            findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
+        if opinion.reaches:
+            reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
+        if asked.printed:
+            reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
+        judged = attrs.evolve(found, assumptions=ENUMERATES)
+        if reasons:
+            return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
+        return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
+
+    # -- sampled ------------------------------------------------------------------------------------
+
+    def _sampled(self, tell: Progress) -> Verdict:
+        """Refuted on draws, or undecided; with `bits` half of the error is kept for the last bits."""
+        sampling = self.sampling
+        limits: dict[str, Any] = {"seed": sampling.seed, "draws": sampling.draws}
+        limits["error"] = sampling.error / (2 if sampling.bits else 1)
+        found = refute(
+            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
+            seconds=None if sampling.seconds is None else float(sampling.seconds), **limits,
+        )  # fmt: skip
+        if sampling.bits and found.outcome is Outcome.UNDECIDED:
+            pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
+            on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
+            return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
+        return found
+
+
+class _Noted(Sampler):
+    """A sampler that says which dataset its choices are enumerated on, should the process end there."""
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        note(f"its choices on {dataset}")
+        return super().law(dataset, space)
+
+
+def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
+    """For the second opinion: where the constants are attained, and others evenly spaced."""
+    if len(datasets) <= MOST_DATASETS:
+        return datasets
+    attained = [dataset for result in found.universes for dataset in result.attained or ()]
+    spaced = [datasets[round(k * (len(datasets) - 1) / (MOST_DATASETS - 1))] for k in range(MOST_DATASETS)]
+    first = list(dict.fromkeys(attained))[: MOST_DATASETS // 2]
+    return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
+
+
+def _printed(text: str) -> list[Notice]:
+    """What a function prints is seen by whoever sees the program's output."""
+    if not text:
+        return []
+    shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
+    advice = "whoever sees the output of the program sees it too"
+    return [Notice(code="prints", text=f"the function writes {shown} to the output of the program; {advice}")]
+
+
+def _ends(child: Returned[Any], when: str) -> Notice:
+    about = f" ({child.note})" if child.note else ""
+    return Notice(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
+
+
+def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
+    """Findings, but only the first of those that every stage would repeat."""
+    kept: dict[object, Notice] = {}
+    for finding in findings:
+        kept.setdefault(finding.code if finding.code in ("prints", ENDS) else finding, finding)
+    return tuple(kept.values())
+
+
+def _by_rounding(found: Verdict) -> bool:
+    """Whether every excess is smaller than what a claim loses in doubles: 0.6931471805599453 is below ln(2)."""
+    return all(result.constant.lower <= result.bound * (1 + ROUNDING) for result in found.universes)

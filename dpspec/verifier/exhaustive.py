@@ -1,0 +1,472 @@
+"""Finite laws side by side: one table of integer weights per universe, and the pair that is farthest apart in it.
+
+The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
+`score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
+pair that attains it needs an exact `Number`.
+
+Pairs that a declared symmetry of the mechanism carries into one another need only be compared once.
+
+A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
+renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
+
+Exhaustive verification: every pair of every universe, exactly (B-S4, B-S20).
+
+For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
+(B-S1), is compared with the budget of that universe. Pairs at infinite distance are not compared; two
+datasets at distance 0 must have the same law (B-S5).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import attrs
+
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
+from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import Dataset
+from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import origins
+from dpspec.grammar.mechanism import Mechanism, Symmetry
+from dpspec.grammar.spec import PrivacySpec, blocks_of
+from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec.verifier.event import Asked, telling_event
+from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
+
+IndexPair = tuple[int, int]
+"""Two places in a list of datasets."""
+
+
+@attrs.frozen
+class LawMatrix:
+    """Weights rows[x][o] over totals[x], by the place x of a dataset."""
+
+    rows: Mapping[int, tuple[int, ...]]
+    totals: Mapping[int, int]
+
+    @classmethod
+    def of(cls, laws: Mapping[int, Law]) -> LawMatrix | None:
+        """The table of some laws; None when one is not finite.
+
+        >>> LawMatrix.of({0: FiniteLaw.point("a"), 1: FiniteLaw.uniform("ab")})
+        Table(rows={0: (1, 0), 1: (1, 1)}, totals={0: 1, 1: 2})
+        """
+        finite = {place: law for place, law in laws.items() if isinstance(law, FiniteLaw)}
+        if len(finite) < len(laws):
+            return None
+        outcomes = dict.fromkeys(outcome for law in finite.values() for outcome in law.weights)
+        rows = {place: tuple([law.weights.get(outcome, 0) for outcome in outcomes]) for place, law in finite.items()}
+        return cls(rows, {place: law.total for place, law in finite.items()})
+
+    def pair(self, left: int, right: int) -> FiniteDichotomy:
+        """The laws of two rows."""
+        return FiniteDichotomy(self.rows[left], self.rows[right], self.totals[left], self.totals[right])
+
+    def farthest(self, pairs: Iterable[IndexPair], divergence: OutputDivergence) -> IndexPair | None:
+        """The first of the pairs at which the divergence is largest; None when it has no score.
+
+        >>> class Ratio(OutputDivergence):
+        ...     def evaluate(self, pair, *, precision=64):
+        ...         return pair.max_log_ratio(precision=precision)
+        ...     def score(self, pair):
+        ...         return pair.largest_ratio()
+        >>> table = LawMatrix.of({0: FiniteLaw.bernoulli("1/2"), 1: FiniteLaw.bernoulli("1/3"), 2: FiniteLaw.bernoulli("1/4")})
+        >>> table.farthest([(0, 1), (0, 2), (1, 2)], Ratio())
+        (0, 2)
+        """
+        best, top, bottom = None, -1, 1
+        for pair in pairs:
+            score = divergence.score(self.pair(*pair))
+            if score is None:
+                return None
+            if score[0] * bottom > top * score[1]:
+                best, (top, bottom) = pair, score
+        return best
+
+
+# --- symmetry -------------------------------------------------------------------------------------
+
+
+Permutation = tuple[int, ...]
+"""Where each place of the universe goes."""
+
+
+def permutations(
+    symmetries: Sequence[Symmetry], datasets: Sequence[Dataset], law: Callable[[Dataset], Law], subject: str
+) -> tuple[Permutation, ...]:
+    """The symmetries that map the universe to itself, as permutations of its places, each checked on every law.
+
+    Raises:
+        PluginContractError: when a renamed dataset does not have the renamed law.
+    """
+    places = {dataset: place for place, dataset in enumerate(datasets)}
+    found: dict[Permutation, None] = {}
+    for symmetry in symmetries:
+        images = [_image(symmetry, dataset) for dataset in datasets]
+        turned = tuple(places[image] for image in images if image in places)
+        if len(set(turned)) < len(datasets) or turned in found or turned == tuple(range(len(datasets))):
+            continue
+        for dataset, image in zip(datasets, images, strict=True):
+            here, there = law(dataset), law(image)
+            if isinstance(here, FiniteLaw) and here.push_forward(symmetry.outcome) != there:
+                rule = f"declares the symmetry {symmetry.label}, but it does not turn the law of {dataset} into that of {image}"
+                raise PluginContractError(subject, rule, "report it to the plugin's author")
+        found[turned] = None
+    return tuple(found)
+
+
+def _image(symmetry: Symmetry, dataset: Dataset) -> Dataset:
+    """The renamed dataset; None when it lies outside the space."""
+    try:
+        return symmetry.dataset(dataset)
+    except DpspecError:
+        return None
+
+
+def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered: bool, subject: str) -> list[list[int]]:
+    """The pairs of one distance in groups that the permutations carry into one another, each led by its first pair.
+
+    >>> orbits([(0, 1), (0, 2), (1, 2)], [(1, 0, 2)], ordered=False, subject="toy")
+    [[0], [1, 2]]
+
+    Raises:
+        PluginContractError: when a pair goes to a pair at another distance.
+    """
+    places = {pair: place for place, pair in enumerate(pairs)}
+    groups: list[list[int]] = []
+    seen: set[int] = set()
+    for start in range(len(pairs)):
+        if start in seen:
+            continue
+        seen.add(start)
+        group, pending = [], [start]
+        while pending:
+            place = pending.pop()
+            group.append(place)
+            for turn in turns:
+                left, right = turn[pairs[place][0]], turn[pairs[place][1]]
+                image = (left, right) if ordered or left < right else (right, left)
+                if image not in places:
+                    raise PluginContractError(subject, "declares a symmetry that changes distances", "report it to its author")
+                if places[image] not in seen:
+                    seen.add(places[image])
+                    pending.append(places[image])
+        groups.append(sorted(group))
+    return groups
+
+
+# --- exhaustive verification ----------------------------------------------------------------------
+
+
+PRECISIONS = (64, 128, 256, 512)
+"""Bits at which a bracket is refined until the pair is decided."""
+
+NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
+"""Why a claim that every mechanism would pass stays undecided."""
+
+Progress = Callable[[int, int], None]
+Value = TypeVar("Value")
+
+
+def verify(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    *,
+    datasets: Iterable[Any] | None = None,
+    most_datasets: int = 20_000,
+    most_pairs: int = 2_000_000,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge whether a mechanism satisfies a specification.
+
+    Args:
+        mechanism: what is judged.
+        spec: the specification it is claimed to satisfy.
+        datasets: look only at these datasets of the space; without it, at all of them.
+        most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
+        progress: called with (pairs done, pairs in all).
+
+    Returns:
+        A verdict: verified when every pair stays within its budget, refuted with the smallest witness when one does
+        not, undecided when a bracket stays too wide or the universes cannot be listed.
+
+    Raises:
+        IncompatibleBlocksError: when the mechanism does not fit the space.
+        PluginContractError: when the mechanism or a divergence raises.
+    """
+    mechanism.check(spec.space)
+    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+    if datasets is None:
+        size = spec.space.cardinality()
+        if size is None or size > most_datasets:
+            held = "infinitely many datasets" if size is None else count(size, "dataset")
+            reason = f"the space has {held}, above the {most_datasets:,} that are walked"
+            return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
+        universes = list(spec.multiverse.universes(spec.space))
+    else:
+        universes = _restrict(spec, [spec.space.dataset(x) for x in datasets])
+    walk = _Walk(mechanism=mechanism, spec=spec)
+    total = sum(walk.count_pairs(len(universe)) for universe in universes)
+    if total > most_pairs:
+        reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
+        return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
+    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
+
+
+def not_empty(found: Verdict) -> Verdict:
+    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee."""
+    if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
+        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=NOTHING)
+    return found
+
+
+def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Progress | None) -> Verdict:
+    results, witnesses, done = [], [], 0
+    for universe in universes:
+        result, witness = walk.universe(universe)
+        results.append(result)
+        if witness is not None:
+            witnesses.append(witness)
+        done += walk.count_pairs(len(universe))
+        if progress is not None:
+            progress(done, total)
+    outcome = worst(result.outcome for result in results)
+    compared = sum(result.pairs for result in results)
+    listed = sum(result.datasets for result in results)
+    return Verdict(
+        outcome=outcome,
+        method="exhaustive",
+        scope=f"{_all(compared)} at finite distance in {count(len(results), 'universe')} of {count(listed, 'dataset')}",
+        reason="a bracket stayed too wide to decide" if outcome is Outcome.UNDECIDED else "",
+        universes=tuple(results),
+        witness=min(witnesses, key=walk.order, default=None),
+    )
+
+
+def _all(pairs: int) -> str:
+    return {0: "no pair", 1: "the only pair"}.get(pairs, f"all {count(pairs, 'pair')}")
+
+
+def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:
+    """The universes of the specification, cut down to some datasets."""
+    members: dict[Hashable, list[Dataset]] = {}
+    for dataset in sorted(set(datasets), key=spec.space.order):
+        for label in spec.multiverse.labels(dataset, spec.space):
+            members.setdefault(label, []).append(dataset)
+    return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
+
+
+@attrs.define(kw_only=True)
+class _Walk:
+    """One walk through the universes of a specification; remembers the laws it has computed."""
+
+    mechanism: Mechanism
+    spec: PrivacySpec
+    laws: dict[Dataset, Law] = attrs.field(factory=dict)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.spec.input_divergence.is_symmetric and self.spec.output_divergence.is_symmetric
+
+    def count_pairs(self, datasets: int) -> int:
+        pairs = datasets * (datasets - 1)
+        return pairs // 2 if self.is_symmetric else pairs
+
+    def law(self, dataset: Dataset) -> Law:
+        if dataset not in self.laws:
+            self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
+        return self.laws[dataset]
+
+    def order(self, witness: Witness) -> tuple[Any, ...]:
+        """The documented order of witnesses: smaller datasets first, then closer ones, then by their text."""
+        return self.size(witness.distance, witness.left, witness.right)
+
+    def size(self, distance: Number, left: Dataset, right: Dataset) -> tuple[Any, ...]:
+        """The key of that order."""
+        (first, first_text), (second, second_text) = self.spec.space.order(left), self.spec.space.order(right)
+        return first + second, distance, first_text, second_text
+
+    def universe(self, universe: Universe) -> tuple[UniverseResult, Witness | None]:
+        """The Lipschitz constant over one universe, and the smallest witness against its bound."""
+        datasets, bound = universe.datasets, self.spec.bound(universe)
+        classes = self._by_distance(datasets)
+        compared = {place for pairs in classes.values() for pair in pairs for place in pair}
+        table = LawMatrix.of({place: self.law(datasets[place]) for place in sorted(compared)})
+        turns = self._turns(universe, classes, table)
+        found, best = _Found(), None
+        for distance, pairs in classes.items():
+            groups = self._groups(distance, pairs, table, turns)
+            for place in self._telling(distance, pairs, groups, datasets, bound):
+                divergence, ratio, outcome = self._compare(*_at(datasets, pairs[place]), distance, bound)
+                found.add(pairs[place], ratio, outcome)
+                if outcome is Outcome.REFUTED:
+                    left, right = _at(datasets, pairs[place])
+                    witness = Witness(
+                        universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, bound=bound
+                    )
+                    best = witness if best is None else min(best, witness, key=self.order)
+        result = UniverseResult(
+            label=universe.label, datasets=len(universe), pairs=sum(map(len, classes.values())), constant=found.constant,
+            bound=bound, outcome=worst(found.outcomes), attained=None if found.at is None else _at(datasets, found.at),
+        )  # fmt: skip
+        return result, self._with_event(best)
+
+    def _by_distance(self, datasets: Sequence[Dataset]) -> dict[Number, list[IndexPair]]:
+        """The pairs at finite distance, as places in the universe, gathered by distance."""
+        classes: dict[Number, list[IndexPair]] = {}
+        choose = itertools.combinations if self.is_symmetric else itertools.permutations
+        for left, right in choose(range(len(datasets)), 2):
+            distance = self.spec.distance(datasets[left], datasets[right])
+            if not distance.is_infinite:
+                classes.setdefault(distance, []).append((left, right))
+        return classes
+
+    def _turns(
+        self, universe: Universe, classes: dict[Number, list[IndexPair]], table: LawMatrix | None
+    ) -> tuple[Permutation, ...]:
+        """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score."""
+        first = next(iter(classes.values()), [])[:1]
+        if table is None or not first or table.farthest(first, self.spec.output_divergence) is not None:
+            return ()
+        name = self.mechanism.name
+        declared = guarded(name, lambda: self.mechanism.symmetries(self.spec.space))
+        return permutations(declared, universe.datasets, self.law, f"mechanism {name}")
+
+    def _groups(
+        self, distance: Number, pairs: Sequence[IndexPair], table: LawMatrix | None, turns: tuple[Permutation, ...]
+    ) -> Iterable[list[int]]:
+        """The pairs of one distance in groups led by a pair whose divergence none in the group exceeds."""
+        farthest = None if table is None or distance == 0 else table.farthest(pairs, self.spec.output_divergence)
+        if farthest is not None:
+            leader = pairs.index(farthest)
+            return [[leader, *(place for place in range(len(pairs)) if place != leader)]]
+        if turns:
+            return orbits(pairs, turns, ordered=not self.is_symmetric, subject=f"mechanism {self.mechanism.name}")
+        return ([place] for place in range(len(pairs)))
+
+    def _telling(
+        self,
+        distance: Number,
+        pairs: Sequence[IndexPair],
+        groups: Iterable[list[int]],
+        datasets: Sequence[Dataset],
+        bound: Number,
+    ) -> Iterator[int]:
+        """The places of the pairs that settle one distance: the leaders of the groups.
+
+        When a leader is within the bound, so are the others of its group. When it is not, the smallest pair of the group
+        beyond the bound is looked for in the documented order.
+        """
+
+        def refuted(place: int) -> bool:
+            return self._compare(*_at(datasets, pairs[place]), distance, bound)[2] is Outcome.REFUTED
+
+        for group in groups:
+            yield group[0]
+            if len(group) > 1 and refuted(group[0]):
+                ordered = sorted(group, key=lambda place: self.size(distance, *_at(datasets, pairs[place])))
+                smallest = next(place for place in ordered if refuted(place))
+                if smallest != group[0]:
+                    yield smallest
+
+    def _compare(self, left: Dataset, right: Dataset, distance: Number, bound: Number) -> tuple[Bracket, Bracket, Outcome]:
+        """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""
+        first, second = self.law(left), self.law(right)
+        limit = _exact(lambda: bound * distance) if distance > 0 else None
+        for precision in PRECISIONS:
+            divergence = self._divergence(first, second, precision)
+            ratio = per_unit(divergence, distance)
+            if limit is not None and divergence.is_exact and divergence.lower == limit:
+                return divergence, ratio if ratio.is_exact else Bracket.exactly(bound), Outcome.VERIFIED
+            if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):
+                return divergence, ratio, Outcome.VERIFIED
+            if ratio.lower > bound or (distance == 0 and divergence.lower > 0):
+                return divergence, ratio, Outcome.REFUTED
+        return divergence, ratio, Outcome.UNDECIDED
+
+    def _divergence(self, left: Law, right: Law, precision: int) -> Bracket:
+        chosen = self.spec.output_divergence
+        found: Bracket = guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
+        return found
+
+    def _with_event(self, witness: Witness | None) -> Witness | None:
+        if witness is None:
+            return None
+        asked = asked_of(self.spec, witness)
+        event = guarded(asked.divergence.name, lambda: telling_event(self.law(witness.left), self.law(witness.right), asked))
+        return attrs.evolve(witness, event=event)
+
+
+@attrs.define
+class _Found:
+    """The largest constant so far, the first pair that attains it, and every outcome."""
+
+    constant: Bracket = attrs.field(factory=lambda: Bracket.exactly(0))
+    at: IndexPair | None = None
+    outcomes: list[Outcome] = attrs.field(factory=lambda: [Outcome.VERIFIED])
+
+    def add(self, pair: IndexPair, ratio: Bracket, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        above = self.at is None or ratio.lower > self.constant.lower
+        if above or (self.at is not None and pair < self.at and ratio.lower == self.constant.lower):
+            self.at = pair
+        self.constant = largest((self.constant, ratio))
+
+
+def _at(datasets: Sequence[Dataset], pair: IndexPair) -> tuple[Dataset, Dataset]:
+    return datasets[pair[0]], datasets[pair[1]]
+
+
+def per_unit(divergence: Bracket, distance: Number) -> Bracket:
+    """d_Pr / d_X; at distance 0 it is 0 for equal laws and infinite for different ones (B-S5)."""
+    if distance == 0:
+        return Bracket(lower=INFINITY if divergence.lower > 0 else Number(), upper=INFINITY if divergence.upper > 0 else Number())
+    if distance.is_rational or divergence.upper.is_infinite:
+        inverse = 1 / distance.as_fraction() if distance.is_rational else 1
+        return divergence.scaled(inverse)
+    exact = _exact(lambda: divergence.scaled(number(1) / distance))
+    if exact is not None:
+        return exact
+    quotients = [end.enclose() / distance.enclose() for end in (divergence.lower, divergence.upper)]
+    return Bracket(lower=Bracket.around(quotients[0], least=0).lower, upper=Bracket.around(quotients[1], least=0).upper)
+
+
+def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
+    """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
+    limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
+    return Asked(spec.output_divergence, limit)
+
+
+def _exact(call: Callable[[], Value]) -> Value | None:
+    """The result of exact arithmetic; None where it has no exact form."""
+    try:
+        return call()
+    except NumericalError:
+        return None
+
+
+def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:
+    """P_x; whatever the plugin raises becomes a PluginContractError that names it."""
+    law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
+    if not isinstance(law, Law):
+        raise PluginContractError(f"mechanism {mechanism.name}", "law() must return a Law", value=law)
+    return law
+
+
+def guarded(name: str, call: Callable[[], Any]) -> Any:
+    """Call into a plugin; its own errors pass, any other exception is reported with the plugin's name."""
+    try:
+        return call()
+    except DpspecError:
+        raise
+    except Exception as problem:
+        raise PluginContractError(
+            name, f"raised {type(problem).__name__}: {problem}", "report it to the plugin's author"
+        ) from problem

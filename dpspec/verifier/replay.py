@@ -1,0 +1,286 @@
+"""Verdicts and witnesses as JSON and back, and a witness replayed: does it still refute?
+
+A witness file is self-contained: it holds the specification with its mechanism as the text of a specification file, and the
+witness. Replaying reads the text, computes the two laws anew, and judges the pair; nothing recorded is believed. About a plain
+function it holds the name and how it was sampled; who replays it names the function again, and it is run on fresh draws.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.files import read_bytes, write_whole
+from dpspec.base.params import build
+from dpspec.extension.hooks import Provenance, Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.reader import read_text
+from dpspec.specfile.writer import to_toml
+from dpspec.verifier import verdict as verdicts
+from dpspec.verifier.automatic import Sampler
+from dpspec.verifier.document import FileReport, Obligation
+from dpspec.verifier.entry import PATHS, NamedFunction, Sampling, verify_claim
+from dpspec.verifier.event import with_probabilities
+from dpspec.verifier.exhaustive import Progress, asked_of, computed_law
+from dpspec.verifier.expression import Expression
+from dpspec.verifier.sampled.calls import Function
+from dpspec.verifier.sampled.witness import event_counts
+from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
+
+MOST_BYTES = 50_000_000
+FORMAT = 1
+"""The version of the witness file."""
+
+_CLASSES = {
+    cls.__name__: cls for cls in (Bracket, Provenance, *vars(verdicts).values()) if isinstance(cls, type) and attrs.has(cls)
+}
+del _CLASSES["Number"]
+
+
+_WRITERS: tuple[tuple[str, type, Callable[[Any], Any]], ...] = (
+    ("fraction", Fraction, str),
+    ("number", Number, str),
+    ("float", float, float.hex),
+    ("outcome", Outcome, lambda outcome: outcome.value),
+    ("expression", Expression, lambda event: event.json),
+)
+
+
+def to_data(value: Any) -> Any:
+    """A verdict, a witness, or any part of one as JSON data; `from_data` gives an equal value back.
+
+    >>> to_data((1, ("a", Fraction(1, 3)))), from_data(to_data((1, ("a", Fraction(1, 3)))))
+    ([1, ['a', {'fraction': '1/3'}]], (1, ('a', Fraction(1, 3))))
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, tuple):
+        return [to_data(part) for part in value]
+    for tag, kind, written in _WRITERS:
+        if isinstance(value, kind):
+            return {tag: written(value)}
+    if type(value) in _CLASSES.values():
+        fields = {field.name: to_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
+        return {"class": type(value).__name__, **fields}
+    raise NotWritableError(type(value).__name__, "has no form in JSON", "use tuples of texts and numbers", value=value)
+
+
+def from_data(data: Any) -> Any:
+    """What `to_data` wrote."""
+    if isinstance(data, list):
+        return tuple(from_data(part) for part in data)
+    if not isinstance(data, dict):
+        return data
+    readers = {"fraction": Fraction, "number": number, "float": _double, "outcome": Outcome, "expression": Expression.read}
+    if "class" in data:
+        known = {field.name for field in attrs.fields(_CLASSES[data["class"]])}
+        return _CLASSES[data["class"]](**{key: from_data(part) for key, part in data.items() if key in known})
+    (tag, text), *_ = data.items()
+    return readers[tag](text)  # type: ignore[operator]
+
+
+def _double(text: str) -> float:
+    """A double in hexadecimal, or in decimal as files had it before."""
+    return float.fromhex(text) if "x" in text else float(text)
+
+
+def witness_file(witness: Witness, document: SpecDocument, registry: Registry, function: NamedFunction | None = None) -> str:
+    """The text of a witness file.
+
+    Args:
+        witness: what was found.
+        document: the specification and the mechanism about which it was found.
+        registry: the names of their classes.
+        function: the plain function about which it was found, when it was one.
+
+    Raises:
+        NotWritableError: when the mechanism or a block has no form in a specification file.
+    """
+    bare = SpecDocument(id=document.id, title=document.title, spec=document.spec, mechanism=document.mechanism)
+    content = {"format": FORMAT, "kind": "dpspec-witness", "specification": to_toml(bare, registry), "witness": to_data(witness)}
+    if function is not None:
+        sampling = {key: _text(value) for key, value in function.sampling.keywords.items() if value is not None}
+        content["function"] = {"path": function.path, "sampling": sampling}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def keep_witnesses(report: FileReport, directory: str | Path, registry: Registry) -> FileReport:
+    """Write a witness file for every refuted claim; the report then has the command that replays each.
+
+    Args:
+        report: what was found about a file.
+        directory: where to write; it is made when it is missing. Each file is written whole or not at all.
+        registry: the names of the classes.
+
+    Raises:
+        ReleaseError: the directory cannot be written.
+        NotWritableError: when the mechanism or a block has no form in a specification file.
+    """
+    kept = (keep_witness(obligation, report.document, Path(directory), registry) for obligation in report.obligations)
+    return attrs.evolve(report, obligations=tuple(kept))
+
+
+def keep_witness(obligation: Obligation, document: SpecDocument, directory: Path, registry: Registry) -> Obligation:
+    """The same for one obligation; without a witness it stays as it is."""
+    witness = None if obligation.verdict is None else obligation.verdict.witness
+    if witness is None or obligation.spec is None:
+        return obligation
+    subject = obligation.subject
+    mechanism, function = (None, subject) if isinstance(subject, NamedFunction) else (subject, None)
+    judged = SpecDocument(id=document.id, title=document.title, spec=obligation.spec, mechanism=mechanism)
+    text = witness_file(witness, judged, registry, function)
+    named = re.sub(r"[^a-z0-9]+", "-", f"{document.id} {obligation.name}".lower()).strip("-")
+    path = directory / f"{named[:60]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+    write_whole(path, text)
+    words = ["dpspec", "verify", "--replay", str(path), *(["--function", function.path] if function else [])]
+    return attrs.evolve(obligation, replay=shlex.join(words))
+
+
+@attrs.frozen(kw_only=True)
+class Replay:
+    """What became of a witness.
+
+    Args:
+        recorded: the witness in the file.
+        spec: the specification that it is held against.
+        verdict: the judgement of its two datasets today.
+        event: the recorded event with its probabilities of today; None where the file has none as data.
+    """
+
+    recorded: Witness
+    spec: PrivacySpec
+    verdict: Verdict
+    event: Event | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """Refuted when the pair still refutes the claim, verified when it is within the budget now; draws leave it undecided."""
+        return self.verdict.outcome
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the same distance, divergence, bound and event were found again."""
+        return self.verdict.witness == self.recorded
+
+    @property
+    def told(self) -> str:
+        """What became of it, in one line."""
+        if self.outcome is Outcome.UNDECIDED:
+            return "the witness was not seen to refute the claim again"
+        if self.outcome is Outcome.VERIFIED:
+            pairs = sum(result.pairs for result in self.verdict.universes)
+            shared = f"it is within the budget: constant {self.verdict.constant}" if pairs else "the two share no universe now"
+            return f"the witness no longer refutes the claim; {shared}"
+        if self.verdict.method == "sampled":
+            return "refuted again, on fresh draws"
+        return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"
+
+    @property
+    def event_told(self) -> str:
+        """What became of the recorded event itself; empty where the file has none as data."""
+        if self.event is None:
+            return ""
+        shows = "still proves the refutation" if self.event.proves else "does not prove a refutation by itself"
+        left, right = (end.outward(6) for end in (self.event.left, self.event.right))
+        return f"{self.event.text} has probability {left} at x and {right} at x' now, and {shows}"
+
+    def __str__(self) -> str:
+        found = self.verdict.witness
+        text = f"{self.outcome.value}: {self.told}" if found is None else f"{self.told}: {found}"
+        return f"{text}; the recorded event: {self.event_told}" if self.event is not None else text
+
+
+def replay(
+    path: str | Path,
+    *,
+    registry: Registry | None = None,
+    mechanism: Mechanism | Function | None = None,
+    spec: PrivacySpec | None = None,
+    progress: Progress | None = None,
+) -> Replay:
+    """Judge the two datasets of a witness file anew.
+
+    Args:
+        path: the file.
+        registry: where the names in its specification are looked up; without it, among all installed plugins.
+        mechanism, spec: judge these instead of those in the file, such as the mended mechanism. A witness about a plain
+            function needs the function: a file is never the reason that code is imported.
+        progress: called with (done, in all).
+
+    Raises:
+        SpecFileError, NotAFileError, SpecSyntaxError: the file cannot be read or is no witness file.
+        MissingKeyError: the file is about a plain function, and none is given.
+    """
+    from dpspec.extension.loader import installed
+
+    content = _content(Path(path))
+    try:
+        recorded, text = from_data(content["witness"]), str(content["specification"])
+        left, right = recorded.left, recorded.right
+        function = dict(content.get("function", {}))
+        sampling = build(Sampling, function.get("sampling", {}), f"{path}: sampling")
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise SpecSyntaxError(str(path), f"is no witness file: {problem!r}", "write one with `verify --witnesses`") from None
+    if mechanism is None or spec is None:
+        document = read_text(text, registry or installed().registry, str(path))
+        mechanism, spec = mechanism or document.mechanism, spec or document.spec
+    if mechanism is None:
+        raise _missing(str(path), function.get("path"))
+    fresh = attrs.evolve(sampling, seed=sampling.seed + 1).keywords
+    verdict = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
+    event = _event_today(recorded, spec, mechanism, verdict, fresh)
+    return Replay(recorded=recorded, spec=spec, verdict=verdict, event=event)
+
+
+def _event_today(
+    recorded: Witness, spec: PrivacySpec, subject: Mechanism | Function, verdict: Verdict, sampling: Mapping[str, Any]
+) -> Event | None:
+    """The event of the file itself under the laws of today, or on fresh draws where there are no laws."""
+    event = recorded.event
+    if event is None or event.expression is None or verdict.method == "none":
+        return None
+    asked = asked_of(spec, recorded)
+    if isinstance(subject, Mechanism) or verdict.method == "exhaustive":
+        mechanism = subject if isinstance(subject, Mechanism) else Sampler(subject, "function", most_paths=PATHS)
+        laws = [computed_law(mechanism, dataset, spec) for dataset in (recorded.left, recorded.right)]
+        return with_probabilities(event, laws[0], laws[1], asked)
+    counted = event_counts(subject, spec, (recorded.left, recorded.right), event.expression, sampling)
+    return attrs.evolve(event, left=counted[0], right=counted[1], proves=asked.refuted_by(*counted))
+
+
+def _missing(path: str, function: object) -> MissingKeyError:
+    if function is None:
+        return MissingKeyError(f"{path}: mechanism", "is missing", "give the mechanism that is judged")
+    return MissingKeyError(f"{path}: function", "is missing", f"the witness is about {function}: give --function {function}")
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        text = read_bytes(path, MOST_BYTES)
+    except UnreadableFileError as problem:
+        raise SpecFileError(str(path), problem.rule) from None
+    if len(text) > MOST_BYTES:
+        raise SpecSyntaxError(str(path), f"is larger than {MOST_BYTES:,} bytes", "no witness is so large")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise SpecSyntaxError(str(path), f"is not JSON: {problem}") from None
+    if not isinstance(content, dict) or content.get("kind") != "dpspec-witness" or content.get("format") != FORMAT:
+        raise SpecSyntaxError(str(path), "is no witness file of format 1", "write one with `verify --witnesses`")
+    return content

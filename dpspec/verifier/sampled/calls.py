@@ -1,0 +1,365 @@
+"""Running a black box under guard: seeds from hashes, a limit on every call, exceptions as outputs, and what the calls give away.
+
+The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, stage, user seed): the same seed gives the same
+verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
+output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
+
+Which datasets and pairs a black box is tried on: the smallest ones, and patterns.
+
+    lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
+             a step; some by lot, with one entry changed and with two exchanged
+    vectors  constants, moved up and down by 1 and 2 in patterns: all, one alone, one against the rest, a step, alternating
+    records  (tables, households, whatever counts over cells) the first ones; w + v^- and w + v^+ for short changes v that keep
+             the invariants, w a few equal cells; a space whose records are of very many kinds through its miniature
+
+A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import math
+import random
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import add
+from typing import Any
+
+import attrs
+import numpy as np
+from flint import arb
+
+from dpspec.base.errors import DpspecError, count as told
+from dpspec.base.exact import Number
+from dpspec.blocks.moves import adds_up, kernel_of
+from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.vectors import FIRST
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.apart import WALL, Cut, Spare, cutting
+from dpspec.verifier.expression import Atom, Endless, Outcomes, Raised, atom
+
+Function = Callable[[Any, np.random.Generator], Any]
+
+MOST_ENDLESS = 120
+"""After so many calls that do not end the search gives up."""
+MOST_WAITS = 2
+"""... or after so many that only wait, for a network or a lock."""
+_CHECKED = 400
+SINGLES = 60
+"""Calls on each dataset that are made again in a fresh process."""
+
+
+class OutOfDraws(Exception):
+    """The budget of draws or of time is spent."""
+
+
+class Stuck(DpspecError):
+    """A mechanism does not end, too often to go on."""
+
+    code = "endless"
+    exit_code = 3
+
+
+class Logged(np.random.Generator):
+    """A generator that writes down which of its methods are called, with which numbers."""
+
+    def __init__(self, bits: np.random.PCG64) -> None:
+        super().__init__(bits)
+        self.log: list[str] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name.startswith("_") or name in ("log", "bit_generator") or not callable(found):
+            return found
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            self.log.append(f"{name}{args}{kwargs}"[:120])
+            return found(*args, **kwargs)
+
+        return called
+
+
+@attrs.define(eq=False)
+class Calls:
+    """The only place that calls the function.
+
+    Args:
+        function: the mechanism.
+        space: says how a dataset is presented.
+        claim: a text that identifies the claim, part of every seed.
+        seed: the user's seed.
+        draws: how many calls may be made.
+        limit: seconds that one call may take.
+    """
+
+    function: Function
+    space: DatasetSpace
+    claim: str
+    seed: int
+    draws: int
+    limit: float = 0.1
+    made: int = 0
+    endless: int = 0
+    mutated: Dataset | None = None
+    expired: Callable[[], bool] = lambda: False
+    _inside: bool = False
+    _waits: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many calls may still be made."""
+        return self.draws - self.made
+
+    def generator(self, dataset: Dataset, stage: str) -> np.random.PCG64:
+        """The seeded bits for a dataset at a stage."""
+        text = f"{self.claim}|{self.space.order(dataset)[1]}|{dataset!r}|{stage}|{self.seed}"
+        return np.random.PCG64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+
+    def coin(self, text: str, count: int) -> int:
+        """How many of `count` fair labels fall on x."""
+        digest = hashlib.sha256(f"{self.claim}|coin|{text}|{self.seed}".encode()).digest()
+        return int(np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big"))).binomial(count, 0.5))
+
+    def draw(self, dataset: Dataset, stage: str, count: int) -> Outcomes:
+        """Independent outputs on one dataset."""
+        if count > self.left or self.expired():
+            raise OutOfDraws
+        return Outcomes.of(self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count))
+
+    def outputs(self, dataset: Dataset, rng: np.random.Generator, count: int) -> list[Any]:
+        """What the function returns, or how it fails, call by call."""
+        found: list[Any] = []
+        given = self.space.presented(dataset)
+        is_list = type(given) is list
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                while len(found) < count:
+                    handed = given.copy() if is_list else given
+                    try:
+                        found.append(self._output(handed, rng))
+                    except Cut as cut:
+                        self._inside = False
+                        found.append(Endless())
+                        self._count_endless(dataset, waited=cut.waited)
+                    self.made += 1
+                    if self.made < _CHECKED or len(found) <= 3:
+                        self._compare(handed, given, dataset)
+        finally:
+            self._inside = False
+        return found
+
+    def _output(self, handed: Any, rng: np.random.Generator) -> Any:
+        """The output of one call, or what it raised; only in here may the call be cut."""
+        self._inside = True
+        try:
+            output = self.function(handed, rng)
+        except (Cut, KeyboardInterrupt):
+            raise
+        except BaseException as problem:  # whatever a mechanism raises is an output
+            output = Raised(type(problem).__name__, str(problem)[:80])
+        self._inside = False
+        return output
+
+    def _compare(self, handed: Any, given: Any, dataset: Dataset) -> None:
+        if self.mutated is None and type(handed) is list and [*map(repr, handed)] != [*map(repr, given)]:
+            self.mutated = dataset
+
+    def _count_endless(self, dataset: Dataset, *, waited: bool) -> None:
+        self.endless += 1
+        self._waits += waited
+        if self.endless > MOST_ENDLESS or self._waits > MOST_WAITS:
+            limit = f"{WALL:g} s on the clock" if waited else f"{self.limit:g} s"
+            raise Stuck("mechanism", f"did not end within {limit} in {told(self.endless, 'call')}", f"last on {dataset}")
+
+    # -- what the calls give away -----------------------------------------------------------------
+
+    def repeats(self, dataset: Dataset, between: Dataset) -> bool:
+        """Whether the same seed gives the same outputs, also after calls on another dataset."""
+        runs = []
+        for _ in range(2):
+            rng = np.random.Generator(self.generator(dataset, "repeat"))
+            runs.append([atom(output) for output in self.outputs(dataset, rng, 4)])
+            self.outputs(between, np.random.Generator(self.generator(between, "between")), 2)
+        return runs[0] == runs[1]
+
+    def ignores(self, dataset: Dataset) -> bool:
+        """Whether the generator is left untouched."""
+        bits = self.generator(dataset, "untouched")
+        before = str(bits.state)
+        self.outputs(dataset, np.random.Generator(bits), 3)
+        return str(bits.state) == before
+
+    def signature(self, dataset: Dataset) -> tuple[str, ...]:
+        """Which draws the function makes on a dataset: a hint where laws differ, never a verdict."""
+        rng = Logged(self.generator(dataset, "signature"))
+        self.outputs(dataset, rng, 1)
+        return tuple(rng.log[:40])
+
+    def single(self, asked: Sequence[tuple[Dataset, int]]) -> list[Atom]:
+        """The outputs of single calls, in the given order; the generator of each is seeded by its dataset and number alone."""
+        found = []
+        for dataset, number in asked:
+            rng = np.random.Generator(self.generator(dataset, f"single-{number}"))
+            found += [atom(output) for output in self.outputs(dataset, rng, 1)]
+        return found
+
+    def kept(self, datasets: Sequence[Dataset], fresh: Spare[list[Atom]]) -> Dataset | None:
+        """A dataset on which a call depends on the calls before it; None when none was found.
+
+        The same single calls are made here, after all that was called before, and the other way round in a process in which the
+        function was never called. An output that is a function of dataset and generator is the same in both.
+        """
+        order = [(dataset, number) for number in range(SINGLES) for dataset in datasets]
+        theirs = fresh.ask(order[::-1])
+        if theirs is None:
+            return None
+        ours = self.single(order)
+        return next((dataset for (dataset, _), one, other in zip(order, ours, theirs[::-1], strict=True) if one != other), None)
+
+    def guarded(self) -> contextlib.AbstractContextManager[None]:
+        """Cut calls that do not end, while this context is open."""
+        return cutting(lambda: self.made if self._inside else -1, self.limit)
+
+
+# --- which datasets and pairs a black box is tried on ---------------------------------------------
+
+
+MOST = 130
+MOST_VECTORS = 170
+MOST_KINDS = 500
+"""A space whose records can be of more kinds is tried through its miniature."""
+MOST_CELLS = 12
+"""Changes are looked for over so many cells."""
+_PRECISION = 96
+
+
+@attrs.frozen
+class ChosenPair:
+    """Two datasets of one universe.
+
+    Args:
+        left, right: x and x'.
+        distance: d_X(x, x').
+        universe: the label of the universe.
+        budget: the Lipschitz constant of the universe.
+    """
+
+    left: Dataset
+    right: Dataset
+    distance: Number
+    universe: Hashable
+    budget: Number
+    length: float = attrs.field(eq=False)
+    """The distance as a float, to sort by."""
+
+    @property
+    def bound(self) -> arb:
+        """A ball around budget x distance."""
+        return self.budget.enclose(_PRECISION) * self.distance.enclose(_PRECISION)
+
+
+def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
+    """The datasets that are tried, each once."""
+    space, listed, lot = spec.space, _listed(spec), random.Random(seed)
+    wanted = listed.tried(lot)
+    if wanted is None:
+        changed = space.has_counts() and not space.is_ordered
+        further = _changes(spec, listed, lot) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
+        wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
+    most = MOST if space.units else MOST_VECTORS
+    found: dict[str, Dataset] = {}
+    for candidate in itertools.islice(wanted, 20 * most):
+        if len(found) >= most:
+            break
+        try:
+            dataset = space.dataset(candidate)
+        except DpspecError:
+            continue
+        if spec.multiverse.labels(dataset, space):
+            found.setdefault(repr(dataset), dataset)
+    return list(found.values())
+
+
+def _listed(spec: PrivacySpec) -> DatasetSpace:
+    """The space whose first datasets are tried: a miniature, where one record alone can be of very many kinds."""
+    space = spec.space
+    kinds = (math.prod(attribute.size for attribute in space.attributes_of(unit)) for unit in space.units)
+    if max(kinds, default=0) <= MOST_KINDS:
+        return space
+    mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
+    for invariant in spec.multiverse.invariants or ():
+        for name, categories in invariant.mentions().items():
+            mentioned[name] = mentioned.get(name, frozenset()) | categories
+    return space.miniature(mentioned, 3) or space
+
+
+def _changes(spec: PrivacySpec, listed: DatasetSpace, lot: random.Random) -> Iterator[Dataset]:
+    """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
+    space, first = spec.space, list(itertools.islice(listed.datasets(), MOST))
+    cells = list(dict.fromkeys(cell for dataset in first for cell in space.counts(dataset)))[:MOST_CELLS]
+    additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, space)]
+    least = space.counts(first[0]).total() if first else 0
+    for common, whole in itertools.product((0, 1, 3), (True, False)):
+        basis = kernel_of(additive, cells, space, keep_total=whole)[:MOST_CELLS]
+        sums = [tuple(map(add, lot.choice(basis), lot.choice(basis))) for _ in basis]
+        for change in (*basis, *sums):
+            shared = [lot.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
+            for sign in (-1, 1):
+                side = Counter(shared)
+                side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
+                with contextlib.suppress(DpspecError):
+                    yield space.from_counts(side)
+    yield from first[FIRST:]
+
+
+def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[ChosenPair]:
+    """All pairs among some datasets that the claim speaks about, the smaller dataset first."""
+    one_way = not spec.output_divergence.is_symmetric
+    ordered = sorted(given, key=spec.space.order_tried)
+    labels = {repr(dataset): spec.multiverse.labels(dataset, spec.space) for dataset in ordered}
+    budgets: dict[Any, Number] = {}
+    lengths: dict[str, tuple[Number, float]] = {}
+    found = []
+    for left, right in itertools.permutations(ordered, 2) if one_way else itertools.combinations(ordered, 2):
+        theirs = labels[repr(right)]
+        shared = [label for label in labels[repr(left)] if label in theirs]
+        pair = _pair(left, right, shared, spec, (budgets, lengths), one_way=one_way) if shared else None
+        if pair is not None:
+            found.append(pair)
+    return found
+
+
+def _pair(
+    left: Dataset,
+    right: Dataset,
+    shared: list[Hashable],
+    spec: PrivacySpec,
+    known: tuple[dict[Any, Number], dict[str, tuple[Number, float]]],
+    *,
+    one_way: bool,
+) -> ChosenPair | None:
+    budgets, lengths = known
+    distance = spec.distance(left, right)
+    if not one_way and not spec.input_divergence.is_symmetric:
+        back = spec.distance(right, left)
+        if back < distance:
+            left, right, distance = right, left, back
+    if distance.is_infinite:
+        return None
+    for label in shared:
+        if label not in budgets:
+            budgets[label] = spec.bound(Universe(label=label, datasets=(left, right)))
+    universe = shared[0] if len(shared) == 1 else min(shared, key=lambda label: budgets[label])
+    distance, length = lengths.setdefault(str(distance), (distance, float(distance)))
+    return None if budgets[universe].is_infinite else ChosenPair(left, right, distance, universe, budgets[universe], length)
+
+
+def pair_order(pair: ChosenPair, space: DatasetSpace) -> tuple[Any, ...]:
+    """The order of witnesses: smaller datasets first, then closer ones, then by text."""
+    (left, left_text), (right, right_text) = space.order_tried(pair.left), space.order_tried(pair.right)
+    return left + right, pair.length, left_text, right_text

@@ -1,0 +1,334 @@
+"""Screening: every dataset is drawn from a little, every pair is compared on a pool of events, the best go on.
+
+Halving: few draws and optimistic ranks first, more draws and cautious ranks later. What is seen here only says where to look; no
+verdict rests on it.
+
+From a refutation to the witness that people read: a smaller pair, a shorter event, both probabilities on fresh draws.
+
+Nothing shrinks on the strength of draws that suggested it: a smaller pair and a shorter event must each refute the claim again,
+at the full error, on draws never seen. What fails is dropped and the next one is tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import DpspecError, count
+from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import Dataset
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.expression import Expression, Outcomes, Shape, filled
+from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
+from dpspec.verifier.sampled.events import OutputEvent as SampledEvent, Ranges, projections
+from dpspec.verifier.sampled.null import CONFIDENCE, PRECISION, Floats, Null, bracket, interval, least_bound
+from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
+from dpspec.verifier.verdict import Event, Witness
+
+CUTS = 10
+POOL = 6_000
+_STRONG = 5.5
+"""Standard errors beyond which a pair counts as plainly violating, so that the smallest such pair comes first."""
+
+
+@attrs.define(eq=False)
+class Samples:
+    """The draws that were spent on looking, by dataset."""
+
+    calls: Calls
+    held: dict[str, Outcomes] = attrs.field(factory=dict)
+
+    def of(self, dataset: Dataset) -> Outcomes:
+        return self.held.get(repr(dataset)) or Outcomes.of([])
+
+    def extend(self, dataset: Dataset, size: int) -> None:
+        """Draw until the dataset has `size` draws."""
+        now = self.of(dataset)
+        if len(now) < size:
+            fresh = self.calls.draw(dataset, f"look-{len(now)}", size - len(now))
+            self.held[repr(dataset)] = now + fresh if len(now) else fresh
+
+
+@attrs.define(eq=False)
+class Nulls:
+    """The null sets of a divergence, one for each bound (a divergence that has no hash is not remembered between runs)."""
+
+    divergence: OutputDivergence
+    held: dict[tuple[Number, Number], Null] = attrs.field(factory=dict)
+
+    def of(self, pair: ChosenPair) -> Null:
+        key = (pair.budget, pair.distance)
+        if key not in self.held:
+            try:
+                self.held[key] = _null(self.divergence, *key)
+            except TypeError:
+                self.held[key] = Null(self.divergence, pair.bound)
+        return self.held[key]
+
+
+@lru_cache(maxsize=128)
+def _null(divergence: OutputDivergence, budget: Number, distance: Number) -> Null:
+    """Null sets are remembered between runs: their tables are the same, and cost more than many draws."""
+    return Null(divergence, budget.enclose(PRECISION) * distance.enclose(PRECISION))
+
+
+def pooled_counts(samples: Sequence[Outcomes]) -> Floats:
+    """How often each event of a common pool holds in each sample: one row per sample."""
+    columns: list[Floats] = [_frequent(samples, 40), _frequent(samples, 12, shapes=True)]
+    share = max(1, sum(map(len, samples)) // POOL)
+    pool = Outcomes.from_atoms([atom for sample in samples for atom in sample.atoms[::share]])
+    for shape, (rows, matrix) in sorted(pool.groups.items(), key=_commonest)[:8]:
+        if matrix.shape[1] == 0 or len(rows) < 20:
+            continue
+        owners = [place for place, sample in enumerate(samples) if shape in sample.groups]
+        numbers = np.concatenate([samples[place].groups[shape][1] for place in owners])
+        owner = np.repeat(owners, [len(samples[place].groups[shape][1]) for place in owners])
+        for projection in projections(matrix):
+            cuts = np.unique(np.quantile(projection.of(matrix), np.linspace(0, 1, CUTS + 1)[1:], method="higher"))
+            cells = np.searchsorted(cuts, projection.of(numbers), side="right")
+            counts = np.zeros((len(samples), len(cuts) + 1))
+            np.add.at(counts, (owner, cells), 1.0)
+            columns.append(np.cumsum(counts, axis=1))
+            if matrix.shape[1] == 1:
+                columns.append(counts)
+    return np.concatenate(columns, axis=1)
+
+
+def _commonest(item: tuple[Shape, tuple[Any, Floats]]) -> tuple[int, str]:
+    return -len(item[1][0]), repr(item[0])
+
+
+def _frequent(samples: Sequence[Outcomes], most: int, *, shapes: bool = False) -> Floats:
+    counters: list[Counter[Any]] = [
+        Counter(atom[0] for atom in sample.atoms) if shapes else Counter(sample.atoms) for sample in samples
+    ]
+    common: Counter[Any] = Counter()
+    for counter in counters:
+        common.update(counter)
+    kept = sorted((key for key in common if common[key] > 3), key=lambda key: (-common[key], repr(key)))[:most]
+    return np.array([[counter[key] for key in kept] for counter in counters], dtype=float).reshape(len(samples), len(kept))
+
+
+def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, both_ways: bool) -> Floats:
+    """For every pair the largest excess over the claim, in standard errors, among a pool of events."""
+    names = {repr(dataset): dataset for pair in pairs for dataset in (pair.left, pair.right)}
+    places = {name: place for place, name in enumerate(names)}
+    held = [samples.of(dataset) for dataset in names.values()]
+    sizes = np.array([max(len(sample), 1) for sample in held], dtype=float)
+    chances = (pooled_counts(held) + 0.5) / (sizes[:, None] + 1.0)
+    found = np.zeros(len(pairs))
+    groups: dict[int, tuple[Null, list[int]]] = {}
+    for place, pair in enumerate(pairs):
+        null = nulls.of(pair)
+        groups.setdefault(id(null), (null, []))[1].append(place)
+    for null, members in groups.values():
+        for start in range(0, len(members), 512):
+            some = members[start : start + 512]
+            first = np.array([places[repr(pairs[i].left)] for i in some])
+            second = np.array([places[repr(pairs[i].right)] for i in some])
+            p, q = chances[first], chances[second]
+            draws = np.minimum(sizes[first], sizes[second])[:, None]
+            value = null.excess(p, q, draws).max(axis=1)
+            if both_ways:
+                value = np.maximum(value, null.excess(q, p, draws).max(axis=1))
+            found[some] = value
+    return found
+
+
+def ranked(pairs: Sequence[ChosenPair], values: Floats, hints: dict[str, tuple[str, ...]], most: int) -> list[ChosenPair]:
+    """The most promising of some sorted pairs; among plain violations the smallest first; a few for which the calls differ."""
+    order = sorted(range(len(pairs)), key=lambda i: (-min(float(values[i]), _STRONG), i))
+    chosen = [pairs[i] for i in order[:most]]
+    differing = [pairs[i] for i in order if hints.get(repr(pairs[i].left)) != hints.get(repr(pairs[i].right))]
+    by_distance: dict[float, list[ChosenPair]] = defaultdict(list)
+    for i in order:
+        by_distance[pairs[i].length].append(pairs[i])
+    spread = [held[0] for _, held in sorted(by_distance.items())[:4]]
+    extra = [*differing[: max(1, most // 8)], *spread]
+    return list({id(pair): pair for pair in [*chosen, *extra]}.values())
+
+
+# --- from a refutation to the witness that people read --------------------------------------------
+
+
+GATES = 6
+_REPLAYED = 20_000
+_FEW, _MANY = 2_000, 20_000
+
+
+@attrs.define(eq=False)
+class Shrinker:
+    """Shrinks the pair and the event of an account that refuted the claim.
+
+    Args:
+        spec: the claim.
+        calls, samples, nulls: as in the search.
+        tried: the pairs that were screened.
+        log_needed: ln of 1/error.
+        free: whether pairs that were not screened may be tried.
+    """
+
+    spec: PrivacySpec
+    calls: Calls
+    samples: Samples
+    nulls: Nulls
+    tried: Sequence[ChosenPair]
+    log_needed: float
+    free: bool = True
+    gates: int = 0
+
+    def shrink(self, account: Account) -> Account:
+        """The smallest pair, then the shortest event, that passes the gate."""
+        try:
+            for _ in range(3):
+                smaller = self._first_passing(account)
+                if smaller is None:
+                    break
+                account = smaller
+            return self._shorter(account)
+        except (OutOfDraws, Stuck):
+            return account
+
+    def _first_passing(self, account: Account) -> Account | None:
+        for pair in self._smaller(account):
+            passed = self._pass(pair, account)
+            if passed is not None:
+                return passed
+        return None
+
+    def _smaller(self, account: Account) -> Iterator[ChosenPair]:
+        """Smaller pairs that look as if they violated the claim, smallest first; the dearer the account, the closer the look."""
+        space, pair = self.spec.space, account.pair
+        size = min(8_000, max(1_500, account.spent // 16))
+        order = pair_order(pair, space)
+        known = {pair_order(other, space): other for other in [*(self._reduced(pair) if self.free else ()), *self.tried]}
+        below = [known[key] for key in sorted(key for key in known if key < order)]
+        if not below:
+            return
+        for other in [*below[:6], *below[-4:]]:
+            for dataset in (other.left, other.right):
+                self.samples.extend(dataset, size)
+        seen = [other for other in below if len(self.samples.of(other.left)) and len(self.samples.of(other.right))]
+        values = excesses(seen, self.samples, self.nulls, both_ways=self.spec.output_divergence.is_symmetric)
+        promising = [other for other, value in zip(seen, values, strict=True) if value > 1.0]
+        yield from promising[:GATES]
+
+    def _reduced(self, pair: ChosenPair) -> list[ChosenPair]:
+        """The pair without one entry that both lists have."""
+        if not (isinstance(pair.left, tuple) and isinstance(pair.right, tuple)) or not self.spec.space.units:
+            return []
+        found: list[ChosenPair] = []
+        for place, entry in enumerate(pair.left):
+            others = [i for i, other in enumerate(pair.right) if repr(other) == repr(entry)]
+            if others:
+                shorter = [pair.left[:place] + pair.left[place + 1 :], pair.right[: others[0]] + pair.right[others[0] + 1 :]]
+                found.extend(self._legal(shorter))
+        return found
+
+    def _legal(self, given: Sequence[Dataset]) -> list[ChosenPair]:
+        try:
+            both = [self.spec.space.dataset(dataset) for dataset in given]
+        except DpspecError:
+            return []
+        return pairs(both, self.spec)
+
+    def _pass(self, pair: ChosenPair, account: Account) -> Account | None:
+        """A new account on the pair that reaches 1/error on fresh draws, within a few times what the first one needed."""
+        if self.gates >= GATES:
+            return None
+        for dataset in (pair.left, pair.right):
+            self.samples.extend(dataset, 3000)
+        fresh = self._account(pair, self.samples.of(pair.left), self.samples.of(pair.right))
+        return fresh if self._won(fresh, 4 * account.spent + 8_000) else None
+
+    def _account(self, pair: ChosenPair, left: Outcomes, right: Outcomes) -> Account:
+        self.gates += 1
+        both_ways = self.spec.output_divergence.is_symmetric
+        return Account(pair, self.nulls.of(pair), f"gate-{self.gates}", weight(self.gates), left, right, both_ways)
+
+    def _won(self, account: Account, most: int) -> bool:
+        room = min(most, int(0.8 * self.calls.left))
+        while account.spent < room:
+            account.step(self.calls, account.next_step(self.log_needed, room - account.spent))
+            if account.log_wealth >= self.log_needed:
+                return True
+            if account.spent > 1000 and account.prospects()[1] * (room - account.spent) < self.log_needed - account.log_wealth:
+                return False
+        return False
+
+    def _shorter(self, account: Account) -> Account:
+        """The same pair with a simpler event, when the present one takes long to read."""
+        if account.found is None or account.found.event.complexity <= 2:
+            return account
+        found = simplest(account.left, account.right, account.null, account.found.growth / 4, both_ways=account.both_ways)
+        if found is None or found.event.complexity >= account.found.event.complexity:
+            return account
+        fresh = self._account(account.pair, account.left, account.right)
+        fresh.found, fresh.fixed = found, True
+        return fresh if self._won(fresh, 6 * account.spent + 8_000) else account
+
+
+def witness(account: Account, calls: Calls, log_error: float) -> Witness:
+    """The witness of an account that refuted the claim, with both probabilities on draws kept for that."""
+    pair, found = account.pair, account.found
+    if found is None:
+        raise ValueError("an account that refuted has an event")
+    size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
+    event, turned = _readable(found)
+    try:
+        hits = [event.count(calls.draw(dataset, "report", size)) for dataset in (pair.left, pair.right)]
+    except (OutOfDraws, Stuck):
+        hits, size = [0, 0], 0
+    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
+    large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
+    shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
+    allowed = Bracket.around(pair.bound).upper
+    lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
+    limit = float(allowed)
+    distance = float(pair.distance)
+    ratio = shown / distance if distance else math.inf
+    note = (
+        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side: "
+        f"at least {ratio:.4g} per unit distance where {float(pair.budget):.4g} is allowed; "
+        f"refuted at error {math.exp(log_error):.0e} with {count(account.spent, 'draw')}"
+    )
+    return Witness(
+        universe=pair.universe,
+        left=pair.left,
+        right=pair.right,
+        distance=pair.distance,
+        divergence=Bracket(lower=lower, upper=INFINITY),
+        bound=pair.budget,
+        event=Event(
+            text=str(event), left=bracket(ends[0]), right=bracket(ends[1]), expression=event.expression, proves=shown > limit
+        ),
+        note=note,
+    )
+
+
+def event_counts(
+    function: Function, spec: PrivacySpec, pair: tuple[Dataset, Dataset], event: Expression, sampling: Mapping[str, Any]
+) -> tuple[Bracket, Bracket]:
+    """The probabilities of a given event on fresh draws, in intervals of which each is wrong with half of the error."""
+    draws = min(int(sampling.get("draws") or _REPLAYED), _REPLAYED)
+    calls = Calls(function=function, space=spec.space, claim="replay", seed=int(sampling["seed"]), draws=2 * draws, limit=0.1)
+    with calls.guarded():
+        drawn = [calls.draw(dataset, "replay", draws) for dataset in pair]
+    hits = [sum(event.holds_of(filled(shape, iter(found))) for shape, found in outcomes.atoms) for outcomes in drawn]
+    left, right = (bracket(interval(hit, draws, 1 - float(sampling["error"]))) for hit in hits)
+    return left, right
+
+
+def _readable(found: FoundEvent) -> tuple[SampledEvent, bool]:
+    """The event, or its complement where both probabilities are large: what is allowed of the one is allowed of the other."""
+    other = found.event.complement() if isinstance(found.event, Ranges) else None
+    if other is None or min(found.alternative) < 0.5:
+        return found.event, found.turned
+    return other, not found.turned

@@ -1,0 +1,237 @@
+"""A second opinion on plain code: the real function with numpy's real generator, against the laws that were read off its code.
+
+Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verifier.observed`). On every dataset, or on a
+stated selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
+
+    every outcome lies in the support of P_x (up to what the law says it has cut off)
+    for every outcome seen k times in n:   n kl(k/n, p) <= ln(2 t / error)   for a p within the bounds of P_x(outcome)
+
+with kl the divergence of two coins and t the number of outcomes compared over all datasets. By Chernoff's bound (Chernoff
+1952, in the form of Hoeffding 1963) a right law misfits with probability at most `error` in all. Also noticed is what the
+function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import count
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.laws.law import Law
+from dpspec.verifier.apart import CAN_FORK, Cut, cutting, note
+from dpspec.verifier.observed import UnobservableError, observed, observed_raise
+
+RUNS = 8_000
+"""Runs in all."""
+MOST_DATASETS = 8
+"""... on at most so many datasets."""
+ERROR = 1e-9
+"""The probability that a right law misfits, at most, over all outcomes of all datasets."""
+LIMIT = 1.0
+"""Seconds of processor time that one run may take."""
+
+_REACHING = (
+    "open", "os.", "socket.", "subprocess.", "ctypes.", "shutil.", "tempfile.", "mmap.", "fcntl.", "signal.", "syslog.",
+    "sqlite3.", "urllib.", "http.", "ftplib.", "smtplib.", "pty.", "resource.", "gc.", "sys.addaudithook", "builtins.input",
+    "webbrowser.",
+)  # fmt: skip
+"""Beginnings of the names of audit events by which code reaches beyond its own values (PEP 578)."""
+_MODULES = (".py", ".pyc", ".so", ".pyd")
+
+RealFunction = Callable[[Any, Any], Any]
+
+
+@attrs.frozen(kw_only=True)
+class Opinion:
+    """What the second opinion found.
+
+    Args:
+        misfit: what does not fit the enumerated laws; empty where all does.
+        scope: on what it was formed, in words.
+        reaches: what the function did beside returning.
+        printed: something that it printed to standard output.
+    """
+
+    misfit: str
+    scope: str
+    reaches: tuple[str, ...] = ()
+    printed: str = ""
+
+
+def second_opinion(
+    function: RealFunction, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0
+) -> Opinion:
+    """Run the function on the datasets of some laws, and hold what is seen against them.
+
+    Args:
+        function: the plain function.
+        space: says how a dataset is presented.
+        laws: the enumerated law of each dataset that is looked at.
+        seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
+        of: how many datasets there are, of which these are a selection.
+    """
+    runs = math.ceil(RUNS / max(len(laws), 1))
+    crowd = _Crowd(function=function, space=space, datasets=tuple(laws), seed=seed)
+    selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
+    each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
+    scope = f"{runs:,} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
+    with _heard() as reaches:
+        stopped = crowd.run(runs, reaches)
+    misfit = stopped or _misfit(crowd, laws)
+    return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed)
+
+
+@attrs.define(kw_only=True)
+class _Crowd:
+    """Many runs on several datasets."""
+
+    function: RealFunction
+    space: DatasetSpace
+    datasets: Sequence[Dataset]
+    seed: int
+    made: int = 0
+    inside: bool = False
+    printed: str = ""
+    seen: list[Counter[Hashable]] = attrs.field(factory=list)
+
+    def run(self, runs: int, reaches: _Reaches) -> str:
+        """Run everything, in turns; returns why it was stopped, or nothing."""
+        seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.datasets))]
+        sources = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
+        self.seen = [Counter() for _ in self.datasets]
+        with cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
+            warnings.simplefilter("always")
+            for _ in range(runs):
+                if reaches.heard:  # it is not verified whatever the rest shows
+                    break
+                for dataset, source, seen in zip(self.datasets, sources, self.seen, strict=True):
+                    note(f"a run with numpy's generator on {dataset}")
+                    try:
+                        seen[self._once(dataset, source, reaches)] += 1
+                    except UnobservableError as problem:
+                        return f"on {dataset} it gave an {problem}"
+                    except Cut:
+                        return f"on {dataset} it did not end within {LIMIT:g} s"
+        return ""
+
+    def _once(self, dataset: Dataset, source: np.random.Generator, reaches: _Reaches) -> Hashable:
+        given, handed = self.space.presented(dataset), self.space.presented(dataset)
+        self.made += 1
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.inside = reaches.listening = True
+            problem: BaseException | None = None
+            output = None
+            try:
+                output = self.function(handed, source)
+            except Cut:
+                raise
+            except BaseException as raised:  # whatever it raises is what is seen
+                problem = raised
+            finally:
+                self.inside = reaches.listening = False
+        if type(handed) is not type(given) or handed != given:
+            reaches.heard.setdefault("it changes the dataset that it is given")
+        printed = out.getvalue()
+        self.printed = self.printed or printed
+        return observed(output, printed) if problem is None else observed_raise(problem, printed)
+
+
+# --- whether it fits ------------------------------------------------------------------------------------------------------------
+
+
+def _misfit(crowd: _Crowd, laws: Mapping[Dataset, Any]) -> str:
+    """The first thing that does not fit, in words."""
+    tests = sum(len(law.support) + 1 for law in laws.values())
+    most = math.log(2 * tests / ERROR)
+    for (dataset, law), seen in zip(laws.items(), crowd.seen, strict=True):
+        runs, rest = seen.total(), float(getattr(law, "rest", 0))
+        support = law.support
+        strange = [outcome for outcome in seen if outcome not in set(support)]
+        if exceeds(sum(seen[outcome] for outcome in strange), runs, 0.0, rest, most):
+            return f"on {dataset} it gave {_short(strange[0])}, which its enumerated law does not know"
+        for outcome in support:
+            low, high = _bounds(law, outcome)
+            if exceeds(seen[outcome], runs, low, high, most):
+                shown = f"{low:.6g}" if high - low < 1e-9 else f"{low:.6g} to {high:.6g}"
+                often = f"{_short(outcome)} {seen[outcome]} times in {runs}"
+                return f"on {dataset} it gave {often}; enumerated, its probability is {shown}"
+    return ""
+
+
+def _bounds(law: Any, outcome: Hashable) -> tuple[float, float]:
+    """The probability of an outcome, rounded outwards."""
+    ball = law.mass(outcome, 64)
+    low, high = math.nextafter(float(ball.lower()), 0.0), math.nextafter(float(ball.upper()), 2.0)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def exceeds(hits: int, runs: int, low: float, high: float, most: float) -> bool:
+    """Whether n kl(k/n, p) > most for every p between low and high.
+
+    >>> exceeds(0, 1000, 0.5, 0.5, 25.0), exceeds(480, 1000, 0.5, 0.5, 25.0), exceeds(1, 1000, 0.0, 0.0, 25.0)
+    (True, False, True)
+    """
+    if not runs:
+        return False
+    share = hits / runs
+    nearest = min(max(share, low), high)
+    return runs * _kl(share, nearest) > most
+
+
+def _kl(share: float, chance: float) -> float:
+    total = 0.0
+    for part, of in ((share, chance), (1 - share, 1 - chance)):
+        if part > 0:
+            if of <= 0:
+                return math.inf
+            total += part * math.log(part / of)
+    return total
+
+
+def _short(outcome: Hashable) -> str:
+    text = repr(outcome)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --- what it does beside returning ------------------------------------------------------------------------------------
+
+
+class _Reaches:
+    """An audit hook that listens while the function runs; only ever added in a child, for no hook can be removed."""
+
+    def __init__(self) -> None:
+        self.listening = False
+        self.heard: dict[str, None] = {}
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.listening and event.startswith(_REACHING) and not _imports(event, arguments):
+            subject = repr(arguments[0])[:60] if arguments else ""
+            self.heard.setdefault(f"{event} {subject}".strip())
+
+
+def _imports(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether this is what an import statement does: look into the folder of a package, and read a module."""
+    subject = str(arguments[0]) if arguments else ""
+    if event == "open":
+        return subject.endswith(_MODULES) and arguments[1] in ("r", "rb", None) and arguments[2] & (os.O_WRONLY | os.O_RDWR) == 0
+    listed = event in ("os.listdir", "os.scandir")
+    return listed and (subject in sys.path or os.path.isfile(os.path.join(subject, "__init__.py")))
+
+
+@contextlib.contextmanager
+def _heard() -> Iterator[_Reaches]:
+    hook = _Reaches()
+    if CAN_FORK:
+        sys.addaudithook(hook)
+    yield hook

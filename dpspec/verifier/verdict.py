@@ -1,0 +1,235 @@
+"""Verdicts: what was shown about a claim, how, on what scope, and the smallest pair that shows the contrary."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Hashable, Iterable
+from typing import NoReturn
+
+import attrs
+
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
+from dpspec.blocks.space import Dataset
+from dpspec.extension.hooks import Provenance
+from dpspec.verifier.expression import Expression
+
+
+class Outcome(enum.Enum):
+    """What is known about a claim."""
+
+    VERIFIED = "verified"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an outcome is not a truth value: compare it, as in `outcome is Outcome.{self.name}`")
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Refuted before undecided before verified."""
+    found = set(outcomes)
+    for outcome in (Outcome.REFUTED, Outcome.UNDECIDED):
+        if outcome in found:
+            return outcome
+    return Outcome.VERIFIED
+
+
+class ClaimRefutedError(DpspecError):
+    """A claim that had to hold was refuted; carries the verdict."""
+
+    code = "claim-refuted"
+    exit_code = 1
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__("claim", "is refuted", str(verdict.witness))
+        self.verdict = verdict
+
+
+class ClaimUndecidedError(DpspecError):
+    """A claim that had to hold was not decided; carries the verdict."""
+
+    code = "claim-undecided"
+    exit_code = 3
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__("claim", "is undecided", verdict.reason)
+        self.verdict = verdict
+
+
+@attrs.frozen(kw_only=True)
+class Event:
+    """A set of outcomes of the release.
+
+    Args:
+        text: the event, for people.
+        left, right: its probability under the one and the other dataset.
+        expression: the event as data, which anyone can evaluate.
+        proves: whether these two probabilities alone prove the refutation; if not, the event illustrates it.
+    """
+
+    text: str
+    left: Bracket
+    right: Bracket
+    expression: Expression | None = None
+    proves: bool = False
+
+    @property
+    def role(self) -> str:
+        """What the event does for the refutation, in words."""
+        if self.proves:
+            return "which alone is beyond what is allowed"
+        return "an illustration: it is d_Pr that is beyond what is allowed"
+
+
+@attrs.frozen(kw_only=True)
+class Witness:
+    """Two datasets of one universe whose laws are too far apart.
+
+    Args:
+        universe: the label of the universe.
+        left, right: the datasets x and x'.
+        distance: d_X(x, x').
+        divergence: d_Pr(P_x, P_x'), which exceeds bound x distance.
+        bound: eps_D as a Lipschitz constant.
+        event: an event that tells the two apart, when the laws are finite or were sampled.
+        note: how sure that is, for a witness found by sampling.
+    """
+
+    universe: Hashable
+    left: Dataset
+    right: Dataset
+    distance: Number
+    divergence: Bracket
+    bound: Number
+    event: Event | None = None
+    note: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """bound x distance, written out."""
+        return "0" if self.distance == 0 else f"{self.bound} x {self.distance}"
+
+    def __str__(self) -> str:
+        text = f"x = {self.left}, x' = {self.right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
+        if self.event is not None:
+            text += f"; {self.event.text} has probability {self.event.left} against {self.event.right}"
+        return f"{text} ({self.note})" if self.note else text
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """Something about a mechanism that was noticed on the way, apart from whether the claim holds.
+
+    Args:
+        code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
+            ``reaches-outside``, ``ends-process``, ``second-opinion``.
+        text: what was seen.
+    """
+
+    code: str
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class UniverseResult:
+    """What was found in one universe.
+
+    Args:
+        label: the universe.
+        datasets: how many datasets it has.
+        pairs: how many (unordered, or ordered for asymmetric divergences) pairs at finite distance were compared.
+        constant: sup d_Pr / d_X over those pairs.
+        bound: the Lipschitz constant that the budget allows.
+        outcome: whether the one stays below the other.
+        attained: the pair at which the supremum was found.
+    """
+
+    label: Hashable
+    datasets: int
+    pairs: int
+    constant: Bracket
+    bound: Number
+    outcome: Outcome
+    attained: tuple[Dataset, Dataset] | None = None
+
+    @property
+    def is_vacuous(self) -> bool:
+        """No pair at finite distance: every mechanism passes here."""
+        return self.pairs == 0
+
+    @property
+    def is_tight(self) -> bool:
+        """The constant equals the bound exactly, and nothing beside it (a pair at distance 0) refutes the claim."""
+        return self.outcome is not Outcome.REFUTED and self.constant.is_exact and self.constant.lower == self.bound
+
+    def slack(self) -> str:
+        """bound - constant: exact where that has an exact form, else its decimal value."""
+        if self.bound.is_infinite:
+            return "0" if self.constant.lower.is_infinite else "inf"
+        if self.constant.upper.is_infinite:
+            return "-inf"
+        if self.is_tight:
+            return "0"
+        if self.constant.is_exact and self.bound.root == self.constant.lower.root == 1:
+            return str(self.bound - self.constant.lower)
+        return f"{float(self.bound) - float(self.constant.upper):.6g}"
+
+
+@attrs.frozen(kw_only=True)
+class Verdict:
+    """The judgement of a claim.
+
+    Args:
+        outcome: verified, refuted or undecided.
+        method: exhaustive (every pair of every universe), sampled (refutation from draws), or none when nothing could be tried.
+        scope: what was looked at, in words.
+        reason: for undecided, why.
+        universes: the result of each universe.
+        witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
+        provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
+        findings: what else was noticed about the mechanism.
+        assumptions: what the judgement takes for granted, one short line each.
+    """
+
+    outcome: Outcome
+    method: str
+    scope: str
+    reason: str = ""
+    universes: tuple[UniverseResult, ...] = ()
+    witness: Witness | None = None
+    provenance: tuple[tuple[str, str, Provenance], ...] = ()
+    findings: tuple[Notice, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")
+
+    @property
+    def constant(self) -> Bracket:
+        """The largest Lipschitz constant over the universes looked at; anything at all where nothing was decided on any."""
+        if self.outcome is Outcome.UNDECIDED and not self.universes:
+            return Bracket(lower=ZERO, upper=INFINITY)
+        return largest(result.constant for result in self.universes)
+
+    @property
+    def vacuous(self) -> tuple[UniverseResult, ...]:
+        """The universes in which there was nothing to compare."""
+        return tuple(result for result in self.universes if result.is_vacuous)
+
+    @property
+    def tightest(self) -> UniverseResult | None:
+        """The universe whose constant is largest."""
+        best: UniverseResult | None = None
+        for result in self.universes:
+            if best is None or result.constant.upper > best.constant.upper:
+                best = result
+        return best
+
+    def require(self) -> Verdict:
+        """Return the verdict when the claim is verified; raise otherwise."""
+        if self.outcome is Outcome.REFUTED:
+            raise ClaimRefutedError(self)
+        if self.outcome is Outcome.UNDECIDED:
+            raise ClaimUndecidedError(self)
+        return self

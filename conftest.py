@@ -1,9 +1,9 @@
 """Test set-up for the whole checkout: profiles, and `pytest --references`.
 
-    pytest                          what runs by default: under four minutes on two processors
-    pytest --profile slow           that, and the tests marked slow
-    pytest --profile slow -m slow   these alone: what .ci/run adds
-    pytest --profile long           everything: also the tests marked long, and more examples of Hypothesis
+pytest                          what runs by default: under four minutes on two processors
+pytest --profile slow           that, and the tests marked slow
+pytest --profile slow -m slow   these alone: what .ci/run adds
+pytest --profile long           everything: also the tests marked long, and more examples of Hypothesis
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ collect_ignore = ["specs/bad", "specs/lint", "dpspec/specfile/new.dpspec.toml"]
 REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
 REFERENCE_REASONS = REFERENCE_IDS.with_name("reference-reasons.txt")
 """Why an ID has no test: a line for each, the ID and the reason."""
+
+SLOW_ITEMS = REFERENCE_IDS.with_name("slow-items.txt")
+"""Items that are slow, by what their names begin with, where no mark can stand: examples in docstrings, items of specification
+files, single parameters. Whole tests have the mark."""
 
 LEFT_OUT = {"fast": {"slow", "long"}, "slow": {"long"}, "long": set[str]()}
 """Profile to the marks of the tests that it leaves out."""
@@ -59,7 +63,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what lies outside a spread as slow, then leave out what the profile does not run."""
+    """Mark what is listed, and what lies outside a spread, as slow; then leave out what the profile does not run."""
+    listed = tuple(SLOW_ITEMS.read_text(encoding="utf-8").split("\n")[:-1])
+    for item in items:
+        if item.nodeid.startswith(listed):
+            item.add_marker(pytest.mark.slow)
     for item in outside_spreads(items):
         item.add_marker(pytest.mark.slow)
     unwanted = LEFT_OUT[config.getoption("--profile")]
@@ -78,7 +86,7 @@ def outside_spreads(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     """
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("spread"):
+        if item.get_closest_marker("spread") and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
             tests[item.nodeid.partition("[")[0]].append(item)
     for members in tests.values():
         marker = members[0].get_closest_marker("spread")

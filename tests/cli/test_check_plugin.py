@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_a_conforming_plugin(run):
     ran = run("check-plugin", "tables")
@@ -9,6 +11,7 @@ def test_a_conforming_plugin(run):
     assert ran.out.startswith("tables: conforms")
 
 
+@pytest.mark.slow
 def test_what_was_passed_is_said(run):
     ran = run("check-plugin", "marginal")
     assert ran.code == 0, ran.out
@@ -34,6 +37,7 @@ def test_names_that_do_not_exist(run):
         assert run("check-plugin", *arguments).code == 2
 
 
+@pytest.mark.slow
 def test_a_registered_name_is_checked_alone(run):
     ran = run("check-plugin", "hamming", "--format", "json")
     assert ran.code == 0

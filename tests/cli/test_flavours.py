@@ -2,9 +2,12 @@
 
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from dpspec import installed
 
 
+@pytest.mark.slow
 def test_every_flavour_stands_in_the_table(run):
     out = run("explain", "flavours").out
     for entry in installed().registry:

@@ -318,6 +318,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("name", ATTACKERS)
 def test_every_attacker_answers_or_says_why_not(run, response, name):
     settings = [part for setting in SETTINGS.get(name, ()) for part in ("--set", setting)]

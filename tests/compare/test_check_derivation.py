@@ -223,6 +223,7 @@ def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> No
         assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
 
 
+@pytest.mark.spread(25)
 @pytest.mark.parametrize("name", [name for name in ALL if not name.startswith("equal-laws")])
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
@@ -252,6 +253,7 @@ def checked(step: Step) -> Checked:
 KNOWN = [rule for rule in CONVERSIONS if rule.name in RULES]
 
 
+@pytest.mark.spread(60)
 @pytest.mark.parametrize("rule", KNOWN, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
 def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:

@@ -77,6 +77,7 @@ def test_truncating_does_hurt():
     assert noise.against(cut).renyi(2).lower == INFINITY
 
 
+@pytest.mark.slow
 @given(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([ln(2), ln("3/2"), number(1), number("1/3"), sqrt(2)]))
 @settings(deadline=None)
 def test_geometric_shift(center, other, decay):
@@ -234,6 +235,7 @@ def test_gaussian_cdf_and_density():
         holds(law.density(t), stats.norm.pdf(float(Fraction(t)), 0.5, 1.5))
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("narrow", "wide", "shift"), [(1, 4, 1), ("1/2", 2, 0), (3, 4, "5/2")])
 def test_unequal_gaussians(narrow, wide, shift):
     p, q = GaussianLaw(0, narrow), GaussianLaw(shift, wide)
@@ -265,6 +267,7 @@ def test_laplace_tail():
     holds(2 * below, 0.049787068367863944)
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("shift", "scale"), [(1, 2), (3, 1), ("1/3", "1/2")])
 def test_laplace_shift(shift, scale):
     pair = LaplaceLaw(0, scale).against(LaplaceLaw(shift, scale))
@@ -345,6 +348,7 @@ def test_kinds_that_never_meet_are_singular():
         assert pair.epsilon_at("99/100").lower == INFINITY
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("p", "q"),
     [
@@ -371,6 +375,7 @@ def test_unequal_laws_on_the_integers(p, q):
     assert pair.reverse().concentration().lower == INFINITY
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(
     ("p", "q", "fp", "fq"),
     [

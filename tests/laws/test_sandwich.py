@@ -63,6 +63,7 @@ def enclosed(exact: Bracket, around: Bracket) -> None:
     assert exact.lower <= around.upper
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(partitioned())
 def test_exact_value_lies_between_merged_and_spread(case):
@@ -191,6 +192,7 @@ def _picture(pair):
     return pair.lowers[0].cells(48) if type(pair) is Between else pair.cells(48)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("pair", PICTURES)
 def test_masses_agree_with_the_range_of_every_cell(pair):
     """ln(p/q) of a cell lies in its range, the ranges are ordered, and the masses sum to 1."""

@@ -136,6 +136,7 @@ BLOCKS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 50), BLOCKS), min_size=2, max_size=2))
 def test_the_joint_mechanism_keeps_the_composed_promise(chosen):
     """Random mechanisms with the least budget that each keeps; their joint laws against the composed specification."""

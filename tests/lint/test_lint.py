@@ -62,6 +62,7 @@ EXPLAINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-X1", "B-X5", "B-X6", "K-E6", "K-E7")
 def test_the_specifications_have_only_what_is_explained():
     found = lint([SPECS, SPECS / "flavours", SPECS / "ledger-2020"], installed().registry)

@@ -36,6 +36,7 @@ def commands(pattern, file):
     return re.findall(pattern, file.read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("epsilon", "code"), [("ln(3)", 0), ("1", 1)])
 def test_the_action(tmp_path, run, spec, epsilon, code):
     (tmp_path / "specs").mkdir()

@@ -119,6 +119,7 @@ def test_example_7(days, loss, posterior, change):
     assert near(difference_bound(found), change, 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-O83", "Z-N5.4", "Z-A19")
 def test_first_days_of_example_7():
     budget = {"budget": "1/100", "method": "zcdp", "failure": "1/100"}

@@ -201,7 +201,7 @@ def derangement_share(j: int) -> Fraction:
 # --- where random bits come from ------------------------------------------------------------------
 
 
-Positions = npt.NDArray[np.integer[Any]]
+IndexArray = npt.NDArray[np.integer[Any]]
 Mask = npt.NDArray[np.bool_]
 
 KEY_BYTES = 32
@@ -267,14 +267,14 @@ class PlacedRandomness(ABC):
     fit_for_publication: bool
 
     @abstractmethod
-    def words_at(self, stream: int, places: Positions) -> Words:
+    def words_at(self, stream: int, places: IndexArray) -> Words:
         """The word of each place in a stream: equal for equal arguments, independent for different ones."""
 
     @abstractmethod
     def spawn(self, *path: str | int) -> Randomness:
         """The source that belongs to this path of labels, from its beginning: for a kernel that does one part of a run."""
 
-    def bernoulli_at(self, probability: Fraction, stream: int, places: Positions) -> Mask:
+    def bernoulli_at(self, probability: Fraction, stream: int, places: IndexArray) -> Mask:
         """One coin for each place, True with exactly this rational probability.
 
         The word is the beginning of a binary fraction U, and the coin is U < probability. A word that does not decide (one in
@@ -294,7 +294,7 @@ class PlacedRandomness(ABC):
                 coins[begin + open_] = self.bernoulli_at(further, deeper(stream), part[open_])
         return coins
 
-    def selected_at(self, probability: Fraction, stream: int, places: Positions, groups: Positions, *, single: bool) -> Mask:
+    def selected_at(self, probability: Fraction, stream: int, places: IndexArray, groups: IndexArray, *, single: bool) -> Mask:
         """A selection of each element with this probability, drawn afresh in each group in which exactly one is selected.
 
         Args:
@@ -312,7 +312,7 @@ class PlacedRandomness(ABC):
             chosen[again] = self.bernoulli_at(probability, stream, places[again])
         return chosen
 
-    def permuted_at(self, stream: int, places: Positions, groups: Positions) -> Indices:
+    def permuted_at(self, stream: int, places: IndexArray, groups: IndexArray) -> Indices:
         """For each element the index of the one whose value it gets, by a uniform permutation inside each group.
 
         Args:
@@ -320,7 +320,7 @@ class PlacedRandomness(ABC):
         """
         return permuted(self.words_at, places, groups, stream)
 
-    def deranged_at(self, streams: tuple[int, int], places: Positions, groups: Positions, names: Positions) -> Indices:
+    def deranged_at(self, streams: tuple[int, int], places: IndexArray, groups: IndexArray, names: IndexArray) -> Indices:
         """The same by a uniform derangement inside each group; no group may have exactly one element.
 
         Args:
@@ -408,7 +408,7 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         fit_for_publication: whether nobody else can know the key.
     """
 
-    def words_at(self, stream: int, places: Positions) -> Words:
+    def words_at(self, stream: int, places: IndexArray) -> Words:
         words = np.empty(len(places), dtype=np.uint64)
         cipher = self._cipher("words by place")
         for begin in range(0, len(places), _CHUNK):

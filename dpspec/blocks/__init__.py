@@ -44,16 +44,15 @@ if TYPE_CHECKING:
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
         added as added,
-        total as total,
     )
     from dpspec.blocks.records import (
-        MEMBERS as MEMBERS,
         ContingencyTables as ContingencyTables,
         Households as Households,
         OrderedRecords as OrderedRecords,
         UnorderedRecords as UnorderedRecords,
     )
     from dpspec.blocks.space import (
+        MEMBERS as MEMBERS,
         Attribute as Attribute,
         Dataset as Dataset,
         DatasetSpace as DatasetSpace,
@@ -107,16 +106,15 @@ _HOMES = {
         "OutputDivergence",
         "SpentBudgets",
         "added",
-        "total",
     ),
     "dpspec.blocks.records": (
         "ContingencyTables",
         "Households",
-        "MEMBERS",
         "OrderedRecords",
         "UnorderedRecords",
     ),
     "dpspec.blocks.space": (
+        "MEMBERS",
         "Attribute",
         "Dataset",
         "DatasetSpace",

@@ -16,8 +16,7 @@ import attrs
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.blocks.multisets import all_records
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 
 
 class Invariant(ABC):

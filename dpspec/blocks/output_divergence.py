@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import attrs
-from flint import arb
 
 from dpspec.base.errors import NoRouteError, NumericalError
 from dpspec.base.exact import ZERO, Bracket, Number, ball, number
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import Answers, Law
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from dpspec.laws.dichotomy import Dichotomy
+    from dpspec.laws.law import Answers, Law
 
 SpentBudgets = Sequence["tuple[OutputDivergence, Number]"]
 """For each release its output divergence and its budget, in the first of the divergence's `budget_parameters`."""

@@ -36,6 +36,7 @@ from dpspec.blocks.multisets import (
     sequences_between,
 )
 from dpspec.blocks.space import (
+    MEMBERS,
     Attribute,
     Choice,
     Dataset,
@@ -263,9 +264,6 @@ class ContingencyTables(UnorderedRecords):
 
 # --- two-level datasets ---------------------------------------------------------------------------
 
-
-MEMBERS = "members"
-"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
 
 PERSONS = 3
 """A household of a palette has at most this many persons."""

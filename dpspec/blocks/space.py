@@ -48,6 +48,9 @@ class Choice(Protocol):
 Dataset = Hashable
 Record = tuple[Hashable, ...]
 
+MEMBERS = "members"
+"""The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
+
 FEW_CELLS = 600
 """With at most so many cells, a small pair of datasets is drawn from all of them."""
 

@@ -15,6 +15,7 @@ The registry: every registered class by kind and name, with its provenance. Read
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -205,7 +206,12 @@ class Entry:
         return f"{self.provenance.plugin}:{self.name}"
 
     @property
-    def cls(self) -> type:
+    def is_loaded(self) -> bool:
+        """Whether the class, or the module that it stands in, was imported already."""
+        return self.loaded is not None or self.place.partition(":")[0] in sys.modules
+
+    @property
+    def cls(self) -> Any:
         """The class.
 
         Raises:

@@ -23,12 +23,12 @@ from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
     from dpspec.base.randomness import Randomness
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
+    from dpspec.laws.law import Law
 
 
 @attrs.frozen(kw_only=True)
@@ -161,6 +161,8 @@ class ReleaseInvariants(Mechanism):
         LevelSets(invariants=self.invariants).check(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        from dpspec.laws.law import FiniteLaw
+
         known = space.dataset(dataset)
         return FiniteLaw.point(tuple(invariant.value(known, space) for invariant in self.invariants))
 

@@ -193,7 +193,7 @@ class Folder(Checkpoints):
 # --- one run of a mechanism on a real table -------------------------------------------------------
 
 
-Progress = Callable[[int, int], object]
+Progress = Callable[[int, int], None]
 """Called with the work done and the work in all, in one unit of the caller's choice (records, nodes)."""
 
 

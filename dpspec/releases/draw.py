@@ -40,8 +40,7 @@ from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import check_size
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table

@@ -122,7 +122,7 @@ _TICKS, _TITLE, _DOTS = 5, 60, 24
 _WHOLE = 0.3
 """From which largest value on, up to 1, the vertical axis ends at 1, as for probabilities."""
 
-Projection = Callable[[float, float], tuple[float, float]]
+ToPixels = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
 
 
@@ -312,7 +312,7 @@ def _pixel(line: CurveLine, spot: tuple[float, float]) -> tuple[float, float]:
     return round(x, 2), rounded
 
 
-def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: Projection) -> Iterator[str]:
+def _series(panel: CurvePanel, line: CurveLine, number: int, colour: str, place: ToPixels) -> Iterator[str]:
     spots = [_pixel(line, place(x, y)) for x, y in line.points]
     if panel.axis:
         drawn = " ".join(f"{x},{y}" for x, y in (_pixel(line, place(x, y)) for x, y in line.drawn))

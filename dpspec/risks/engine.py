@@ -38,8 +38,7 @@ from dpspec.base.exact import Bracket
 from dpspec.base.params import build
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
 from dpspec.grammar.mechanism import Mechanism

@@ -1,19 +1,52 @@
 """Specification files: TOML to objects and back, with every fault on its line."""
 
-from dpspec.specfile.document import (
-    SCHEMA,
-    Expectation,
-    Ledger,
-    LedgerPart,
-    Miniature,
-    RecordedClaim,
-    SpecDocument,
-)
-from dpspec.specfile.reader import SUFFIX, check_ids, new_spec, read, read_text, spec_files
-from dpspec.specfile.schema import language_schema
-from dpspec.specfile.writer import to_toml
+from __future__ import annotations
 
-__all__ = [
-    "SCHEMA", "SUFFIX", "Expectation", "Ledger", "LedgerPart", "Miniature", "RecordedClaim", "SpecDocument", "check_ids",
-    "language_schema", "new_spec", "read", "read_text", "spec_files", "to_toml",
-]  # fmt: skip
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.specfile.document import (
+        SCHEMA as SCHEMA,
+        Expectation as Expectation,
+        Ledger as Ledger,
+        LedgerPart as LedgerPart,
+        Miniature as Miniature,
+        RecordedClaim as RecordedClaim,
+        SpecDocument as SpecDocument,
+    )
+    from dpspec.specfile.reader import (
+        SUFFIX as SUFFIX,
+        check_ids as check_ids,
+        new_spec as new_spec,
+        read as read,
+        read_text as read_text,
+        spec_files as spec_files,
+    )
+    from dpspec.specfile.schema import language_schema as language_schema
+    from dpspec.specfile.writer import to_toml as to_toml
+
+_HOMES = {
+    "dpspec.specfile.document": (
+        "SCHEMA",
+        "Expectation",
+        "Ledger",
+        "LedgerPart",
+        "Miniature",
+        "RecordedClaim",
+        "SpecDocument",
+    ),
+    "dpspec.specfile.reader": (
+        "SUFFIX",
+        "check_ids",
+        "new_spec",
+        "read",
+        "read_text",
+        "spec_files",
+    ),
+    "dpspec.specfile.schema": ("language_schema",),
+    "dpspec.specfile.writer": ("to_toml",),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

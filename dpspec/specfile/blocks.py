@@ -186,9 +186,13 @@ class BlockReader:
 
     def quantities(self) -> dict[str, None]:
         """Every name that some registered output divergence gives to its budget."""
-        names = self.maker.registry.names("output_divergences")
-        classes = [self.maker.registry.get("output_divergences", name) for name in names]
-        return {parameter: None for cls in classes for parameter in cls.budget_parameters}
+        classes = self.maker.registry.classes("output_divergences")
+        return {name: None for cls in sorted(classes, key=lambda cls: str(cls.name)) for name in cls.budget_parameters}
+
+    def is_quantity(self, name: str) -> bool:
+        """Whether some registered output divergence gives this name to its budget; those that are loaded are asked first."""
+        entries = (entry for entry in self.maker.registry if entry.kind == "output_divergences")
+        return any(name in entry.cls.budget_parameters for entry in sorted(entries, key=lambda entry: not entry.is_loaded))
 
     def _budget(self, table: Mapping[str, Any], path: str) -> Any:
         if "universe" in table:
@@ -198,8 +202,8 @@ class BlockReader:
 
     def _amount(self, table: Mapping[str, Any], path: str) -> tuple[str, Number] | None:
         """The one number of a table, by its name."""
-        known = self.quantities()
         if len(table) != 1:
+            known = self.quantities()
             advice = f"write one of {', '.join(known)}"
             missing = MissingKeyError(path, "names no number", advice)
             many = WrongShapeError(path, f"names {len(table)} numbers ({', '.join(table)})", "a budget is one number")
@@ -209,7 +213,8 @@ class BlockReader:
                 self.log.add(many if table else missing, path)
             return None
         key, written = next(iter(table.items()))
-        if key not in known and not self.maker.registry.failed:  # a failed plugin may be what knows the name
+        if not self.is_quantity(key) and not self.maker.registry.failed:  # a failed plugin may be what knows the name
+            known = self.quantities()
             advice = did_you_mean(key, known) or f"write one of {', '.join(known)}"
             self.log.add(UnknownKeyError(f"{path}.{key}", "is no name of a budget", advice), path)
             return None

@@ -76,7 +76,8 @@ class ClassSubject:
     @property
     def thing(self) -> type:
         """Where its tags are looked up."""
-        return self.entry.cls
+        cls: type = self.entry.cls
+        return cls
 
     def __str__(self) -> str:
         return self.entry.name

@@ -26,6 +26,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
@@ -51,8 +52,8 @@ _ROUNDING = 1e-6
 _HIGH, _LOW = 64, 128
 """Exponents beyond +-64, and lattices finer than 2^-128, are taken together."""
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 def exponents(values: Floats) -> tuple[Integers, Integers]:

@@ -40,13 +40,14 @@ from typing import Any, cast
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from dpspec.base.errors import SpecSyntaxError
 from dpspec.verifier.observed import Observed, UnobservableError, observed
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+Floats = npt.NDArray[np.float64]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 MOST_NUMBERS = 64

@@ -18,8 +18,7 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.testing.check import (
     Context,
     NotApplicable,

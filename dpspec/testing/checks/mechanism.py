@@ -21,8 +21,7 @@ from dpspec.base.errors import DpspecError, NoRouteError, ReleaseError
 from dpspec.base.exact import Bracket, Number, ball, number
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Claim
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law

@@ -342,7 +342,7 @@ def check_file_endings_are_its_own(subject: ValueSubject, context: Context) -> N
     """`suffixes` begin with a dot, and no other format has them: a file is read in the format that its ending names."""
     require(bool(subject.thing.suffixes), "it has no ending")
     others = {e.cls for e in context.registry if e.kind == FORMAT} - {type(subject.thing)}
-    taken = {suffix: cls for cls in others for suffix in cls.suffixes}  # type: ignore[attr-defined]
+    taken = {suffix: cls for cls in others for suffix in cls.suffixes}
     for suffix in subject.thing.suffixes:
         require(suffix.startswith("."), f"{suffix!r} does not begin with a dot")
         require(suffix not in taken, f"{suffix} is an ending of another format")

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, PluginContractError
 from dpspec.base.randomness import AnyIntegers, Indices, KeyedRandomness, PlacedRandomness, Randomness, Words
-from dpspec.blocks.records import MEMBERS
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import Law

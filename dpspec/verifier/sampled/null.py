@@ -21,10 +21,10 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 from flint import arb, ctx
 from scipy.special import betaincinv
 
@@ -37,7 +37,7 @@ SLACK = 1e-7
 STEPS = 60
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+Floats = npt.NDArray[np.float64]
 
 
 @attrs.frozen

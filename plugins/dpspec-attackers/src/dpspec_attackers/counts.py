@@ -28,6 +28,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 from flint import arb, ctx
 from numpy.typing import NDArray
 
@@ -55,7 +56,7 @@ from dpspec.plugin import (
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
 
-Floats = NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 _STEP = Fraction(1, 1 << 11)
 """The grid of privacy losses on which several releases are added up."""

@@ -123,9 +123,9 @@ class FreeLunchPrivacy(Flavour):
     Kifer
     and Machanavajjhala introduce it to show that.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = FreeLunchPrivacy()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -162,9 +162,9 @@ class LabelDP(Flavour):
     of
     one feature.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = LabelDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -209,9 +209,9 @@ class LocalDP(Flavour):
     The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
     keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = LocalDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -258,9 +258,9 @@ class ShuffleDP(Flavour):
 
     Who trusts a shuffler to take the names off can send a less noisy report. The shuffler is a part of the mechanism.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = ShuffleDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-AnyIntegers = npt.NDArray[Any]
+AnyArray = npt.NDArray[Any]
 
 _WORD = 62
 _SMALL = 1 << _WORD
@@ -96,7 +96,7 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     def proposal(active: int) -> tuple[Integers, Flags]:
         drawn = discrete_laplace(source, active, scale=Fraction(t))
         largest = int(np.abs(drawn).max(initial=0))
-        magnitude: AnyIntegers = np.abs(drawn)
+        magnitude: AnyArray = np.abs(drawn)
         if max((largest * b * t + a) ** 2, 2 * a * b * t * t) >= _SMALL:
             magnitude = magnitude.astype(object)
         return drawn, coins_of_exponential(source, (magnitude * (b * t) - a) ** 2, 2 * a * b * t * t)
@@ -104,7 +104,7 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     return _until_kept(count, proposal)
 
 
-def coins_of_exponential(source: Randomness, numerators: AnyIntegers, denominator: int) -> Flags:
+def coins_of_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
     """One coin for each numerator n >= 0, True with probability exactly e^(-n/denominator)."""
     whole = numerators // denominator
     kept = _small_exponential(source, numerators - whole * denominator, denominator)
@@ -117,7 +117,7 @@ def coins_of_exponential(source: Randomness, numerators: AnyIntegers, denominato
         round_ += 1
 
 
-def _small_exponential(source: Randomness, numerators: AnyIntegers, denominator: int) -> Flags:
+def _small_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
     """The same for n <= denominator: e^-g = P(the first k with a failed coin of probability g/k is odd)."""
     odd = np.zeros(len(numerators), dtype=np.bool_)
     active = np.arange(len(numerators))
@@ -130,7 +130,7 @@ def _small_exponential(source: Randomness, numerators: AnyIntegers, denominator:
     return odd
 
 
-def coins(source: Randomness, numerators: AnyIntegers, denominator: int) -> Flags:
+def coins(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
     """One coin for each numerator n in [0, denominator], True with probability exactly n/denominator.
 
     Beyond 62 bits the uniform number is compared digit by digit, as far as needed to decide.

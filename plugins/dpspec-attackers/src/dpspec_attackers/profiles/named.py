@@ -376,7 +376,7 @@ class FromFunction(RiskProfile):
 # --- what others derive from a tolerated risk -----------------------------------------------------
 
 
-Record = TypeVar("Record")
+RecordType = TypeVar("RecordType")
 
 
 def lee_clifton(size: int, posterior: exact.NumberLike, change: exact.NumberLike = 1, spread: exact.NumberLike = 1) -> Bracket:
@@ -400,7 +400,7 @@ def lee_clifton(size: int, posterior: exact.NumberLike, change: exact.NumberLike
 
 
 def sensitivities(
-    population: Sequence[Record], statistic: Callable[[tuple[Record, ...]], exact.NumberLike]
+    population: Sequence[RecordType], statistic: Callable[[tuple[RecordType, ...]], exact.NumberLike]
 ) -> tuple[Fraction, Fraction]:
     """The two sensitivities of Lee and Clifton, over a *public* population: (change, spread) (Z-D35).
 

@@ -424,9 +424,9 @@ def degrees(space: Graphs) -> LinearMap:
 class EdgeDP(Flavour):
     """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes (B-D30).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = EdgeDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -463,9 +463,9 @@ class EdgeDP(Flavour):
 class NetworkDP(Flavour):
     """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike (B-D30).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = NetworkDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -512,9 +512,9 @@ _EDGES = (Marginal(attributes=(), unit="edge"),)
 class NodeDP(Flavour):
     """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove (B-D30).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = NodeDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

@@ -60,9 +60,9 @@ class Pufferfish(Flavour):
     That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible.
     Here the secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = Pufferfish()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -102,9 +102,9 @@ class NoiselessPrivacy(Flavour):
 
     Three fair bits; P_x is the law of the output given one bit. The exact count keeps it with epsilon = ln 2, delta = 1/4.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = NoiselessPrivacy()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -150,9 +150,9 @@ class PartialKnowledge(Flavour):
     Elements are (secret, background, prior). Three fair bits, of which the attacker knows the second or none. One bit drawn in
     secret is answered for: against an attacker who knew all others, the loss would be ln(5/3).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = PartialKnowledge()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -203,9 +203,9 @@ class BayesianDP(Flavour):
     The loss about one record, for every attacker who knows any of the others, the rest being drawn from the prior given that.
     Here two bits agree with probability 4/5; the attacker knows the other one, or nothing, which is worse.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = BayesianDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -248,9 +248,9 @@ class CloseAdversaries(Flavour):
     The releaser believes that the two records are independent. Given the first, the attacker's law of the data has likelihood
     ratios between 2/3 and 4/3 to that, so Delta = ln(3/2), and his universe has the budget ln 3 + 2 ln(3/2) = ln(27/4).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = CloseAdversaries()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -298,9 +298,9 @@ class DistributionalPrivacy(Flavour):
 
     Two records, each 1 with probability 1/4, 1/2 or 3/4, at the total variation distance of their joint laws.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = DistributionalPrivacy()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -342,9 +342,9 @@ class AmplificationBySampling(Flavour):
 
     One of two records is drawn. A ln 3-DP answer on the sample is ln(1 + 1/2 (3 - 1)) = ln 2-DP on the frame.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = AmplificationBySampling()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -388,9 +388,9 @@ class CoupledWorlds(Flavour):
     Given the first record, the output of the real world is compared with that of an ideal world in which this record is replaced
     by a 0. The definition lets the simulator be anything, which no five-tuple does: see docs/beyond-the-five-blocks.md.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = CoupledWorlds()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -440,9 +440,9 @@ class RestrictedSensitivity(Flavour):
     agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
     docs/beyond-the-five-blocks.md.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = RestrictedSensitivity()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

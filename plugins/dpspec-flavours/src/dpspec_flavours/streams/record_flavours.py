@@ -47,9 +47,9 @@ class ElementLevelDP(Flavour):
 
     P_x(S) <= e^(epsilon d(x, x')) P_x'(S): a user with k elements is protected at k epsilon (Asi, Duchi and Javidbakht 2022).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = ElementLevelDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -87,9 +87,9 @@ class PersonalisedDP(Flavour):
     the record
     of a person; here that is a bit, 1 for a record that is there.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = PersonalisedDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -122,9 +122,9 @@ class WeightedDP(Flavour):
 
     P_x(S) <= e^(epsilon sum |x(v) - x'(v)|) P_x'(S) (Proserpio, Goldberg and McSherry 2014).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = WeightedDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -160,9 +160,9 @@ class OneSidedDP(Flavour):
     unless that one is sensitive too (Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra 2017). Both divergences are
     directed.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = OneSidedDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

@@ -220,9 +220,9 @@ TOTAL = Marginal(attributes=())
 class InvariantsDP(Flavour):
     """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (B-D7).
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = InvariantsDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -267,9 +267,9 @@ class SubspaceDP(Flavour):
     a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument;
     `induced-subspace-dp` is what follows for the whole release where it is known.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = SubspaceDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -313,9 +313,9 @@ class InducedSubspaceDP(Flavour):
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all pairs.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = InducedSubspaceDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -362,9 +362,9 @@ class IntegerSubspaceDP(Flavour):
     The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers need
     not be one, and what is filed here is what it leaves for datasets on which the invariants agree.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = IntegerSubspaceDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

@@ -33,9 +33,9 @@ class ConditionedDP(Flavour):
     Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset with its
     neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = ConditionedDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -95,9 +95,9 @@ def _posterior(share: Fraction) -> Mechanism:
 class EmpiricalDP(Flavour):
     """Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with one record left out.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = EmpiricalDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -146,9 +146,9 @@ class IndividualDP(Flavour):
 
     Noise calibrated to the local sensitivity at x* is enough: here 1, where it is 4 over the whole space.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = IndividualDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 
@@ -187,9 +187,9 @@ class IndividualDP(Flavour):
 class BootstrapDP(Flavour):
     """Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x' of the observed dataset.
 
-    >>> from dpspec.verifier.entry import verify_claim
+    >>> from dpspec import verify
     >>> flavour = BootstrapDP()
-    >>> [verify_claim(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
+    >>> [verify(e.mechanism, flavour.spec()).outcome.value for e in (flavour.satisfied_by(), flavour.broken_by())]
     ['verified', 'refuted']
     """
 

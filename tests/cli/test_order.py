@@ -23,7 +23,7 @@ def test_a_directory_gives_the_order_of_all_its_files(run, specs, tmp_path):
     assert ET.parse(tmp_path / "order.svg").getroot().tag.endswith("svg")
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 100])
 def test_the_matrix_fits_the_page(run, specs, columns):
     files = sorted(specs.glob("topdown*.dpspec.toml")) + sorted(specs.glob("swapping*.dpspec.toml"))

@@ -234,6 +234,7 @@ def test_mixtures_of_integer_noise_against_the_listed_atoms():
         )
 
 
+@pytest.mark.slow
 def test_subsampled_gaussian():
     mixed = mixture(["9/10", "1/10"], [GaussianLaw(0, 1), GaussianLaw(1, 1)])
     pair = mixed.against(GaussianLaw(0, 1))

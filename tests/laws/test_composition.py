@@ -161,6 +161,7 @@ def test_the_grid_holds_the_exact_value(one, two, times, epsilon):
     assert value.lower <= bracket.upper
 
 
+@pytest.mark.slow
 @given(WEIGHTS, st.integers(2, 5), st.fractions("1/1000", "1/3", max_denominator=1000))
 @settings(max_examples=30)
 def test_so_does_the_epsilon(weights, times, delta):

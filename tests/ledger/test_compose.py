@@ -269,6 +269,7 @@ def test_ordered_and_unordered():
 # --- the 2020 Census -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-N1", "B-N2", "B-O17", "B-X6")
 def test_the_persons_of_2020_per_person():
     found = compose(read_parts("topdown-2020-pl-persons", "topdown-2020-dhc-persons", "safetab-2020-ddhc-a"))

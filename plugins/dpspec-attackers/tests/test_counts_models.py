@@ -35,6 +35,7 @@ def stated(report, quantity, side):
     return {tuple(row.at): getattr(row, side)[0] for row in report.rows if row.quantity == quantity}
 
 
+@pytest.mark.slow
 def test_they_are_registered_and_say_what_they_assume():
     assert set(OURS) <= set(installed().registry.classes("attackers"))
     for cls in OURS:

@@ -198,6 +198,7 @@ def test_the_advantage_in_closed_form(divergence, bound, expected):
     assert near(allowed_advantage(divergence, number(bound)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T4", "K-T19")
 @given(st.data(), st.sampled_from((Mult(), MultDelta(delta="1/10"), Renyi(order=2))))
 def test_no_mechanism_has_more_advantage(data, divergence):

@@ -307,6 +307,7 @@ def test_the_whole_approximate_curve_gives_the_trade_off_function_back():
         assert max(1 - a - b for a, b in curve.knots) == max(exact.advantage for exact in both)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T11")
 def test_points_of_pbdp_give_a_curve_below_the_true_one_that_closes_in():
     for left, right in finite_pairs():

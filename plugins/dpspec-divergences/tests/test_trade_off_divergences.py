@@ -164,6 +164,7 @@ def test_steps_of_coins():
     assert str(TradeOff.approximate(2).group(2)) == "(0, 1), (1/6, 1/3), (1/3, 1/6), (1, 0)"  # holds (1/4, 1/4)
 
 
+@pytest.mark.slow
 def test_steps_never_end_or_are_cut_off_with_a_bound():
     point, wide = FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
     assert STEPS.separates_disjoint

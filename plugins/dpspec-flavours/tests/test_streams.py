@@ -525,6 +525,7 @@ def test_everybody_has_a_coin() -> None:
             mechanism.check(space)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.reference("B-D30")
 @pytest.mark.parametrize("flavour", [cls() for cls in BLOCKS["flavours"]], ids=lambda flavour: flavour.name)
 def test_a_flavour_is_kept_tightly_and_broken_by_few_records(flavour: Any) -> None:
@@ -542,6 +543,7 @@ def test_the_file_of_a_flavour_reads_back(flavour: Any) -> None:
     assert read_text(text_of(flavour, REGISTRY), REGISTRY) == flavour_document(flavour)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30", "B-T22")
 def test_event_level_noise_is_no_user_level_noise() -> None:
     """The mistake of user-level-dp keeps the event level, and a user pays once for each time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.slow
 def test_a_conforming_plugin(run):
     ran = run("check-plugin", "tables")
     assert ran.code == 0, ran.out

@@ -114,7 +114,7 @@ def test_a_stage_may_have_any_name(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("shell", "codes"), [
     ("{} explain syntax > /dev/full", (4,)), ("{} plugins >&-", (0,)), ("{} --help > /dev/full", (4,)),
     ("{} nonsense", (2,)),

@@ -37,6 +37,7 @@ def test_only_flavours_have_a_picture(run, tmp_path):
     assert "dpspec explain flavours" in ran.err
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_written_says_so(run, tmp_path):
     (tmp_path / "file").write_text("")
     ran = run("explain", "flavours", "--picture", tmp_path / "file" / "x.svg")

@@ -252,6 +252,7 @@ def test_subsampled_gaussian():
     assert pair.reverse().max_log_ratio().upper <= -ln("9/10") + Fraction(1, 10**15)
 
 
+@pytest.mark.slow
 def test_mixture_of_a_point_and_noise():
     p = mixture(["1/2", "1/2"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])
     q = mixture(["1/4", "3/4"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])

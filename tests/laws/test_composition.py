@@ -386,6 +386,7 @@ def test_pairs_known_between_two_others():
     assert whole.hockey_stick(1).upper == power(LaplaceShift(number(1)), 3).hockey_stick(1).upper
 
 
+@pytest.mark.slow
 def test_a_law_seen_only_through_cells_is_bounded_by_atoms():
     """Ten Gaussians of unequal variance: the loss is a + b N + c N^2, summed by direct convolution of a fine histogram."""
     times = 10

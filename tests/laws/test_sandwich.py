@@ -208,6 +208,7 @@ def test_masses_agree_with_the_range_of_every_cell(pair):
                 assert not middle > cell.high
 
 
+@pytest.mark.spread(14)
 @pytest.mark.parametrize("pair", PICTURES)
 @pytest.mark.parametrize("epsilon", [0, "1/3"])
 def test_coarse_and_fine_brackets_meet(pair, epsilon):

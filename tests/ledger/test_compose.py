@@ -322,6 +322,7 @@ def test_errata_are_on_record_and_the_corrected_numbers_recompute():
             assert attrs.evolve(expectation, printed=expectation.corrected).is_met_by(value) is False
 
 
+@pytest.mark.slow
 def test_a_composition_reads_back_from_its_file():
     found = compose(read_parts("topdown-2020-pl-persons", "safetab-2020-ddhc-a"))
     document = composed_document(found, id="both", title="Both")

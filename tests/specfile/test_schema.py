@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+
 from dpspec import specfile
 from dpspec.extension import installed
 from dpspec.specfile import language_schema, new_spec, spec_files

@@ -2,7 +2,6 @@
 
 from importlib.metadata import version
 
-import pytest
 from dpspec_divergences import DifferInOnePosition, Neighbour, UserMetric
 from dpspec_flavours.standards import PureDP
 

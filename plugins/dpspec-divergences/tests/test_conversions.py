@@ -77,7 +77,7 @@ def pairs(name: str, count: int):
         yield random_law(source, turn % 4 != 0), random_law(source, turn % 4 != 0)
 
 
-@pytest.mark.spread(28)
+@pytest.mark.spread(20)
 @pytest.mark.parametrize("name", CLASS_WIDE)
 def test_no_finite_mechanism_violates_it(name):
     arrow = CLASS_WIDE[name]
@@ -174,7 +174,7 @@ def attaining(name):
 TIGHT = [name for name, arrow in EVERY.items() if arrow.tight]
 
 
-@pytest.mark.spread(25)
+@pytest.mark.spread(16)
 @pytest.mark.reference("K-T10")
 @pytest.mark.reference("K-T17")
 @pytest.mark.reference("K-T18")

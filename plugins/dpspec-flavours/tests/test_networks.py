@@ -330,6 +330,7 @@ def test_edge_privacy_with_the_degrees_public_is_a_multiverse_of_invariants() ->
 coordinates = st.fractions(-5, 5, max_denominator=6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=2, max_size=3, unique=True), st.data())
 def test_norms_and_their_bounds_on_points(places: list[tuple[Fraction, ...]], data: st.DataObject) -> None:
     space = MetricPoints(points=tuple((f"p{i}", place) for i, place in enumerate(places)))
@@ -583,6 +584,7 @@ def test_the_file_of_a_flavour_is_up_to_date_and_reads_back(cls: Any, request: p
     assert read(path, REGISTRY) == document
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30")
 def test_bounded_degree_is_what_node_privacy_of_the_edge_count_costs() -> None:
     """On four nodes with degrees up to 1, 2: one changed node changes the count by 1, 2; the noise has to grow with it."""

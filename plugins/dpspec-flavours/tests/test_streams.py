@@ -376,6 +376,7 @@ DISTANCES: list[tuple[DatasetSpace, list[InputDivergence]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("space", "distances"), DISTANCES, ids=[space.name for space, _ in DISTANCES])
 def test_bounds_between_distances_hold_and_are_known(space: DatasetSpace, distances: list[InputDivergence]) -> None:
     looked = list(itertools.product(list(space.datasets())[:: 3 if space is VISITS else 1][:20], repeat=2))
@@ -561,6 +562,7 @@ def test_a_budget_per_day_is_none_per_sliding_window() -> None:
     assert verify(mechanism, WEventDP().spec()).outcome.value == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30", "B-T22")
 def test_the_levels_of_protection_form_a_chain() -> None:
     """With one user and equal budgets: user-level, w-event, user-window, event-level; no way back."""

@@ -183,6 +183,7 @@ def test_a_full_listing_of_donors_after_refusals(monkeypatch):
     assert seen == set(law.support)
 
 
+@pytest.mark.slow
 def test_a_million_households():
     source, n = SeededRandomness(6), 1_000_000
     county, tract = Attribute(name="county", count=20), Attribute(name="tract", count=400, within="county")

@@ -35,6 +35,8 @@ from tests.compare.test_rules import (
     CASES,
     CONVERSIONS,
     DIVERGENCES,
+    LEFT_RIGHT,
+    MULT,
     ONE_BIT,
     PLACES,
     REPLACED,
@@ -43,6 +45,7 @@ from tests.compare.test_rules import (
     d_pr,
     d_x,
     spec,
+    table,
 )
 
 REGISTRY = installed().registry
@@ -435,3 +438,38 @@ def test_groups_under_approximate_privacy_are_checked() -> None:
     assert not check_derivation(less).accepted
     for steps in (1, 3, 0, "2", True, None):
         assert not check_derivation(changed(data, 0, "parameters", {"steps": steps})).accepted
+
+
+# --- budgets by universe against one number ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_one_number_is_held_against_the_largest_budget_of_a_universe(left: str, right: str) -> None:
+    """Universes with budgets 5 and 7: the number 7 follows, and none between the two."""
+    premise = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(premise, premise.replace(budget=budget(MULT, "7")))
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["conclusion"]
+    assert text.count('epsilon = "7"') == 1
+    for less in ("6.999", "6", "5", "4"):
+        wrong = copy.deepcopy(data)
+        wrong["conclusion"] = wrong["steps"][-1]["after"] = text.replace('epsilon = "7"', f'epsilon = "{less}"')
+        assert not accepted(wrong), less
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_the_least_budget_of_a_universe_is_held_against_one_number(left: str, right: str) -> None:
+    """The number 5 gives universes with budgets 5 and 7; a larger number does not."""
+    goal = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(goal.replace(budget=budget(MULT, "5")), goal)
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["premise"]
+    assert text.count('epsilon = "5"') == 1
+    for more in ("5.001", "6", "7", "8"):
+        wrong = copy.deepcopy(data)
+        wrong["premise"] = wrong["steps"][0]["before"] = text.replace('epsilon = "5"', f'epsilon = "{more}"')
+        assert not accepted(wrong), more

@@ -405,3 +405,18 @@ def test_precision_narrows():
     assert widths[0] > widths[1] > widths[2]
     brackets = [pair.hockey_stick(0, precision=p) for p in (32, 64, 128)]
     assert max(b.lower for b in brackets) <= min(b.upper for b in brackets)
+
+
+# --- what is left out of a sum -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variance", ["1/100", "1/2", "9", "10000", "1000000"])
+@pytest.mark.parametrize("share", [0, 1, 4])
+def test_the_tail_of_a_wide_gaussian_holds_the_tail_at_a_higher_precision(variance, share):
+    """Terms of a wide law fall slowly, so that all that is left out is many times the first of them."""
+    law = DiscreteGaussianLaw(center=0, variance=variance)
+    k = 1 + math.isqrt(int(share * share * Fraction(variance)))
+    for coarse, fine in zip(law.tail(k, 30), law.tail(k, 300), strict=True):
+        assert fine.rad() < coarse.rad()
+        assert coarse.contains(fine)
+        assert float(coarse.rad()) <= 2.0**-30

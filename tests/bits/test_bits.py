@@ -63,7 +63,7 @@ def test_textbook_noise_is_refuted_with_an_event_in_words(name):
     assert "1e-09" in witness.note
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [on_grid, discrete])
 def test_noise_on_a_coarse_lattice_is_not_refuted(noise):
     verdict = refute_bits(counting(noise), claim())

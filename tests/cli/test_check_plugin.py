@@ -26,6 +26,7 @@ def test_json_has_every_result(run):
     assert {"check_law_is_normalised", "check_plugin_loads", "check_parameters_refuse_nan"} <= checks
 
 
+@pytest.mark.slow
 def test_an_expected_failure_that_passes_is_a_fault(run):
     ran = run("check-plugin", "tables", "--expect", "check_plugin_loads=it needs a licence")
     assert ran.code == 1
@@ -48,6 +49,7 @@ def test_a_registered_name_is_checked_alone(run):
     assert not any("geometric" in subject for _, subject in asked)
 
 
+@pytest.mark.slow
 def test_every_kind_has_a_name_that_can_be_asked_for():
     """One registered name of each kind: some check of its own kind is among its cases (engines: in full)."""
     from dpspec.extension import KINDS, installed

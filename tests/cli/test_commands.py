@@ -161,6 +161,7 @@ def test_explain_gives_the_parameters_with_their_meaning(run):
     assert rate["meaning"]
 
 
+@pytest.mark.slow
 def test_explain_a_file(run, specs):
     path = specs / "topdown-2020-pl.dpspec.toml"
     data = run("explain", path, "--format", "json").json("explain")["file"]

@@ -76,6 +76,7 @@ def test_what_is_no_file_is_refused_by_every_command(run, odd, command):
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.spread(1)
 def test_a_table_that_is_no_file_is_refused(run, specs, odd, tmp_path):
     ran = run("release", specs / "swapping-1940-massachusetts.dpspec.toml", odd, "--out", tmp_path / "out")
     one_line(ran.code, ran.err)

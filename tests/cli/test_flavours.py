@@ -15,6 +15,7 @@ def test_every_flavour_stands_in_the_table(run):
             assert entry.name in out
 
 
+@pytest.mark.slow
 def test_the_implications_are_told(run):
     data = run("explain", "flavours", "--format", "json").json("explain")["family"]
     names = {flavour["name"] for flavour in data["flavours"]}
@@ -22,6 +23,7 @@ def test_the_implications_are_told(run):
     assert ["pure-dp", "approximate-dp"] in data["implications"]
 
 
+@pytest.mark.slow
 def test_the_picture_is_svg_with_a_box_for_each(run, tmp_path):
     target = tmp_path / "family.svg"
     data = run("explain", "flavours", "--picture", target, "--format", "json").json("explain")["family"]

@@ -42,6 +42,7 @@ def test_one_pair_of_many_is_explained(run, specs):
     assert "did you mean topdown-2020-pl" in ran.err
 
 
+@pytest.mark.slow
 def test_the_yardstick_of_the_census_pair(run, specs):
     arguments = ("compare", *(specs / name for name in PAIR), "--yardstick", "--largest-household", 10, "--delta", "1e-10")
     data = run(*arguments, "--format", "json").json("yardsticks")

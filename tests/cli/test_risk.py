@@ -283,6 +283,7 @@ def test_a_row_names_the_record_it_is_about(run, tmp_path, position):
 # --- explain --audience ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-A22")
 def test_a_specification_told_to_two_audiences(run, specs):
     public = run("explain", specs / "topdown-2020-pl.dpspec.toml", "--audience", "public")

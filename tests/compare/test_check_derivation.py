@@ -83,6 +83,7 @@ def documents() -> list[Any]:
     return [read_spec(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
 
 
+@pytest.mark.slow
 def test_every_derivation_between_files_of_the_checkout_is_accepted() -> None:
     found = 0
     for first, second in itertools.permutations(documents(), 2):

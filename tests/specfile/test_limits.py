@@ -106,6 +106,7 @@ def test_scraps_are_refused(text: str) -> None:
         read_text(text, REGISTRY)
 
 
+@pytest.mark.slow
 def test_many_unknown_keys_are_answered_briefly() -> None:
     text = HEAD + "".join(f"key{i} = 1\n" for i in range(50_000))
     with pytest.raises(Faults) as caught:
@@ -113,6 +114,7 @@ def test_many_unknown_keys_are_answered_briefly() -> None:
     assert len(each(caught.value)) < 40
 
 
+@pytest.mark.slow
 def test_many_faults_are_counted_and_the_first_are_shown() -> None:
     with pytest.raises(Faults) as caught:
         read_text(HEAD + '[[expect]]\nroute = "rule-of-thumb"\n' * 20_000, REGISTRY)

@@ -70,7 +70,7 @@ def stay_inside(spec, examples=60):
 # --- staying inside ----------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.reference("B-D23", "B-D25")
 @pytest.mark.parametrize("name", ["swapping-2020-county-tract", "topdown-2020-pl"])
 def test_pairs_of_the_census_spaces_with_millions_of_blocks_stay_inside(name):
@@ -79,6 +79,7 @@ def test_pairs_of_the_census_spaces_with_millions_of_blocks_stay_inside(name):
     stay_inside(spec)
 
 
+@pytest.mark.slow
 def test_long_bit_vectors_with_a_fixed_sum():
     for held in (LinearMap(rows=((1,) * 1000,)), Marginal(attributes=("bit",))):
         spec = on(BitVectors(length=1000), LevelSets(invariants=(held,)))
@@ -125,6 +126,7 @@ def test_explicit_universes_and_small_spaces_are_listed():
     assert set(drawn(pairs_in_universe(small), 300)) == every
 
 
+@pytest.mark.slow
 def test_shrinking_never_leaves_the_universe():
     spec = on(UnorderedRecords(attributes=PLACES), SWAPPED)
     tried = []
@@ -151,6 +153,7 @@ def test_the_move_of_degree_four_is_drawn():
 # --- rejection ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_functions_are_held_by_rejection_which_gives_up_with_a_clear_error():
     parity = FunctionInvariant(function=lambda x: sum(x) % 2, label="parity")
     stay_inside(on(BitVectors(length=60), LevelSets(invariants=(parity,))), 30)
@@ -243,6 +246,7 @@ def test_the_reduction_merges_what_need_not_differ_even_when_names_run_out():
     assert {record[:2] for record in one + two} == {("0", "0")}
 
 
+@pytest.mark.slow
 def test_datasets_of_a_large_space_use_any_category():
     space = UnorderedRecords(attributes=[{"name": "block", "count": 10**6}])
     seen = drawn(datasets(space), 60)

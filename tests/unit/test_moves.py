@@ -170,6 +170,7 @@ def test_where_exchanges_fail_the_move_of_degree_four_connects():
     assert all(components(fibre, by_vectors(space, [move])) == 1 for fibre in universes)
 
 
+@pytest.mark.slow
 def test_graver_moves_connect_general_integer_maps_where_a_lattice_basis_may_not():
     source, broken = random.Random(11), 0
     for _ in range(12):

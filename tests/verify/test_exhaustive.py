@@ -276,6 +276,7 @@ def test_blocks_that_do_not_fit_are_refused_with_all_their_faults() -> None:
         bits_spec().replace(space="bits")
 
 
+@pytest.mark.slow
 def test_the_hypothesis_search_shrinks_to_the_same_smallest_pair() -> None:
     found = find_witness(response("4/5"), bits_spec())
     assert found == verify(response("4/5"), bits_spec()).witness

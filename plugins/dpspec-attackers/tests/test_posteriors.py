@@ -253,6 +253,7 @@ def test_the_lower_tail_of_class_b(data, factor):
         assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-O62", "K-T28", "K-T22")
 @given(st.data(), factors)
 def test_class_c_holds_for_every_prior(data, factor):

@@ -441,6 +441,7 @@ def test_listed_pairs_are_read_in_the_form_of_the_space_and_checked() -> None:
 # --- policies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(list(itertools.combinations(range(5), 2))), min_size=1, max_size=7, unique=True))
 def test_policy_distance_is_the_sum_of_shortest_paths_and_bounds_hold(edges: list[tuple[int, int]]) -> None:
     kind = Attribute(name="kind", categories=("v0", "v1", "v2", "v3", "v4"))

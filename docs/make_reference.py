@@ -12,8 +12,7 @@ import click
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.cli import main
 from dpspec.extension import hooks as hookspecs
-from dpspec.extension.hooks import KINDS, PREFIX
-from dpspec.extension.loader import BASES
+from dpspec.extension.hooks import BASES, KINDS, PREFIX
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
 from dpspec.report.explain import error_classes
@@ -64,7 +63,7 @@ def hooks_page() -> str:
     for kind in KINDS:
         hook = getattr(hookspecs, PREFIX + kind)
         parts.append(f"## `{hook.__name__}{inspect.signature(hook)}`\n".replace("'", ""))
-        parts.append(f"{_first_line(hook)} The base class is `{BASES[kind].__module__}.{BASES[kind].__qualname__}`.\n")
+        parts.append(f"{_first_line(hook)} The base class is `{BASES[kind].replace(':', '.')}`.\n")
     return "\n".join(parts)
 
 

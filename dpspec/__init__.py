@@ -138,8 +138,12 @@ _HOMES = {
         "Verdict",
     ),
 }
-__all__ = ["__version__", *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
-_late, __dir__ = late_names(__name__, _HOMES)
+__all__ = [*sorted(name for names in _HOMES.values() for name in names), "__version__"]  # noqa: PLE0604
+_late, _listed = late_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({"__version__", *_listed()})
 
 
 def __getattr__(name: str) -> Any:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
         added as added,
+        total as total,
     )
     from dpspec.blocks.records import (
         ContingencyTables as ContingencyTables,
@@ -106,6 +107,7 @@ _HOMES = {
         "OutputDivergence",
         "SpentBudgets",
         "added",
+        "total",
     ),
     "dpspec.blocks.records": (
         "ContingencyTables",

@@ -1,23 +1,6 @@
-"""Small pairs of datasets on which two specifications are held against each other.
+"""The last arguments for an implication: small spaces, looked at event by event and pair by pair.
 
-Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
-
-Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
-trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
-those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
-premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
-
-    p_x = min over paths from v to x of the inequalities along the path, applied to q,
-
-because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
-the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
-concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.
-
-The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
-
-The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
-along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
-identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.
+They are no registered rules, for they see the whole of two small specifications at once; `ARGUMENTS` says what each does.
 """
 
 from __future__ import annotations
@@ -250,7 +233,7 @@ def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
 LISTED = 20
 """Spaces of at most this many datasets are listed."""
 
-RULE = "event-by-event"
+EVENT_BY_EVENT = "event-by-event"
 BITS = 96
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
 
@@ -281,7 +264,7 @@ def event_by_event(premise: PrivacySpec, goal: PrivacySpec) -> Step | None:
     if given is None or asked is None or next(_broken(given, asked), None) is not None:
         return None
     return Step(
-        rule=RULE,
+        rule=EVENT_BY_EVENT,
         block=next(block for block in BLOCKS if getattr(premise, block) != getattr(goal, block)).replace("_", " "),
         before=premise,
         after=goal,
@@ -481,7 +464,7 @@ MOST_CORNERS = 40
 PAIRWISE_LISTED = 16
 """Spaces of at most this many datasets are listed."""
 
-PAIRWISE_RULE = "pair-by-pair"
+PAIR_BY_PAIR = "pair-by-pair"
 
 DistanceTable = dict[Pair, Number]
 
@@ -497,7 +480,7 @@ def pair_by_pair(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule])
     for name, converted in _formulas(premise, goal, rules):
         if all(_follows(premise, goal, row, converted) for row in wanted):
             return Step(
-                rule=PAIRWISE_RULE,
+                rule=PAIR_BY_PAIR,
                 block=next(block for block in PAIRWISE_BLOCKS if getattr(premise, block) != getattr(goal, block)).replace(
                     "_", " "
                 ),
@@ -571,3 +554,30 @@ def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number]
         return True  # the laws are equal, and at 0 from each other by any divergence
     found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
     return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+ARGUMENTS = {
+    PAIR_BY_PAIR: """\
+The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
+
+The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
+along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
+identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.""",
+    EVENT_BY_EVENT: """\
+Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
+
+Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
+trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
+those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
+premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
+
+    p_x = min over paths from v to x of the inequalities along the path, applied to q,
+
+because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
+the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
+concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.""",
+}
+"""What each argument does: its name, and its definition."""

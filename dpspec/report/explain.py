@@ -20,8 +20,8 @@ from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
-from dpspec.reason import small_spaces as events, small_spaces as pairwise
 from dpspec.reason.conversions import paths, registered
+from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import terminal as standing
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
@@ -31,7 +31,6 @@ from dpspec.verifier.exhaustive import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
     from rich.console import RenderableType
 
@@ -53,10 +52,10 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     """
     found = [_entry(entry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
-    found += [_argument(module) for module in LAST_ARGUMENTS if name == module.RULE]
+    found += [_argument(name)] if name in ARGUMENTS else []
     if found:
         return found
-    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | {one.RULE for one in LAST_ARGUMENTS}
+    known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
     error = UnknownNameError("name", "is nothing registered and no error code", did_you_mean(name, known) or _kinds(), value=name)
     if registry.failed:
         error.exit_code = 4  # type: ignore[misc]
@@ -113,14 +112,11 @@ def _error(cls: type[DpspecError]) -> JsonData:
     }  # fmt: skip
 
 
-LAST_ARGUMENTS = pairwise, events
-"""Arguments of a comparison that are no registered rules: they see the whole of two small specifications at once."""
-
-
-def _argument(module: ModuleType) -> JsonData:
+def _argument(name: str) -> JsonData:
+    """An argument of comparisons that is no registered rule."""
     return {
-        "name": module.RULE, "kind": "rule", "definition": inspect.cleandoc(module.__doc__ or ""), "parameters": [],
-        "plugin": None, "distribution": None, "version": None, "class": module.__name__,
+        "name": name, "kind": "rule", "definition": ARGUMENTS[name], "parameters": [],
+        "plugin": None, "distribution": None, "version": None, "class": "dpspec.reason.small_spaces",
     }  # fmt: skip
 
 

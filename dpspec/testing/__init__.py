@@ -1,32 +1,61 @@
-"""For authors of specifications and plugins: assertions, strategies, and the conformance kit.
+"""For authors of specifications and plugins: assertions, Hypothesis strategies, and the conformance kit.
 
-    from dpspec.testing import assert_satisfies
+    from dpspec.testing import assert_satisfies, pairs
 
     def test_my_mechanism():
         assert_satisfies(MyMechanism(scale=2), "my-release.dpspec.toml")
 
-Names are loaded when they are first used.
+`datasets`, `universes`, `pairs`, `pairs_from` and `pairs_in_universe` draw from the blocks of a specification, `from_params`
+draws objects of a declared class, `find_witness` looks for a pair that refutes a claim. Names are loaded when first used.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
 
 if TYPE_CHECKING:
-    from dpspec.testing.assertions import ClaimNotHeld, assert_satisfies
-    from dpspec.testing.kit import CheckResult, Status, check_plugin, parametrize, run_checks
+    from dpspec.testing.assertions import ClaimNotHeld as ClaimNotHeld, assert_satisfies as assert_satisfies
+    from dpspec.testing.kit import (
+        CheckResult as CheckResult,
+        Status as Status,
+        check_plugin as check_plugin,
+        parametrize as parametrize,
+        run_checks as run_checks,
+    )
+    from dpspec.testing.strategies import (
+        datasets as datasets,
+        find_witness as find_witness,
+        from_params as from_params,
+        pairs as pairs,
+        universes as universes,
+    )
+    from dpspec.testing.walks import pairs_from as pairs_from, pairs_in_universe as pairs_in_universe
 
-_HOME = {
-    "assertions": ("ClaimNotHeld", "assert_satisfies"),
-    "kit": ("CheckResult", "Status", "check_plugin", "parametrize", "run_checks"),
+_HOMES = {
+    "dpspec.testing.assertions": (
+        "ClaimNotHeld",
+        "assert_satisfies",
+    ),
+    "dpspec.testing.kit": (
+        "CheckResult",
+        "Status",
+        "check_plugin",
+        "parametrize",
+        "run_checks",
+    ),
+    "dpspec.testing.strategies": (
+        "datasets",
+        "find_witness",
+        "from_params",
+        "pairs",
+        "universes",
+    ),
+    "dpspec.testing.walks": (
+        "pairs_from",
+        "pairs_in_universe",
+    ),
 }
-
-__all__ = ["CheckResult", "ClaimNotHeld", "Status", "assert_satisfies", "check_plugin", "parametrize", "run_checks"]
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _HOME.items():
-        if name in names:
-            return getattr(importlib.import_module(f"dpspec.testing.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -83,7 +83,7 @@ def test_a_fault_of_our_own_is_not_taken_for_a_refutation(monkeypatch, response)
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("dpspec.api.verify_document", broken)
+    monkeypatch.setattr("dpspec.verifier.document.verify_document", broken)
     result = CliRunner().invoke(main, ["verify", str(response())])
     assert result.exit_code == 4
     assert "is at fault (RuntimeError in test_behaviour.py, line" in result.stderr
@@ -95,7 +95,7 @@ def test_an_interruption_is_130(monkeypatch, run, response):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpspec.api.verify_document", interrupted)
+    monkeypatch.setattr("dpspec.verifier.document.verify_document", interrupted)
     ran = run("verify", response())
     assert ran.code == 130
     assert ran.err == "interrupted\n"

@@ -43,7 +43,7 @@ def test_what_nobody_foresees_is_told_in_one_line(monkeypatch, response, problem
     def broken(*_: object, **__: object) -> None:
         raise problem
 
-    monkeypatch.setattr("dpspec.api.verify_document", broken)
+    monkeypatch.setattr("dpspec.verifier.document.verify_document", broken)
     ended = CliRunner().invoke(main, ["verify", str(response())])
     one_line(ended.exit_code, ended.stderr)
     assert ended.exit_code == code

@@ -154,7 +154,7 @@ def test_plugins_import_the_faces_alone():
 
 
 def late_faces() -> list[str]:
-    return [name for name in SOURCES if "__dir__ = late_names(__name__, _HOMES" in SOURCES[name].read_text(encoding="utf-8")]
+    return [name for name in SOURCES if "= late_names(__name__, _HOMES" in SOURCES[name].read_text(encoding="utf-8")]
 
 
 def test_late_names_are_what_type_checkers_see():

@@ -19,13 +19,15 @@ from typing import Annotated
 import pytest
 
 from dpspec.base.errors import NotWritableError
+from dpspec.base.late import at
 from dpspec.base.params import Text, define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
 from dpspec.blocks.moves import exchanges_connect
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
-from dpspec.extension.loader import BASES, installed
+from dpspec.extension.hooks import BASES
+from dpspec.extension.loader import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read_text, to_toml
 
@@ -118,7 +120,7 @@ def concrete_blocks() -> frozenset[object]:
     for module in MODULES:
         importlib.import_module(module)
     found: set[type] = set()
-    pending = list(BASES.values())
+    pending = [at(place) for place in BASES.values()]
     while pending:
         for cls in pending.pop().__subclasses__():
             pending.append(cls)

@@ -29,7 +29,7 @@ from dpspec.base.errors import DpspecError, UnknownHookError
 from dpspec.base.exact import number
 from dpspec.base.params import Domain, Items, Parameter, Truth, parameters
 from dpspec.blocks.space import Attribute
-from dpspec.extension.hooks import KINDS, PREFIX
+from dpspec.extension.hooks import KINDS, PREFIX, TABLE
 from dpspec.grammar.tables import Table, joined
 from dpspec.grammar.workers import Columns
 from dpspec.testing.check import ClassSubject, Context, NotApplicable, PluginSubject, ValueSubject, check, require
@@ -116,7 +116,7 @@ def check_plugin_loads(subject: PluginSubject, context: Context) -> None:
 @check(KIND)
 def check_hooks_are_known(subject: PluginSubject, context: Context) -> None:
     """Every function dpspec_... of the module is a hook, under its decorator. A misspelt one would silently never be called."""
-    known = {PREFIX + kind for kind in KINDS}
+    known = {TABLE, *(PREFIX + kind for kind in KINDS)}
     for name in dir(subject.module):
         hook = getattr(subject.module, name)
         if name.startswith("dpspec_") and callable(hook):

@@ -5,17 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
-from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.blocks.vectors import BitVectors
-from dpspec.base.errors import IncompatibleBlocksError
-from dpspec.base.exact import INFINITY, Bracket
-from dpspec.extension import Register, hookimpl
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import FiniteLaw
-from dpspec.laws.law import Law
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.base.params import Rational, define
+from dpspec.plugin import (
+    BitVectors, Bracket, Dataset, DatasetSpace, FiniteLaw, IncompatibleBlocksError, Law, Mechanism, OutputDivergence, Rational,
+    Register, define, exact, hookimpl, laws,
+)
 
 DPSPEC_API = 1
 
@@ -55,17 +48,17 @@ class HelloChiSquared(OutputDivergence):
     name: ClassVar[str] = "hello-chi-squared"
     budget_parameters: ClassVar[tuple[str, ...]] = ("chi_squared",)
 
-    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+    def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         return _one_way(pair) | _one_way(pair.reverse())
 
     def __str__(self) -> str:
         return self.name
 
 
-def _one_way(pair: Dichotomy) -> Bracket:
+def _one_way(pair: laws.Dichotomy) -> Bracket:
     atoms = pair.atoms()
     if any(p > 0 and q == 0 for p, q in atoms):
-        return Bracket.exactly(INFINITY)
+        return Bracket.exactly(exact.INFINITY)
     return Bracket.exactly(sum(((p - q) ** 2 / q for p, q in atoms if q), Fraction(0)))
 
 

@@ -74,7 +74,6 @@ REFUTED = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(2)
 @pytest.mark.parametrize("text", REFUTED.values(), ids=REFUTED)
 def test_a_lowered_size_is_raised_until_the_claim_falls(text):
     document = read_text(text, installed().registry)

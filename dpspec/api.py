@@ -118,7 +118,7 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
         NoRouteError: no formula is known.
 
     >>> convert({"rho": "0.1"}, "epsilon", delta="1e-6").paths[0].names
-    ('zcdp-to-approximate',)
+    ('zcdp-to-approximate-cks',)
     """
     from dpspec.extension.loader import installed
     from dpspec.reason.conversions import convert as converted

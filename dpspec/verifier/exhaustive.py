@@ -54,7 +54,7 @@ class LawMatrix:
         """The table of some laws; None when one is not finite.
 
         >>> LawMatrix.of({0: FiniteLaw.point("a"), 1: FiniteLaw.uniform("ab")})
-        Table(rows={0: (1, 0), 1: (1, 1)}, totals={0: 1, 1: 2})
+        LawMatrix(rows={0: (1, 0), 1: (1, 1)}, totals={0: 1, 1: 2})
         """
         finite = {place: law for place, law in laws.items() if isinstance(law, FiniteLaw)}
         if len(finite) < len(laws):

@@ -189,7 +189,7 @@ class StratumSizes:
         """Read from the records of a dataset; both are constant inside a universe of c_Swap (B-S6, B-S10).
 
         >>> from dpspec.plugin import UnorderedRecords
-        >>> space = UnorderedRecords(attributes=[{"name": "size", "errors.count": 3}, {"name": "tenure", "errors.count": 2}])
+        >>> space = UnorderedRecords(attributes=[{"name": "size", "count": 3}, {"name": "tenure", "count": 2}])
         >>> StratumSizes.of((("1", "0"), ("1", "0"), ("1", "0"), ("2", "0"), ("2", "1")), space, ("size",), "person")
         StratumSizes(largest=3, largest_varied=2)
         """

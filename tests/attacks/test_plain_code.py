@@ -295,6 +295,7 @@ def rarely_noisy() -> Any:
     return function
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("make", [drawn_once, once_for_each_dataset, memoised, its_first_generator, late])
 def test_noise_that_is_repeated_refutes_nothing(make: Any) -> None:
     verdict = verify_claim(make(), claim(BIT, epsilon=1), draws=30_000)

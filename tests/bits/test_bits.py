@@ -49,6 +49,7 @@ WRONG = {
 }
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_textbook_noise_is_refuted_with_an_event_in_words(name):
     function, spec = WRONG[name]

@@ -257,7 +257,7 @@ def checked(step: Step) -> Checked:
 KNOWN = [rule for rule in CONVERSIONS if rule.name in RULES]
 
 
-@pytest.mark.spread(60)
+@pytest.mark.spread(40)
 @pytest.mark.parametrize("rule", KNOWN, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
 def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:

@@ -98,6 +98,7 @@ def test_pieces_keep_both_masses(case):
             assert abs(float(sum((c.q for c in pieces), arb(0)).mid()) - 1) < 1e-15
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(partitioned(), st.integers(1, 4))
 def test_compressed_cells_still_enclose(case, limit):

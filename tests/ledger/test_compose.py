@@ -277,6 +277,7 @@ def test_the_persons_of_2020_per_person():
     assert found.losses() == ("safetab-2020-ddhc-a: promised inside the smaller universes of all parts only",)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-X6")
 def test_persons_and_housing_units_do_not_add_up_without_a_largest_household():
     with pytest.raises(NoCompositionError, match="states no largest number of persons that one household holds"):

@@ -69,6 +69,7 @@ def uniform(counts, outcomes):
     )
 
 
+@pytest.mark.spread(4)
 @pytest.mark.statistical
 @pytest.mark.reference("B-A3")
 @pytest.mark.reference("B-A4")

@@ -1,10 +1,17 @@
-"""Test set-up for the whole checkout: Hypothesis profiles, long tests, and `pytest --references`."""
+"""Test set-up for the whole checkout: profiles, and `pytest --references`.
+
+pytest                          what runs by default: under four minutes on two processors
+pytest --profile slow           that, and the tests marked slow
+pytest --profile slow -m slow   these alone: what .ci/run adds
+pytest --profile long           everything: also the tests marked long, and more examples of Hypothesis
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +24,15 @@ REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
 REFERENCE_REASONS = REFERENCE_IDS.with_name("reference-reasons.txt")
 """Why an ID has no test: a line for each, the ID and the reason."""
 
-settings.register_profile("fast", derandomize=True, database=None, deadline=None, max_examples=60)
-settings.register_profile("long", derandomize=True, database=None, deadline=None, max_examples=1000)
+SLOW_ITEMS = REFERENCE_IDS.with_name("slow-items.txt")
+"""Items that are slow, by what their names begin with, where no mark can stand: examples in docstrings, items of specification
+files, single parameters. Whole tests have the mark."""
+
+LEFT_OUT = {"fast": {"slow", "long"}, "slow": {"long"}, "long": set[str]()}
+"""Profile to the marks of the tests that it leaves out."""
+
+for name, examples in {"fast": 60, "slow": 60, "long": 1000}.items():
+    settings.register_profile(name, derandomize=True, database=None, deadline=None, max_examples=examples)
 settings.load_profile("fast")
 
 
@@ -31,7 +45,8 @@ def _typed_at_a_prompt(doctest_namespace: dict[str, object]) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("dpspec")
     group.addoption("--references", action="store_true", help="print which reference IDs the tests cover, and which they do not")
-    group.addoption("--profile", choices=("fast", "long"), default="fast", help="long: more examples, and the tests marked long")
+    told = "fast (default); slow: also the tests marked slow; long: all, with more examples"
+    group.addoption("--profile", choices=tuple(LEFT_OUT), default="fast", help=told)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -46,12 +61,37 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.getoption("--profile"))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--profile") != "long":
-        skip = pytest.mark.skip(reason="runs with --profile long")
-        for item in items:
-            if item.get_closest_marker("long"):
-                item.add_marker(skip)
+    """Mark what is listed, and what lies outside a spread, as slow; then leave out what the profile does not run."""
+    listed = tuple(SLOW_ITEMS.read_text(encoding="utf-8").split("\n")[:-1])
+    for item in items:
+        if item.nodeid.startswith(listed):
+            item.add_marker(pytest.mark.slow)
+    for item in outside_spreads(items):
+        item.add_marker(pytest.mark.slow)
+    unwanted = LEFT_OUT[config.getoption("--profile")]
+    left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unwanted)]
+    if left_out and not config.getoption("--references"):
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+
+
+def outside_spreads(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
+    """The items of tests marked spread(size) that are not among the `size` kept ones of their test.
+
+    The digest of its name chooses an item: the same ones on every machine, of all values of all parameters alike, and a new
+    parameter moves few of the others.
+    """
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("spread") and not any(item.get_closest_marker(mark) for mark in ("slow", "long")):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for members in tests.values():
+        marker = members[0].get_closest_marker("spread")
+        size = marker.args[0] if marker else 0
+        yield from sorted(members, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())[size:]
 
 
 def covered(items: Iterable[pytest.Item]) -> dict[str, list[str]]:

@@ -49,6 +49,7 @@ WRONG = {
 }
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", WRONG)
 def test_textbook_noise_is_refuted_with_an_event_in_words(name):
     function, spec = WRONG[name]
@@ -63,6 +64,7 @@ def test_textbook_noise_is_refuted_with_an_event_in_words(name):
     assert "1e-09" in witness.note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [on_grid, discrete])
 def test_noise_on_a_coarse_lattice_is_not_refuted(noise):
     verdict = refute_bits(counting(noise), claim())
@@ -70,6 +72,7 @@ def test_noise_on_a_coarse_lattice_is_not_refuted(noise):
     assert "no proof" in verdict.reason
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_right_mechanisms_are_rarely_refuted_at_a_loose_error():
     """40 runs at error 1e-2, tight claims: 7 or more refutations have probability below 2e-7."""

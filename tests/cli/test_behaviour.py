@@ -101,6 +101,7 @@ def test_an_interruption_is_130(monkeypatch, run, response):
     assert ran.err == "interrupted\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet():
     command = f'"{sys.executable}" -m dpspec verify specs | head -n 1; echo "code ${{PIPESTATUS[0]}}"'
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)

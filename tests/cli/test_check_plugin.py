@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 
+
+@pytest.mark.slow
 def test_a_conforming_plugin(run):
     ran = run("check-plugin", "tables")
     assert ran.code == 0, ran.out
     assert ran.out.startswith("tables: conforms")
 
 
+@pytest.mark.slow
 def test_what_was_passed_is_said(run):
     ran = run("check-plugin", "marginal")
     assert ran.code == 0, ran.out
@@ -22,6 +26,7 @@ def test_json_has_every_result(run):
     assert {"check_law_is_normalised", "check_plugin_loads", "check_parameters_refuse_nan"} <= checks
 
 
+@pytest.mark.slow
 def test_an_expected_failure_that_passes_is_a_fault(run):
     ran = run("check-plugin", "tables", "--expect", "check_plugin_loads=it needs a licence")
     assert ran.code == 1
@@ -34,6 +39,7 @@ def test_names_that_do_not_exist(run):
         assert run("check-plugin", *arguments).code == 2
 
 
+@pytest.mark.slow
 def test_a_registered_name_is_checked_alone(run):
     ran = run("check-plugin", "hamming", "--format", "json")
     assert ran.code == 0
@@ -43,6 +49,7 @@ def test_a_registered_name_is_checked_alone(run):
     assert not any("geometric" in subject for _, subject in asked)
 
 
+@pytest.mark.slow
 def test_every_kind_has_a_name_that_can_be_asked_for():
     """One registered name of each kind: some check of its own kind is among its cases (workers: in full)."""
     from dpspec.extension import KINDS, installed

@@ -22,13 +22,17 @@ def test_check_reads_every_specification(run, specs):
     assert len(ran.json("check")["files"]) == len(list(specs.glob("*.dpspec.toml")))
 
 
-@pytest.mark.parametrize("path", BAD, ids=lambda path: path.name.removesuffix(".dpspec.toml"))
-def test_check_gives_each_bad_file_its_code(run, path):
-    ran = run("check", path, "--format", "json")
-    (file,) = ran.json("check")["files"]
-    assert path.name.partition("--")[0] in [error["code"] for error in file["errors"]]
-    assert ran.code == 2
-    assert all(line.startswith(f"{path}:") for line in ran.err.splitlines())
+def test_check_gives_each_bad_file_its_code(run):
+    assert len(BAD) > 40
+    wrong = []
+    for path in BAD:
+        ran = run("check", path, "--format", "json")
+        (file,) = ran.json("check")["files"]
+        coded = path.name.partition("--")[0] in [error["code"] for error in file["errors"]]
+        placed = all(line.startswith(f"{path}:") for line in ran.err.splitlines())
+        if not (coded and placed and ran.code == 2):
+            wrong.append(path.name)
+    assert wrong == []
 
 
 def test_check_reports_all_faults_of_a_file_with_their_lines(run, response):
@@ -157,6 +161,7 @@ def test_explain_gives_the_parameters_with_their_meaning(run):
     assert rate["meaning"]
 
 
+@pytest.mark.slow
 def test_explain_a_file(run, specs):
     path = specs / "topdown-2020-pl.dpspec.toml"
     data = run("explain", path, "--format", "json").json("explain")["file"]

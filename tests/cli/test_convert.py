@@ -69,6 +69,7 @@ def numbers(run, path):
     return {row["printed"]: row for row in run("explain", path, "--format", "json").json("explain")["file"]["numbers"]}
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-N2", "B-X5")
 def test_17_14_and_26_34_are_of_two_formulas(run, specs):
     """17.14 for the persons of P.L. 94-171 and 26.34 for those of the DHC are no two numbers of one scale."""

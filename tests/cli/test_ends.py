@@ -76,6 +76,7 @@ def test_what_is_no_file_is_refused_by_every_command(run, odd, command):
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.spread(1)
 def test_a_table_that_is_no_file_is_refused(run, specs, odd, tmp_path):
     ran = run("release", specs / "swapping-1940-massachusetts.dpspec.toml", odd, "--out", tmp_path / "out")
     one_line(ran.code, ran.err)
@@ -114,6 +115,7 @@ def test_a_stage_may_have_any_name(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("shell", "codes"), [
     ("{} explain syntax > /dev/full", (4,)), ("{} plugins >&-", (0,)), ("{} --help > /dev/full", (4,)),
     ("{} nonsense", (2,)),

@@ -2,9 +2,12 @@
 
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from dpspec import installed
 
 
+@pytest.mark.slow
 def test_every_flavour_stands_in_the_table(run):
     out = run("explain", "flavours").out
     for entry in installed().registry:
@@ -12,6 +15,7 @@ def test_every_flavour_stands_in_the_table(run):
             assert entry.name in out
 
 
+@pytest.mark.slow
 def test_the_implications_are_told(run):
     data = run("explain", "flavours", "--format", "json").json("explain")["family"]
     names = {flavour["name"] for flavour in data["flavours"]}
@@ -19,6 +23,7 @@ def test_the_implications_are_told(run):
     assert ["pure-dp", "approximate-dp"] in data["implications"]
 
 
+@pytest.mark.slow
 def test_the_picture_is_svg_with_a_box_for_each(run, tmp_path):
     target = tmp_path / "family.svg"
     data = run("explain", "flavours", "--picture", target, "--format", "json").json("explain")["family"]
@@ -34,6 +39,7 @@ def test_only_flavours_have_a_picture(run, tmp_path):
     assert "dpspec explain flavours" in ran.err
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_written_says_so(run, tmp_path):
     (tmp_path / "file").write_text("")
     ran = run("explain", "flavours", "--picture", tmp_path / "file" / "x.svg")

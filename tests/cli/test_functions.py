@@ -219,6 +219,7 @@ def test_what_was_noticed_is_in_the_text(run, response, functions):
     assert "noticed  deterministic: the generator was left untouched" in ran.out
 
 
+@pytest.mark.slow
 def test_a_mechanism_that_hangs_is_cut(judge, monkeypatch):
     monkeypatch.setattr("dpspec.verifier.automatic.sampler.LIMIT", 0.05)
     monkeypatch.setattr("dpspec.verifier.sampled.calls.MOST_ENDLESS", 4)
@@ -287,6 +288,7 @@ def test_a_right_claim_leaves_no_witness(run, response, tmp_path):
     assert not (tmp_path / "found").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), [("wrong", "exhaustive"), ("noisy", "sampled")])
 def test_a_witness_about_a_function_is_replayed_on_fresh_draws(run, response, functions, name, method):
     ran = run("verify", response(), "--function", f"made:{name}", "--draws", "50000", "--witnesses", "found")

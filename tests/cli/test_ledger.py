@@ -77,6 +77,7 @@ def test_mixed_neighbours_and_the_way_out(run, survey):
     assert data["together"]["value"] == "5"
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_said(run, specs):
     paths = specs / "topdown-2020-pl-persons.dpspec.toml", specs / "topdown-2020-pl-housing-units.dpspec.toml"
     ran = run("ledger", *paths)

@@ -12,6 +12,7 @@ from dpspec.checker.check import check_derivation
 PAIR = ("topdown-2020-pl-dhc.dpspec.toml", "swapping-2020-county-tract.dpspec.toml")
 
 
+@pytest.mark.slow
 def test_a_directory_gives_the_order_of_all_its_files(run, specs, tmp_path):
     ran = run("compare", specs, "--picture", tmp_path / "order.svg", "--format", "json")
     data = ran.json("order")
@@ -22,6 +23,7 @@ def test_a_directory_gives_the_order_of_all_its_files(run, specs, tmp_path):
     assert ET.parse(tmp_path / "order.svg").getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 100])
 def test_the_matrix_fits_the_page(run, specs, columns):
     files = sorted(specs.glob("topdown*.dpspec.toml")) + sorted(specs.glob("swapping*.dpspec.toml"))
@@ -40,6 +42,7 @@ def test_one_pair_of_many_is_explained(run, specs):
     assert "did you mean topdown-2020-pl" in ran.err
 
 
+@pytest.mark.slow
 def test_the_yardstick_of_the_census_pair(run, specs):
     arguments = ("compare", *(specs / name for name in PAIR), "--yardstick", "--largest-household", 10, "--delta", "1e-10")
     data = run(*arguments, "--format", "json").json("yardsticks")

@@ -280,6 +280,7 @@ def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tm
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == old
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
 def test_a_killed_release_leaves_the_old_file_or_a_whole_new_one(specs, tmp_path, how):
     out = tmp_path / "out"

@@ -22,6 +22,7 @@ def through(document, mechanism):
     return verify_release(attrs.evolve(document, mechanism=mechanism, miniatures=miniatures)).obligations[0]
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-T2")
 def test_the_release_of_randomised_response_attains_its_claim(document):
     (found,) = verify_release(document).obligations
@@ -86,6 +87,7 @@ def test_a_space_without_rows_is_refused(specs):
         verify_release(read_spec(specs / "topdown-2020-pl-persons.dpspec.toml"))
 
 
+@pytest.mark.slow
 def test_at_the_terminal(run, specs):
     spec = specs / "randomised-response.dpspec.toml"
     ran = run("verify", spec, "--release")

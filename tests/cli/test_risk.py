@@ -283,6 +283,7 @@ def test_a_row_names_the_record_it_is_about(run, tmp_path, position):
 # --- explain --audience ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-A22")
 def test_a_specification_told_to_two_audiences(run, specs):
     public = run("explain", specs / "topdown-2020-pl.dpspec.toml", "--audience", "public")
@@ -318,6 +319,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("name", ATTACKERS)
 def test_every_attacker_answers_or_says_why_not(run, response, name):
     settings = [part for setting in SETTINGS.get(name, ()) for part in ("--set", setting)]

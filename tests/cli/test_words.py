@@ -43,6 +43,7 @@ def test_what_is_accepted_counts_as_success_and_keeps_its_word(run, response):
         assert "cannot be accepted" in refused.err
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("given", "word"), [
     ({}, "verified"), ({"epsilon": "1"}, "refuted"), ({"epsilon": "1", "extra": REFUTED}, "recorded"),
     ({"length": 20, "extra": SMALL}, "miniature"), ({"length": 9}, "unchecked"),

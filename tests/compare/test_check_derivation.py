@@ -35,6 +35,8 @@ from tests.compare.test_rules import (
     CASES,
     CONVERSIONS,
     DIVERGENCES,
+    LEFT_RIGHT,
+    MULT,
     ONE_BIT,
     PLACES,
     REPLACED,
@@ -43,6 +45,7 @@ from tests.compare.test_rules import (
     d_pr,
     d_x,
     spec,
+    table,
 )
 
 REGISTRY = installed().registry
@@ -80,6 +83,7 @@ def documents() -> list[Any]:
     return [read_spec(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
 
 
+@pytest.mark.slow
 def test_every_derivation_between_files_of_the_checkout_is_accepted() -> None:
     found = 0
     for first, second in itertools.permutations(documents(), 2):
@@ -223,6 +227,7 @@ def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> No
         assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
 
 
+@pytest.mark.spread(18)
 @pytest.mark.parametrize("name", [name for name in ALL if not name.startswith("equal-laws")])
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
@@ -252,6 +257,7 @@ def checked(step: Step) -> Checked:
 KNOWN = [rule for rule in CONVERSIONS if rule.name in RULES]
 
 
+@pytest.mark.spread(40)
 @pytest.mark.parametrize("rule", KNOWN, ids=lambda rule: rule.name)
 @pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
 def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:
@@ -414,7 +420,7 @@ def test_the_checker_shares_no_code_with_the_search() -> None:
     for path in folder.glob("*.py"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if re.match(r"\s*(from|import) dpspec", line):
-                assert re.match(r"from dpspec\.(checker|errors)\b", line), (path.name, line)
+                assert re.match(r"from dpspec\.(checker|base\.errors)\b", line), (path.name, line)
     assert len((folder / "check.py").read_text(encoding="utf-8").splitlines()) < 400
 
 
@@ -433,3 +439,38 @@ def test_groups_under_approximate_privacy_are_checked() -> None:
     assert not check_derivation(less).accepted
     for steps in (1, 3, 0, "2", True, None):
         assert not check_derivation(changed(data, 0, "parameters", {"steps": steps})).accepted
+
+
+# --- budgets by universe against one number ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_one_number_is_held_against_the_largest_budget_of_a_universe(left: str, right: str) -> None:
+    """Universes with budgets 5 and 7: the number 7 follows, and none between the two."""
+    premise = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(premise, premise.replace(budget=budget(MULT, "7")))
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["conclusion"]
+    assert text.count('epsilon = "7"') == 1
+    for less in ("6.999", "6", "5", "4"):
+        wrong = copy.deepcopy(data)
+        wrong["conclusion"] = wrong["steps"][-1]["after"] = text.replace('epsilon = "7"', f'epsilon = "{less}"')
+        assert not accepted(wrong), less
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_the_least_budget_of_a_universe_is_held_against_one_number(left: str, right: str) -> None:
+    """The number 5 gives universes with budgets 5 and 7; a larger number does not."""
+    goal = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(goal.replace(budget=budget(MULT, "5")), goal)
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["premise"]
+    assert text.count('epsilon = "5"') == 1
+    for more in ("5.001", "6", "7", "8"):
+        wrong = copy.deepcopy(data)
+        wrong["premise"] = wrong["steps"][0]["before"] = text.replace('epsilon = "5"', f'epsilon = "{more}"')
+        assert not accepted(wrong), more

@@ -123,6 +123,7 @@ def census() -> list:
     return [read_spec(path) for path in sorted((ROOT / "specs").glob("topdown-2020-*.dpspec.toml"))]
 
 
+@pytest.mark.slow
 def test_progress_and_reports_of_the_census_files() -> None:
     documents, seen = census(), []
     found = order_specs(documents, progress=lambda done, total: seen.append((done, total)))

@@ -84,6 +84,7 @@ def test_three_answers_stay_within_the_bound_without_a_triangle_inequality(name,
     assert answers is not None or name not in ("mult", "d-nor", "total-variation", "gaussian-trade-off")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("premise", "conclusion", "word"),
     [

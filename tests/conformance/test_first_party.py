@@ -34,6 +34,7 @@ def test_no_first_party_plugin_is_forgotten():
     assert set(FIRST_PARTY) <= {info.provenance.plugin for info in installed().infos}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", FIRST_PARTY)
 def test_a_first_party_plugin_conforms(plugin):
     assert [str(result) for result in results(plugin) if result.status.is_fault] == []
@@ -52,6 +53,7 @@ def test_the_tutorials_plugin_conforms(case):
     case.run()
 
 
+@pytest.mark.slow
 def test_together_they_are_asked_every_fast_check():
     """Otherwise a check could rot unnoticed: no plugin would ever be asked it."""
     asked = {result.check for plugin in FIRST_PARTY for result in results(plugin) if result.status is Status.PASSED}

@@ -117,7 +117,14 @@ def test_randomised_response(sampler: Any, bits: tuple[int, ...]) -> None:
 
 
 @pytest.mark.reference("B-O41", "B-S9")
-@pytest.mark.parametrize("cells", [(1, 0, 0, 1), (2, 0, 0, 2), (1, 1, 0, 2), (1, 1, 1, 1)])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (1, 0, 0, 1),
+        (1, 1, 0, 1),
+        *(pytest.param(cells, marks=pytest.mark.slow) for cells in [(2, 0, 0, 2), (1, 1, 0, 2), (1, 1, 1, 1)]),
+    ],
+)
 def test_swapping_as_listed_has_the_counted_law(cells: tuple[int, ...]) -> None:
     records = tuple((k // 2, k % 2) for k, count in enumerate(cells) for _ in range(count))
 

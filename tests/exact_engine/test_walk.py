@@ -63,6 +63,7 @@ def both(mechanism: Any, spec: PrivacySpec, datasets: Any = None) -> Any:
     return fast
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", [DerangementSwapping, PermutationSwapping])
 @pytest.mark.parametrize("rate", ["1/4", "3/5"])
 def test_both_walks_agree_on_every_small_swapping_universe(cls: type[Swapping], rate: str) -> None:

@@ -234,6 +234,7 @@ def test_mixtures_of_integer_noise_against_the_listed_atoms():
         )
 
 
+@pytest.mark.slow
 def test_subsampled_gaussian():
     mixed = mixture(["9/10", "1/10"], [GaussianLaw(0, 1), GaussianLaw(1, 1)])
     pair = mixed.against(GaussianLaw(0, 1))
@@ -251,6 +252,7 @@ def test_subsampled_gaussian():
     assert pair.reverse().max_log_ratio().upper <= -ln("9/10") + Fraction(1, 10**15)
 
 
+@pytest.mark.slow
 def test_mixture_of_a_point_and_noise():
     p = mixture(["1/2", "1/2"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])
     q = mixture(["1/4", "3/4"], [FiniteLaw.point(0), LaplaceLaw(0, 1)])

@@ -117,6 +117,7 @@ def test_binomial_tails(trials, chance, least):
     assert float(tail.rad()) < 1e-18
 
 
+@pytest.mark.spread(8)
 @pytest.mark.reference("K-A7")
 @pytest.mark.parametrize(("variance", "shift"), [("1/4", 1), ("1", 1), ("1", 3), ("100", 1), ("100", 25), ("70000/3", 2)])
 @pytest.mark.parametrize("epsilon", ["-1/2", "0", "1/7", "2", "4"])
@@ -135,6 +136,7 @@ def test_a_discrete_gaussian_by_two_tails(variance, shift, epsilon):
         assert width(found) < 1e-10
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("delta", ["1e-10", "1e-6", "1/100", "1/3", "9/10"])
 @pytest.mark.parametrize("variance", ["1/4", "1", "9", "5000"])
 def test_the_epsilon_of_a_discrete_gaussian(variance, delta):
@@ -159,6 +161,7 @@ def test_the_grid_holds_the_exact_value(one, two, times, epsilon):
     assert value.lower <= bracket.upper
 
 
+@pytest.mark.slow
 @given(WEIGHTS, st.integers(2, 5), st.fractions("1/1000", "1/3", max_denominator=1000))
 @settings(max_examples=30)
 def test_so_does_the_epsilon(weights, times, delta):
@@ -383,6 +386,7 @@ def test_pairs_known_between_two_others():
     assert whole.hockey_stick(1).upper == power(LaplaceShift(number(1)), 3).hockey_stick(1).upper
 
 
+@pytest.mark.slow
 def test_a_law_seen_only_through_cells_is_bounded_by_atoms():
     """Ten Gaussians of unequal variance: the loss is a + b N + c N^2, summed by direct convolution of a fine histogram."""
     times = 10
@@ -504,6 +508,7 @@ def test_the_budget_of_the_census_file():
     assert whole.concentration().lower == whole.concentration().upper == Fraction("2.63")
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("K-O17", "K-O31", "K-A8")
 @pytest.mark.parametrize(("level", "value"), [(0.01, 0.486886), (0.05, 0.741707), (0.1, 0.844211)])
 def test_power_against_the_whole_census_file(level, value):
@@ -513,6 +518,7 @@ def test_power_against_the_whole_census_file(level, value):
     assert high - low < 4e-5
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("K-O22")
 @pytest.mark.parametrize(("level", "value"), [(0.01, 0.031861), (0.05, 0.120473), (0.1, 0.209165)])
 def test_power_against_the_block_level(level, value):

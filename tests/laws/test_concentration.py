@@ -126,6 +126,7 @@ def test_a_maximiser_next_to_the_limit_is_not_taken_for_it(k):
     assert float(bracket.upper) - float(bracket.lower) < 1e-9
 
 
+@pytest.mark.slow
 def test_widths_on_many_small_pairs():
     """Every pair of laws with weights 1, 2, 5, 9 on three outcomes reaches the promised relative width."""
     laws = [FiniteLaw.from_weights({0: a, 1: b, 2: c}) for a in (1, 2, 5, 9) for b in (1, 2, 5, 9) for c in (1, 9)]

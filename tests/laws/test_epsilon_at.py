@@ -25,6 +25,7 @@ def finite(weights):
     return p.against(q)
 
 
+@pytest.mark.slow
 @given(st.one_of(GAUSSIAN, LAPLACE, FINITE.map(finite)), DELTAS, st.sampled_from((64, 128)))
 def test_the_ends_are_proved_and_next_to_each_other(pair, delta, precision):
     found = Dichotomy._epsilon_at(pair, delta, precision)

@@ -170,6 +170,7 @@ def test_renyi_against_floats(laws, order):
     assert bracket.is_exact or order.denominator > 1
 
 
+@pytest.mark.slow
 @given(pairs(), st.data())
 def test_data_processing(laws, data):
     """A random kernel never increases a functional."""

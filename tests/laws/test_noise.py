@@ -12,6 +12,7 @@ from scipy import integrate, stats
 from dpspec.base.errors import NoRouteError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, push_forward
+from dpspec.laws.integers import gaussian_sums
 
 ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
 
@@ -77,6 +78,7 @@ def test_truncating_does_hurt():
     assert noise.against(cut).renyi(2).lower == INFINITY
 
 
+@pytest.mark.slow
 @given(st.integers(-3, 3), st.integers(-3, 3), st.sampled_from([ln(2), ln("3/2"), number(1), number("1/3"), sqrt(2)]))
 @settings(deadline=None)
 def test_geometric_shift(center, other, decay):
@@ -234,6 +236,7 @@ def test_gaussian_cdf_and_density():
         holds(law.density(t), stats.norm.pdf(float(Fraction(t)), 0.5, 1.5))
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("narrow", "wide", "shift"), [(1, 4, 1), ("1/2", 2, 0), (3, 4, "5/2")])
 def test_unequal_gaussians(narrow, wide, shift):
     p, q = GaussianLaw(0, narrow), GaussianLaw(shift, wide)
@@ -265,6 +268,7 @@ def test_laplace_tail():
     holds(2 * below, 0.049787068367863944)
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("shift", "scale"), [(1, 2), (3, 1), ("1/3", "1/2")])
 def test_laplace_shift(shift, scale):
     pair = LaplaceLaw(0, scale).against(LaplaceLaw(shift, scale))
@@ -345,6 +349,7 @@ def test_kinds_that_never_meet_are_singular():
         assert pair.epsilon_at("99/100").lower == INFINITY
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("p", "q"),
     [
@@ -371,6 +376,7 @@ def test_unequal_laws_on_the_integers(p, q):
     assert pair.reverse().concentration().lower == INFINITY
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(
     ("p", "q", "fp", "fq"),
     [
@@ -400,3 +406,16 @@ def test_precision_narrows():
     assert widths[0] > widths[1] > widths[2]
     brackets = [pair.hockey_stick(0, precision=p) for p in (32, 64, 128)]
     assert max(b.lower for b in brackets) <= min(b.upper for b in brackets)
+
+
+# --- what is left out of a sum -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variance", ["1/100", "1/2", "9", "60", "100", "10000"])
+@pytest.mark.parametrize("least", [1, 5, 20])
+def test_a_sum_that_is_cut_off_holds_the_sum_at_a_higher_precision(variance, least):
+    """Terms of a wide law fall slowly, so that what is left out is more than the first of them."""
+    for precision in (20, 30, 64):
+        coarse, fine = (gaussian_sums(Fraction(variance), least, bits) for bits in (precision, 400))
+        assert coarse.contains(fine), precision
+        assert coarse.rad() <= (1 + fine.mid()) * arb(2) ** -precision

@@ -63,6 +63,7 @@ def enclosed(exact: Bracket, around: Bracket) -> None:
     assert exact.lower <= around.upper
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(partitioned())
 def test_exact_value_lies_between_merged_and_spread(case):
@@ -97,6 +98,7 @@ def test_pieces_keep_both_masses(case):
             assert abs(float(sum((c.q for c in pieces), arb(0)).mid()) - 1) < 1e-15
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(partitioned(), st.integers(1, 4))
 def test_compressed_cells_still_enclose(case, limit):
@@ -191,6 +193,7 @@ def _picture(pair):
     return pair.lowers[0].cells(48) if type(pair) is Between else pair.cells(48)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("pair", PICTURES)
 def test_masses_agree_with_the_range_of_every_cell(pair):
     """ln(p/q) of a cell lies in its range, the ranges are ordered, and the masses sum to 1."""
@@ -206,6 +209,7 @@ def test_masses_agree_with_the_range_of_every_cell(pair):
                 assert not middle > cell.high
 
 
+@pytest.mark.spread(14)
 @pytest.mark.parametrize("pair", PICTURES)
 @pytest.mark.parametrize("epsilon", [0, "1/3"])
 def test_coarse_and_fine_brackets_meet(pair, epsilon):

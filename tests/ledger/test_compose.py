@@ -136,6 +136,7 @@ BLOCKS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 50), BLOCKS), min_size=2, max_size=2))
 def test_the_joint_mechanism_keeps_the_composed_promise(chosen):
     """Random mechanisms with the least budget that each keeps; their joint laws against the composed specification."""
@@ -268,6 +269,7 @@ def test_ordered_and_unordered():
 # --- the 2020 Census -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-N1", "B-N2", "B-O17", "B-X6")
 def test_the_persons_of_2020_per_person():
     found = compose(read_parts("topdown-2020-pl-persons", "topdown-2020-dhc-persons", "safetab-2020-ddhc-a"))
@@ -275,6 +277,7 @@ def test_the_persons_of_2020_per_person():
     assert found.losses() == ("safetab-2020-ddhc-a: promised inside the smaller universes of all parts only",)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-X6")
 def test_persons_and_housing_units_do_not_add_up_without_a_largest_household():
     with pytest.raises(NoCompositionError, match="states no largest number of persons that one household holds"):
@@ -320,6 +323,7 @@ def test_errata_are_on_record_and_the_corrected_numbers_recompute():
             assert attrs.evolve(expectation, printed=expectation.corrected).is_met_by(value) is False
 
 
+@pytest.mark.slow
 def test_a_composition_reads_back_from_its_file():
     found = compose(read_parts("topdown-2020-pl-persons", "safetab-2020-ddhc-a"))
     document = composed_document(found, id="both", title="Both")

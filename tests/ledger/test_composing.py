@@ -35,6 +35,7 @@ def joint(laws):
     return FiniteLaw.of(atoms)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("divergence", ADDING, ids=str)
 @given(pairs=st.lists(weights, min_size=2, max_size=3))
 def test_the_joint_release_spends_no_more(divergence, pairs):

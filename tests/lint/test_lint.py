@@ -21,6 +21,7 @@ def marked(path):
     return [(str(path), line) for line, text in enumerate(path.read_text().splitlines(), 1) if MARK in text]
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.name.split(".")[0])
 def test_the_file_has_its_finding_and_no_other(path):
     found = lint([path], installed().registry)
@@ -62,6 +63,7 @@ EXPLAINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-X1", "B-X5", "B-X6", "K-E6", "K-E7")
 def test_the_specifications_have_only_what_is_explained():
     found = lint([SPECS, SPECS / "flavours", SPECS / "ledger-2020"], installed().registry)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PLUGIN = '''
 """Privacy of playlists: datasets are orders of songs, and a step exchanges two neighbours."""
 

@@ -10,6 +10,8 @@ import pytest
 
 from dpspec.scaffold import plugin_files
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HELLO = ROOT / "docs" / "examples" / "dpspec-hello"
 

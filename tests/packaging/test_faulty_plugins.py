@@ -9,6 +9,8 @@ import pytest
 
 from dpspec.base.words import Word
 
+pytestmark = pytest.mark.slow
+
 GOOD = "randomised-response.dpspec.toml"
 
 MECHANISM = '''

@@ -36,6 +36,7 @@ def commands(pattern, file):
     return re.findall(pattern, file.read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "code"), [("ln(3)", 0), ("1", 1)])
 def test_the_action(tmp_path, run, spec, epsilon, code):
     (tmp_path / "specs").mkdir()
@@ -49,6 +50,7 @@ def test_the_action(tmp_path, run, spec, epsilon, code):
     assert (tmp_path / "privacy.xml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [HOOKS, CONFIGURED], ids=lambda file: file.name)
 def test_the_hooks(tmp_path, run, spec, file):
     """pre-commit calls the entry with the names of the changed files that match."""
@@ -67,6 +69,7 @@ def test_the_hooks(tmp_path, run, spec, file):
     assert "did you mean mult?" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_verifying_hook(tmp_path, run, spec):
     (tmp_path / "wrong.dpspec.toml").write_text(spec(epsilon="1"), encoding="utf-8")
     (_, entry) = commands(r"^ *entry: (.*)$", HOOKS)

@@ -206,6 +206,7 @@ def test_it_can_be_switched_off(project, spec):
     run.stdout.no_fnmatch_line("dpspec: *")
 
 
+@pytest.mark.slow
 def test_under_xdist_the_same_items_end_the_same_way(project, spec):
     pytester = project(
         right=spec("right", RIGHT, numbers=[("half", "ln(2)")]), wrong=spec("wrong", WRONG), open=spec(mechanism=False)

@@ -69,6 +69,7 @@ def uniform(counts, outcomes):
     )
 
 
+@pytest.mark.spread(4)
 @pytest.mark.statistical
 @pytest.mark.reference("B-A3")
 @pytest.mark.reference("B-A4")
@@ -79,6 +80,7 @@ def test_every_arrangement_of_a_group_has_the_same_chance(kind, n):
     assert uniform(Counter(drawn), possible(kind, n))
 
 
+@pytest.mark.spread(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("n", [3, 4])
 def test_ties_are_read_on_until_all_differ(n):

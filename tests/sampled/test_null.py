@@ -121,6 +121,13 @@ def test_without_the_certificate_the_same_bet_would_gain_under_the_null():
     assert max(mean(broken, null.largest(q / 500), q / 500) for q in range(501)) > 1.1
 
 
+def test_the_account_is_the_product_of_what_each_draw_pays_over_the_certified_mean():
+    bet = Bet((3.0, 1.0, 0.5, 1.2), 1.25)
+    for counts in ((1, 0, 0, 0), (0, 1, 0, 0), (2, 1, 3, 4), (0, 0, 0, 0)):
+        paid = math.prod((pay / 1.25) ** count for pay, count in zip(bet.pays, counts, strict=True))
+        assert math.exp(bet.log_wealth(counts)) == pytest.approx(paid, rel=1e-12)
+
+
 def test_a_bet_the_wrong_way_round_is_refused():
     with pytest.raises(ValueError, match="pays more for x"):
         null_of("mult", {}, 1.0).largest_mean((0.5, 1.0, 2.0, 1.0))

@@ -77,6 +77,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.spread(9)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_mechanism_is_refuted_by_a_small_witness(name):
     function, spec = WRONG[name]
@@ -114,6 +115,7 @@ RIGHT = {
 }  # fmt: skip
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_been_found(name):
     function, spec = RIGHT[name]
@@ -125,6 +127,7 @@ def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_b
         assert all(f"mass {mass}" in verdict.reason for mass in ("1%", "10%", "50%"))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_power_that_is_stated_is_there():
     """Randomised response at the stated detectable loss is found: 12 runs, each missed with probability below 5 %."""
@@ -158,6 +161,7 @@ def test_what_the_calls_give_away_is_reported_beside_the_verdict(name, code):
     assert not refute(laplace_count(1.0), claim(epsilon=1), draws=5_000).findings
 
 
+@pytest.mark.slow
 def test_not_ending_is_an_output():
     verdict = refute(endless, claim(ValueLists(values=(0,), most=1, ordered=False), epsilon=1), draws=FEW, limit=0.01)
     assert "does-not-end" in [finding.code for finding in verdict.findings]
@@ -227,6 +231,7 @@ def test_the_universe_forgives_what_it_holds_fixed():
     assert refute(exact_size, claim(epsilon=1, multiverse=size), draws=FEW).outcome is Outcome.UNDECIDED
 
 
+@pytest.mark.slow
 def test_query_answers_are_moved_in_patterns():
     """Only a pair that moves the last of six answers against the others tells."""
 
@@ -240,6 +245,7 @@ def test_query_answers_are_moved_in_patterns():
     assert verdict.findings[0].code == "deterministic"
 
 
+@pytest.mark.slow
 def test_every_position_is_changed_once():
     """One needle among twenty positions."""
     spec = claim(ValueLists(values=(0, 1), least=20, most=20))
@@ -277,6 +283,7 @@ def test_pairs_may_be_given():
 # --- the same seed, and the budget ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_verdict():
     for function, spec in (WRONG["bins"], WRONG["approximate"], RIGHT["geometric"]):
         first, second, other = (refute(function, spec, draws=40_000, seed=seed) for seed in (3, 3, 4))

@@ -54,6 +54,14 @@ def test_too_deep_or_unclosed(text: str) -> None:
     assert caught.value.file == "<text>"
 
 
+@pytest.mark.parametrize("before", [0, 1, 7])
+@pytest.mark.parametrize("text", ["x = " + "[" * 1000, "[" + ".".join(["a"] * 1000) + "]", "x = " + "9" * 5000])
+def test_what_is_too_deep_or_too_long_is_told_with_its_line(text: str, before: int) -> None:
+    with pytest.raises(SpecTooLargeError) as caught:
+        read_text("# a comment\n" * before + text + "\n# the end\n", REGISTRY)
+    assert caught.value.line == before + 1
+
+
 def test_brackets_in_strings_and_comments_do_not_count() -> None:
     deep = "[" * 100
     assert parse(f"# {deep}\nx = \"{deep}\"\ny = '''\n{deep}'''\n") == {"x": deep, "y": deep}
@@ -98,6 +106,7 @@ def test_scraps_are_refused(text: str) -> None:
         read_text(text, REGISTRY)
 
 
+@pytest.mark.slow
 def test_many_unknown_keys_are_answered_briefly() -> None:
     text = HEAD + "".join(f"key{i} = 1\n" for i in range(50_000))
     with pytest.raises(Faults) as caught:
@@ -105,6 +114,7 @@ def test_many_unknown_keys_are_answered_briefly() -> None:
     assert len(each(caught.value)) < 40
 
 
+@pytest.mark.slow
 def test_many_faults_are_counted_and_the_first_are_shown() -> None:
     with pytest.raises(Faults) as caught:
         read_text(HEAD + '[[expect]]\nroute = "rule-of-thumb"\n' * 20_000, REGISTRY)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 
 from dpspec import specfile
 from dpspec.extension import installed
@@ -31,19 +30,18 @@ def test_the_checked_in_schema_is_the_current_one() -> None:
     assert CHECKED_IN.read_text(encoding="utf-8") == first_party_schema()
 
 
-@pytest.mark.parametrize("path", spec_files(SPECS), ids=lambda path: path.name.split(".")[0])
-def test_specifications_satisfy_the_schema(path: Path) -> None:
-    assert [error.message for error in VALIDATOR.iter_errors(plain(path.read_text()))] == []
+def test_specifications_satisfy_the_schema() -> None:
+    assert [
+        f"{path.name}: {error.message}" for path in spec_files(SPECS) for error in VALIDATOR.iter_errors(plain(path.read_text()))
+    ] == []
 
 
 def test_the_template_satisfies_the_schema() -> None:
     assert [error.message for error in VALIDATOR.iter_errors(plain(new_spec("my-release")))] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in spec_files(SPECS / "bad") if p.name.startswith(("unknown-", "missing-", "wrong-shape", "schema-version"))],
-    ids=lambda path: path.name.split(".")[0],
-)
-def test_faults_of_form_break_the_schema(path: Path) -> None:
-    assert not VALIDATOR.is_valid(plain(path.read_text()))
+def test_faults_of_form_break_the_schema() -> None:
+    faults = ("unknown-", "missing-", "wrong-shape", "schema-version")
+    formed = [path for path in spec_files(SPECS / "bad") if path.name.startswith(faults)]
+    assert len(formed) >= 20
+    assert [path.name for path in formed if VALIDATOR.is_valid(plain(path.read_text()))] == []

@@ -17,17 +17,19 @@ from dpspec.extension import installed
 from dpspec.testing.strategies import from_params
 
 QUIET = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(QUIET, max_examples=5)
 CLASSES = [entry for entry in installed().registry if attrs.has(entry.cls)]
 
 
 @pytest.mark.parametrize("entry", CLASSES, ids=lambda entry: f"{entry.kind}-{entry.qualified_name}")
-def test_every_drawn_object_is_valid(entry):
+@pytest.mark.parametrize("examples", [FEW, pytest.param(QUIET, marks=pytest.mark.slow)], ids=["five", "twenty"])
+def test_every_drawn_object_is_valid(entry, examples):
     """Each is an object of its class, and its parameters, read once more, give the same object."""
     drawn = from_params(entry.cls)
     if drawn.is_empty:
         pytest.skip("a parameter has no installed value")
 
-    @QUIET
+    @examples
     @given(drawn)
     def check(thing):
         assert type(thing) is entry.cls

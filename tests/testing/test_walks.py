@@ -70,6 +70,7 @@ def stay_inside(spec, examples=60):
 # --- staying inside ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D23", "B-D25")
 @pytest.mark.parametrize("name", ["swapping-2020-county-tract", "topdown-2020-pl"])
 def test_pairs_of_the_census_spaces_with_millions_of_blocks_stay_inside(name):
@@ -78,12 +79,14 @@ def test_pairs_of_the_census_spaces_with_millions_of_blocks_stay_inside(name):
     stay_inside(spec)
 
 
+@pytest.mark.slow
 def test_long_bit_vectors_with_a_fixed_sum():
     for held in (LinearMap(rows=((1,) * 1000,)), Marginal(attributes=("bit",))):
         spec = on(BitVectors(length=1000), LevelSets(invariants=(held,)))
         assert all(sum(left) == sum(right) for left, right in stay_inside(spec, 30))
 
 
+@pytest.mark.slow
 def test_integer_maps_over_a_table_of_five_hundred_cells():
     attributes = [{"name": name, "count": size} for name, size in zip("abc", (5, 10, 10), strict=True)]
     space = ContingencyTables(attributes=attributes)
@@ -95,6 +98,7 @@ def test_integer_maps_over_a_table_of_five_hundred_cells():
         stay_inside(on(space, LevelSets(invariants=held)), 40)
 
 
+@pytest.mark.slow
 def test_ordered_records_bounded_counts_and_bounded_sizes():
     stay_inside(on(OrderedRecords(attributes=PLACES, least=3, most=5), SWAPPED))
     stay_inside(on(UnorderedRecords(attributes=PLACES, least=40, most=41), SWAPPED))
@@ -122,6 +126,7 @@ def test_explicit_universes_and_small_spaces_are_listed():
     assert set(drawn(pairs_in_universe(small), 300)) == every
 
 
+@pytest.mark.slow
 def test_shrinking_never_leaves_the_universe():
     spec = on(UnorderedRecords(attributes=PLACES), SWAPPED)
     tried = []
@@ -136,6 +141,7 @@ def test_shrinking_never_leaves_the_universe():
     assert all(spec.multiverse.share_universe(*pair, spec.space) for pair in tried)
 
 
+@pytest.mark.slow
 def test_the_move_of_degree_four_is_drawn():
     space = UnorderedRecords(attributes=[{"name": name, "count": 50} for name in "abc"])
     spec = on(space, LevelSets(invariants=tuple(Marginal(attributes=tuple(pair)) for pair in ("ab", "ac", "bc"))))
@@ -147,6 +153,7 @@ def test_the_move_of_degree_four_is_drawn():
 # --- rejection ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_functions_are_held_by_rejection_which_gives_up_with_a_clear_error():
     parity = FunctionInvariant(function=lambda x: sum(x) % 2, label="parity")
     stay_inside(on(BitVectors(length=60), LevelSets(invariants=(parity,))), 30)
@@ -158,6 +165,7 @@ def test_functions_are_held_by_rejection_which_gives_up_with_a_clear_error():
 # --- walks from a dataset ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_walks_from_a_large_dataset_stay_inside_and_shrink_to_one_exchange():
     spec = on(UnorderedRecords(attributes=PLACES), SWAPPED)
     start = [(str(i % 3), str(i % 3 * 27 + i % 5), str(i % 7)) for i in range(600)]
@@ -187,6 +195,7 @@ def test_walks_in_bit_vectors(held):
 # --- witnesses ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-X2", "B-T11")
 def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_pair():
     printed = read_spec(SPECS / "swapping-2020-county-tract.dpspec.toml").spec
@@ -201,6 +210,7 @@ def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_p
     assert spec.multiverse.share_universe(found.left, found.right, spec.space)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-T10", "B-X6")
 def test_a_mechanism_that_reads_beyond_its_invariants_is_refuted_inside_a_universe():
     spec = read_spec(SPECS / "topdown-2020-pl.dpspec.toml").spec
@@ -236,6 +246,7 @@ def test_the_reduction_merges_what_need_not_differ_even_when_names_run_out():
     assert {record[:2] for record in one + two} == {("0", "0")}
 
 
+@pytest.mark.slow
 def test_datasets_of_a_large_space_use_any_category():
     space = UnorderedRecords(attributes=[{"name": "block", "count": 10**6}])
     seen = drawn(datasets(space), 60)

@@ -134,6 +134,7 @@ MARGINALS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 2)])
 def test_the_order_of_marginals_is_decided_exactly(least: int, most: int) -> None:
     space = UnorderedRecords(attributes=(COUNTY, TRACT, SEX), least=least, most=most)

@@ -6,8 +6,6 @@ import itertools
 import re
 from xml.etree import ElementTree
 
-import pytest
-
 from dpspec.report.pictures import DiagramBox, diagram_svg
 
 NAMES = [[f"{column}{row}" for row in range(4)] for column in "abcd"]
@@ -42,16 +40,23 @@ def points(path):
     return found
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
-def test_no_arrow_runs_across_a_box_or_off_the_page(pair):
+def test_no_arrow_runs_across_a_box_or_off_the_page():
+    assert [" ".join(pair) for pair in PAIRS if not runs_well(pair)] == []
+
+
+def runs_well(pair):
+    """Whether the one arrow of a diagram stays on the page and outside all boxes."""
     tree = drawn([pair])
     boxes = [[float(rect.get(key)) for key in ("x", "y", "width", "height")] for rect in tree.iter(f"{SVG}rect") if rect.get("x")]
     assert len(boxes) == 16
     (path,) = [path.get("d") for path in tree.iter(f"{SVG}path") if path.get("marker-end")]
-    for x, y in points(path):
-        assert not any(left < x < left + width and top < y < top + height for left, top, width, height in boxes), (x, y)
-        assert 0 < x < float(tree.get("width"))
-        assert 0 < y < float(tree.get("height"))
+    page = (0, 0, float(tree.get("width")), float(tree.get("height")))
+
+    def inside(place, box):
+        (x, y), (left, top, width, height) = place, box
+        return left < x < left + width and top < y < top + height
+
+    return all(inside(place, page) and not any(inside(place, box) for box in boxes) for place in points(path))
 
 
 def test_long_texts_take_two_lines_and_are_whole_as_a_tooltip():

@@ -26,6 +26,7 @@ small = st.fractions(-3, 3, max_denominator=12)
 forms = st.builds(lambda a, c, r, d, s: number(a) + ln(r) * c + ln(s) * d, small, small, positive, small, positive)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-S19")
 @given(forms, forms)
 def test_order_agrees_with_high_precision_decimals(left: Number, right: Number) -> None:

@@ -94,6 +94,7 @@ def test_a_kernel_basis_generates_every_integer_kernel_vector_and_nothing_else()
             assert all(int(factors[i, i]) == 1 for i in range(len(basis)))
 
 
+@pytest.mark.slow
 def test_a_kernel_of_five_hundred_cells_is_exact_and_short():
     sizes = (5, 10, 10)
     cells = list(itertools.product(*map(range, sizes)))
@@ -169,6 +170,7 @@ def test_where_exchanges_fail_the_move_of_degree_four_connects():
     assert all(components(fibre, by_vectors(space, [move])) == 1 for fibre in universes)
 
 
+@pytest.mark.slow
 def test_graver_moves_connect_general_integer_maps_where_a_lattice_basis_may_not():
     source, broken = random.Random(11), 0
     for _ in range(12):
@@ -181,6 +183,7 @@ def test_graver_moves_connect_general_integer_maps_where_a_lattice_basis_may_not
     assert broken > 0
 
 
+@pytest.mark.slow
 def test_every_pair_of_a_universe_is_a_kernel_vector_and_a_common_part():
     space, held = records((2, 2, 2), least=0, most=4), margins(["ab", "ac", "bc"])
     cells = space.cells()

@@ -39,6 +39,7 @@ def test_continuous_noise_is_sampled_and_never_verified(function: Any, outcome: 
     assert (verdict.outcome, verdict.method) == (outcome, "sampled")
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     "function",
     [
@@ -62,6 +63,7 @@ def test_the_doubles_are_looked_at_on_demand() -> None:
     assert verify_claim(textbook, spec, draws=200_000, bits=True).outcome is Outcome.REFUTED
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     "draw",
     [

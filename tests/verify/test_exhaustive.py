@@ -3,8 +3,9 @@
 import itertools
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
+import attrs
 import pytest
 from dpspec_divergences import UserMetric, UserRelation
 
@@ -16,14 +17,16 @@ from dpspec.base.errors import (
     NotInUniverseError,
     PluginContractError,
 )
-from dpspec.base.exact import INFINITY, ln, number, sqrt
+from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.grammar.mechanism import ReleaseInvariants
+from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw, NotALaw
 from dpspec.testing.strategies import find_witness
@@ -273,6 +276,7 @@ def test_blocks_that_do_not_fit_are_refused_with_all_their_faults() -> None:
         bits_spec().replace(space="bits")
 
 
+@pytest.mark.slow
 def test_the_hypothesis_search_shrinks_to_the_same_smallest_pair() -> None:
     found = find_witness(response("4/5"), bits_spec())
     assert found == verify(response("4/5"), bits_spec()).witness
@@ -307,3 +311,63 @@ def test_irrational_distances_are_decided_exactly_at_equality() -> None:
         found = verify(noisy, concentrated)
         assert found.outcome is outcome
         assert found.constant.lower == found.constant.upper == number("1/2")
+
+
+# --- brackets and orders -------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Narrowing(OutputDivergence):
+    """A toy whose value for two different laws is known between two numbers only, and exactly above some precision."""
+
+    name: ClassVar[str] = "narrowing"
+
+    value: Fraction
+    exact_above: float
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        if pair.total_variation().upper == 0:
+            return Bracket.exactly(0)
+        if precision > self.exact_above:
+            return Bracket.exactly(self.value)
+        return Bracket(lower=number(self.value - Fraction(1, 4)), upper=number(self.value + Fraction(1, 4)))
+
+
+@pytest.mark.parametrize(
+    ("value", "exact_above", "outcome"),
+    [
+        ("9/8", 64, Outcome.REFUTED),
+        ("7/8", 64, Outcome.VERIFIED),
+        ("9/8", 10**9, Outcome.UNDECIDED),
+        ("7/8", 10**9, Outcome.UNDECIDED),
+        ("3/4", 10**9, Outcome.VERIFIED),
+        ("3/2", 10**9, Outcome.REFUTED),
+    ],
+)
+def test_a_bracket_around_the_bound_is_refined_and_settles_nothing_before(value: str, exact_above: int, outcome: Outcome) -> None:
+    """The bound is 1: only a bracket that lies on one side of it decides."""
+    spec = bits_spec(length=1, epsilon=1).replace(output_divergence=Narrowing(Fraction(value), exact_above))
+    assert verify(response("3/4"), spec).outcome is outcome
+
+
+@attrs.frozen
+class OneWay(OutputDivergence):
+    """The largest log-ratio of P to Q, not of Q to P."""
+
+    name: ClassVar[str] = "one-way"
+    is_symmetric: ClassVar[bool] = False
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return pair.max_log_ratio(precision=precision)
+
+
+@pytest.mark.parametrize("far", [0, 1])
+def test_a_divergence_that_is_not_symmetric_is_asked_in_both_orders(far: int) -> None:
+    """Of 1/2 and 1/8 for heads the one ratio is 4 and the other 7/4; whichever dataset comes first, ln 4 is found."""
+    laws = {(far,): FiniteLaw.bernoulli("1/2"), (1 - far,): FiniteLaw.bernoulli("1/8")}
+    spec = bits_spec(length=1, epsilon="ln(2)").replace(output_divergence=OneWay())
+    verdict = verify(Toy(laws.__getitem__), spec)
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.witness is not None
+    assert (verdict.witness.left, verdict.witness.right) == ((far,), (1 - far,))
+    assert verdict.constant.upper == ln(4)

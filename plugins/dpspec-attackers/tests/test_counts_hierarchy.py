@@ -191,6 +191,7 @@ def test_the_fit_is_the_nearest_table():
         assert abs(best - Fraction(27 * x + total - y, 28)) <= Fraction(1, 280)
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("Z-P5", "Z-T62")
 @pytest.mark.parametrize("total", [1, 3, 20])
 @settings(max_examples=20)
@@ -213,6 +214,7 @@ attacks = st.builds(
 releases = st.builds(Released, block=st.integers(-4, 6), group=st.integers(-4, 12), others=st.integers(-8, 12))
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-T40", "Z-T41", "Z-T42", "Z-D19", "Z-A2", "Z-S9", "Z-S10")
 @given(attacks, releases)
 def test_the_sum_the_double_loop_and_the_gibbs_chain_have_one_law(attack, released):

@@ -35,6 +35,7 @@ def stated(report, quantity, side):
     return {tuple(row.at): getattr(row, side)[0] for row in report.rows if row.quantity == quantity}
 
 
+@pytest.mark.slow
 def test_they_are_registered_and_say_what_they_assume():
     assert set(OURS) <= set(installed().registry.classes("attackers"))
     for cls in OURS:
@@ -144,6 +145,7 @@ def test_a_divergence_without_composition_cannot_be_asked_about_levels():
         Uniqueness(levels=[2]).worst_case(spec)
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_count_stays_below_the_worst_of_its_rho():
     for rho in ("0.0992", "0.5"):
         worst = worst_posterior(DNor(), number(rho).sqrt(), "1/2")
@@ -164,6 +166,7 @@ def cached(function, *arguments):
 rows = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=2, max_size=4)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.reference("Z-D17", "Z-D18")
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.name)
 @given(rows=rows, prior=st.sampled_from([Fraction(1, 2), Fraction(4, 5)]))

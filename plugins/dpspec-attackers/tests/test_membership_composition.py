@@ -119,6 +119,7 @@ def test_example_7(days, loss, posterior, change):
     assert near(difference_bound(found), change, 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-O83", "Z-N5.4", "Z-A19")
 def test_first_days_of_example_7():
     budget = {"budget": "1/100", "method": "zcdp", "failure": "1/100"}
@@ -183,6 +184,7 @@ def test_the_lattice_is_not_monotone_in_the_number_of_releases():
     assert [str(value) for value in found] == ["7/5", "27/20"]
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-A18", "Z-T24", "Z-T1", "Z-S35")
 @given(rho=st.fractions(Fraction(1, 100), 2, max_denominator=100), failure=st.sampled_from(("1/1000", "1/100", "1/10")))
 def test_zcdp_losses_bound_the_gaussian(rho, failure):

@@ -183,6 +183,7 @@ GAMMA = {"3/2": Renyi(order="3/2"), "2": Renyi(order=2), "4": Renyi(order=4)}
 factors = st.sampled_from([Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)])
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T29", "K-O61", "K-S19")
 @given(st.data(), factors, st.sampled_from(sorted(GAMMA)))
 def test_class_d_for_random_worlds(data, factor, order):
@@ -237,6 +238,7 @@ def test_the_class_b_formula_fails_for_one_bit():
     assert seen <= OthersKnownPredicted.concentrated(str(rho), ln("9/5")).upper
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-O63", "K-T31")
 @given(st.data(), factors)
 def test_the_lower_tail_of_class_b(data, factor):
@@ -251,6 +253,7 @@ def test_the_lower_tail_of_class_b(data, factor):
         assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-O62", "K-T28", "K-T22")
 @given(st.data(), factors)
 def test_class_c_holds_for_every_prior(data, factor):

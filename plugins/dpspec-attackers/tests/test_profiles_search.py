@@ -119,6 +119,7 @@ def test_profiles_with_a_floor_allow_more_than_the_naive_rule(ratio, posterior, 
         assert profile.recommend().value.upper >= naive
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-P6")
 @given(ratio=RATIOS, more=RATIOS, posterior=POSTERIORS, larger=POSTERIORS, prior=PRIORS)
 def test_who_tolerates_more_may_spend_more(ratio, more, posterior, larger, prior):

@@ -79,6 +79,7 @@ def test_the_law_of_the_sums_and_the_conjugate_update_belong_to_one_joint_law(po
     assert np.ptp(by_record) == pytest.approx(0, abs=1e-6 * (1 + max(map(abs, by_record))))
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-A15")
 def test_the_law_of_the_sums_integrates_to_one():
     """Over Y'1 and Y'Y by quadrature, and x'Y by a sum: n = 5."""
@@ -137,6 +138,7 @@ def public_design_by_quadrature(data, prior, points=70):
     return float((mass * after.mean[1]).sum()), float((mass * after.rate / (after.shape - 1)).sum())
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("Z-A15")
 @pytest.mark.statistical
 @pytest.mark.parametrize(("epsilon", "prior"), [(4, LINE), (2, LinePrior(mean=(0.2, 0.3), weight=1, shape=4, rate=0.2))])
@@ -181,6 +183,7 @@ def by_records(data, prior, *, constrained, draws=400_000, seed=5):
     return found
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("Z-A15", "Z-D45", "Z-T58", "Z-P10")
 @pytest.mark.statistical
 @pytest.mark.parametrize("constrained", [False, True])
@@ -298,6 +301,7 @@ def test_a_line_redrawn_without_its_variance_has_another_law():
     assert together.mean() > one_by_one.mean() + 8 * together.std() / np.sqrt(together.size)
 
 
+@pytest.mark.spread(1)
 @pytest.mark.reference("Z-A15")
 @pytest.mark.statistical
 @pytest.mark.parametrize("constrained", [False, True])

@@ -198,6 +198,7 @@ def test_the_advantage_in_closed_form(divergence, bound, expected):
     assert near(allowed_advantage(divergence, number(bound)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T4", "K-T19")
 @given(st.data(), st.sampled_from((Mult(), MultDelta(delta="1/10"), Renyi(order=2))))
 def test_no_mechanism_has_more_advantage(data, divergence):
@@ -241,6 +242,7 @@ DIVERGENCES = (Mult(), MultDelta(delta="1/10"), Renyi(order=2), DNor())
 levels = st.sampled_from(("1/50", "1/5", "1/2", "9/10"))
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T17", "K-T18", "K-T19")
 @given(st.data(), st.sampled_from(DIVERGENCES), levels)
 def test_no_mechanism_has_more_power_than_its_budget_allows(data, divergence, level):
@@ -316,6 +318,7 @@ def test_randomised_response_at_its_bound():
 # --- what the largest power is like -------------------------------------------------------------------
 
 
+@pytest.mark.spread(4)
 @pytest.mark.reference("K-T21", "K-A13")
 @pytest.mark.parametrize("divergence", [Mult(), MultDelta(delta="1/10"), Renyi(order=2), DNor(), GaussianTradeOff()], ids=str)
 @pytest.mark.parametrize("budget", ["1/2", "2"])
@@ -337,6 +340,7 @@ def test_the_largest_power_of_single_point_pbdp_is_not_concave():
     assert middle.upper + middle.upper < start.lower + end.lower
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-A14", "K-T7")
 @given(
     st.sampled_from([Mult(), Renyi(order=2)]), st.fractions("1/20", "1", max_denominator=20), st.sampled_from(["3/2", "2", "3"])

@@ -124,6 +124,7 @@ THEOREMS = (
 )  # fmt: skip
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
 def test_in_random_worlds(declared, count):
     declared.check(count)

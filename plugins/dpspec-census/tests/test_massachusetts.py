@@ -97,6 +97,7 @@ def test_a_swap_of_the_state_keeps_both_invariants_and_comes_near_the_printed_er
     assert county_table(after) != PRINTED
 
 
+@pytest.mark.slow
 def test_the_picture_and_the_shell(tmp_path, table):
     runs = utility_runs(table, [Fraction(1, 100)], 2, SeededRandomness(1), derange=False)
     plot_mape(runs, tmp_path / "mape.png")

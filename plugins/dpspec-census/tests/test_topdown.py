@@ -240,6 +240,7 @@ def test_a_release_gives_both_outputs_and_keeps_the_invariants(cls):
     assert len(mechanism.release(big, space, SystemRandomness())) == 120
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_noise_of_a_release_has_the_law_of_the_claim():
     # 3,996 draws with variance 2: chi-square over {<=-3, -2, ..., 2, >=3} at level 1e-9 (the false alarm). Noise with the

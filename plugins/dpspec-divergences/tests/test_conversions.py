@@ -77,6 +77,7 @@ def pairs(name: str, count: int):
         yield random_law(source, turn % 4 != 0), random_law(source, turn % 4 != 0)
 
 
+@pytest.mark.spread(20)
 @pytest.mark.parametrize("name", CLASS_WIDE)
 def test_no_finite_mechanism_violates_it(name):
     arrow = CLASS_WIDE[name]
@@ -173,6 +174,7 @@ def attaining(name):
 TIGHT = [name for name, arrow in EVERY.items() if arrow.tight]
 
 
+@pytest.mark.spread(16)
 @pytest.mark.reference("K-T10")
 @pytest.mark.reference("K-T17")
 @pytest.mark.reference("K-T18")
@@ -305,6 +307,7 @@ def test_the_whole_approximate_curve_gives_the_trade_off_function_back():
         assert max(1 - a - b for a, b in curve.knots) == max(exact.advantage for exact in both)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T11")
 def test_points_of_pbdp_give_a_curve_below_the_true_one_that_closes_in():
     for left, right in finite_pairs():

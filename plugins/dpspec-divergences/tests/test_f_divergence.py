@@ -123,6 +123,7 @@ def test_the_direction_decides(name):
     assert (forward.is_symmetric, backward.is_symmetric, both.is_symmetric) == (False, False, True)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kl"])
 @pytest.mark.parametrize(
     "pair", [(GaussianLaw(0, 2), GaussianLaw(1, 2)), (LaplaceLaw(0, 1), LaplaceLaw(1, 1))], ids=["gaussian", "laplace"]
@@ -226,6 +227,7 @@ def test_laws_without_cells_have_no_route():
     assert FDivergence(generator="chi-squared", direction="both").evaluate(pair).lower == F(1, 3)
 
 
+@pytest.mark.slow
 def test_integer_noise_and_mixtures_are_enclosed():
     hellinger = FDivergence(generator="hellinger", direction="both")
     found = hellinger.between(DiscreteGaussianLaw(0, F(1)), DiscreteGaussianLaw(1, F(1)))

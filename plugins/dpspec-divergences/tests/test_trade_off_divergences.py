@@ -84,6 +84,7 @@ def test_mu_of_coins_and_gaussians():
     assert MU.between(FiniteLaw.point(0), FiniteLaw.uniform([0, 1])).lower == INFINITY
 
 
+@pytest.mark.slow
 def test_mu_of_other_noise():
     """Laplace noise by its trade-off function in floats; integer noise by two events; mixtures and products by both."""
     normal, e = NormalDist(), math.e
@@ -110,6 +111,7 @@ def test_mu_of_other_noise():
     assert 0 < MU.between(*mixed).upper <= found.upper
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(pairs=st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=5))
 def test_lines_and_events_enclose_what_the_knots_say(pairs):
@@ -122,6 +124,7 @@ def test_lines_and_events_enclose_what_the_knots_say(pairs):
     assert float(exact.lower) - float(cut.lower) < 1e-9
 
 
+@pytest.mark.slow
 def test_mu_and_steps_are_metrics():
     for left, middle, right in some_laws(80, 2):
         for divergence in (MU, STEPS, CURVE):
@@ -161,6 +164,7 @@ def test_steps_of_coins():
     assert str(TradeOff.approximate(2).group(2)) == "(0, 1), (1/6, 1/3), (1/3, 1/6), (1, 0)"  # holds (1/4, 1/4)
 
 
+@pytest.mark.slow
 def test_steps_never_end_or_are_cut_off_with_a_bound():
     point, wide = FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
     assert STEPS.separates_disjoint
@@ -189,6 +193,7 @@ CONSTANTS = {
 }
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("pair", list(CONSTANTS), ids=lambda pair: f"{pair[0]} / {pair[1]}")
 def test_constants_between_divergences(pair):
     smaller, larger = pair

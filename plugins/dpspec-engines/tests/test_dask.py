@@ -58,6 +58,7 @@ def released(mechanism, table, workers):
     return b"".join(main.codes[a.name].tobytes() for a in ATTRIBUTES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", BOTH)
 @pytest.mark.parametrize("rounds", [1, 4, 25])
 def test_it_releases_the_bytes_of_the_default(mechanism, rounds, table, running, monkeypatch):
@@ -66,6 +67,7 @@ def test_it_releases_the_bytes_of_the_default(mechanism, rounds, table, running,
     assert released(mechanism, table, running) == released(mechanism, table, Embedded())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mechanism", BOTH)
 def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
     """The first worker that finishes a part kills its own process; Dask gives the part to another one."""
@@ -101,6 +103,7 @@ def town(document):
     return Table(attributes=household, codes=codes, members=members)
 
 
+@pytest.mark.slow
 def test_topdown_gives_the_bytes_of_the_default_too(running):
     document = read_spec(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
     mechanism, space, table = document.mechanism, document.spec.space, town(document)
@@ -113,6 +116,7 @@ def test_topdown_gives_the_bytes_of_the_default_too(running):
         assert all(np.array_equal(expected.codes[a.name], two[name].codes[a.name]) for a in expected.attributes)
 
 
+@pytest.mark.slow
 def test_a_part_that_kills_every_worker_is_given_up(running):
     def fatal(part):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -121,6 +125,7 @@ def test_a_part_that_kills_every_worker_is_given_up(running):
         list(running.map(fatal, [{"row": np.arange(3)}]))
 
 
+@pytest.mark.slow
 def test_results_come_in_the_order_of_the_parts(running):
     def slow_first(part):
         import time
@@ -132,6 +137,7 @@ def test_results_come_in_the_order_of_the_parts(running):
     assert [int(done["row"][0]) for done in running.map(slow_first, parts)] == list(range(0, 20, 2))
 
 
+@pytest.mark.slow
 def test_only_a_few_parts_are_under_way(running):
     """Memory is bounded by the parts under way: no more are cut than workers can soon use."""
     cut = []
@@ -147,6 +153,7 @@ def test_only_a_few_parts_are_under_way(running):
     results.close()
 
 
+@pytest.mark.slow
 def test_what_a_kernel_raises_arrives_as_it_was(running):
     def broken(part):
         raise TableError("row", "is wrong", "mend it", value=int(part["row"][0]))
@@ -157,6 +164,7 @@ def test_what_a_kernel_raises_arrives_as_it_was(running):
     assert str(raised.value) == "row=7: is wrong: mend it"
 
 
+@pytest.mark.slow
 def test_workers_hold_a_part_once(running):
     """What a worker process grows by while a kernel runs is the part, not twice the part."""
     size = 200_000_000
@@ -201,6 +209,7 @@ with dask.config.set({"scheduler-address": sys.argv[1], "distributed.comm.requir
 """
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize(("frozen", "said"), [("scheduler", "lost its scheduler"), ("worker", "lost all its workers")])
 def test_a_cluster_that_is_lost_while_it_works_is_told(tmp_path, frozen, said):
@@ -236,6 +245,7 @@ def configured(address, **further):
 IN_THE_CLEAR = {"distributed.comm.require-encryption": False}
 
 
+@pytest.mark.slow
 def test_a_scheduler_elsewhere_gives_the_same_bytes(elsewhere, table):
     with configured(elsewhere, **IN_THE_CLEAR):
         running = Dask()
@@ -244,6 +254,7 @@ def test_a_scheduler_elsewhere_gives_the_same_bytes(elsewhere, table):
         running.close()
 
 
+@pytest.mark.slow
 def test_no_worker_logs_what_a_kernel_raised(elsewhere):
     def broken(part):
         raise ValueError(f"broken at {part['row'][0]}")
@@ -256,6 +267,7 @@ def test_no_worker_logs_what_a_kernel_raised(elsewhere):
         running.close()
 
 
+@pytest.mark.slow
 def test_workers_of_another_version_are_refused(elsewhere, monkeypatch):
     class Older:
         name, version = "dpspec", "0.0.1"

@@ -330,6 +330,7 @@ def test_edge_privacy_with_the_degrees_public_is_a_multiverse_of_invariants() ->
 coordinates = st.fractions(-5, 5, max_denominator=6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=2, max_size=3, unique=True), st.data())
 def test_norms_and_their_bounds_on_points(places: list[tuple[Fraction, ...]], data: st.DataObject) -> None:
     space = MetricPoints(points=tuple((f"p{i}", place) for i, place in enumerate(places)))
@@ -440,6 +441,7 @@ def test_listed_pairs_are_read_in_the_form_of_the_space_and_checked() -> None:
 # --- policies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(list(itertools.combinations(range(5), 2))), min_size=1, max_size=7, unique=True))
 def test_policy_distance_is_the_sum_of_shortest_paths_and_bounds_hold(edges: list[tuple[int, int]]) -> None:
     kind = Attribute(name="kind", categories=("v0", "v1", "v2", "v3", "v4"))
@@ -561,6 +563,7 @@ CONSTANTS = {
 }
 
 
+@pytest.mark.spread(3)
 @pytest.mark.reference("B-D30")
 @pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: cls.name)
 def test_a_flavour_is_kept_by_one_mechanism_and_broken_by_the_other(cls: Any) -> None:
@@ -582,6 +585,7 @@ def test_the_file_of_a_flavour_is_up_to_date_and_reads_back(cls: Any, request: p
     assert read(path, REGISTRY) == document
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30")
 def test_bounded_degree_is_what_node_privacy_of_the_edge_count_costs() -> None:
     """On four nodes with degrees up to 1, 2: one changed node changes the count by 1, 2; the noise has to grow with it."""

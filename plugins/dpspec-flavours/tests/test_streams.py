@@ -377,6 +377,7 @@ DISTANCES: list[tuple[DatasetSpace, list[InputDivergence]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("space", "distances"), DISTANCES, ids=[space.name for space, _ in DISTANCES])
 def test_bounds_between_distances_hold_and_are_known(space: DatasetSpace, distances: list[InputDivergence]) -> None:
     looked = list(itertools.product(list(space.datasets())[:: 3 if space is VISITS else 1][:20], repeat=2))
@@ -526,6 +527,7 @@ def test_everybody_has_a_coin() -> None:
             mechanism.check(space)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.reference("B-D30")
 @pytest.mark.parametrize("flavour", [cls() for cls in BLOCKS["flavours"]], ids=lambda flavour: flavour.name)
 def test_a_flavour_is_kept_tightly_and_broken_by_few_records(flavour: Any) -> None:
@@ -543,6 +545,7 @@ def test_the_file_of_a_flavour_reads_back(flavour: Any) -> None:
     assert read_text(text_of(flavour, REGISTRY), REGISTRY) == flavour_document(flavour)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30", "B-T22")
 def test_event_level_noise_is_no_user_level_noise() -> None:
     """The mistake of user-level-dp keeps the event level, and a user pays once for each time."""
@@ -560,6 +563,7 @@ def test_a_budget_per_day_is_none_per_sliding_window() -> None:
     assert verify(mechanism, WEventDP().spec()).outcome.value == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30", "B-T22")
 def test_the_levels_of_protection_form_a_chain() -> None:
     """With one user and equal budgets: user-level, w-event, user-window, event-level; no way back."""

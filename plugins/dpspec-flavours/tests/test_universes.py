@@ -210,6 +210,7 @@ def listed(weights: list[int], datasets: Any) -> ListedLaws:
     return ListedLaws(laws=tuple(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D30")
 @given(laws)
 def test_personal_budgets_and_weighted_distances_accept_the_same_mechanisms(weights: list[int]) -> None:
@@ -272,6 +273,7 @@ def test_local_sensitivity_by_brute_force() -> None:
 rows = st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-D18")
 @given(rows, st.fractions(Fraction(1, 4), 4, max_denominator=4))
 def test_projected_noise_measures_differences_in_the_null_space_by_their_length(matrix: Any, variance: Fraction) -> None:

@@ -135,6 +135,7 @@ def statistic(counts, law):
     return sum((counts.get(z, 0) - DRAWS * float(p)) ** 2 / (DRAWS * float(p)) for z, p in law.probabilities())
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_release_follows_the_law():
     law = flat_law(MECHANISM, GIVEN, SPACE)

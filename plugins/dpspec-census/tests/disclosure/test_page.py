@@ -21,6 +21,7 @@ def page() -> str:
     return ran.stdout
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_command_prints(page):
     """Mend with: python -m reproductions.disclosure_control > docs/disclosure-control.md"""
     assert (ROOT / "docs" / "disclosure-control.md").read_text(encoding="utf-8") == page

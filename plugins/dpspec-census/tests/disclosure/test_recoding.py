@@ -61,6 +61,7 @@ def test_budget_0_where_the_output_is_an_invariant_and_none_elsewhere(mechanism)
     assert infinite.constant.lower.is_infinite
 
 
+@pytest.mark.slow
 def test_the_universes_are_the_level_sets_of_the_coarse_table():
     mechanism = Coarsening(recodings=[{"attribute": "age", "groups": GROUPS}])
     universes = mechanism.own_universes()

@@ -112,6 +112,7 @@ def test_the_budget_between_two_multiples(base, per_table, tables):
     assert verify_claim(mechanism, infinite.spec).constant.lower.is_infinite
 
 
+@pytest.mark.slow
 def test_universes_of_random_rounding_are_the_intervals():
     """By hand: two datasets share one when every published count is the same multiple, or lies between the same two."""
     mechanism = RandomRounding(tables=TABLES, base=3)
@@ -178,6 +179,7 @@ def statistic(counts, law):
     return sum((counts.get(z, 0) - DRAWS * float(p)) ** 2 / (DRAWS * float(p)) for z, p in law.probabilities())
 
 
+@pytest.mark.spread(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "counts"), CASES, ids=lambda value: str(value)[:60])
 def test_a_release_follows_the_law(mechanism, counts):

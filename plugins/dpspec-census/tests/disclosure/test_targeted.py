@@ -152,6 +152,7 @@ def rows(table):
     return tuple(sorted(tuple(label[c] for label, c in zip(labels, row, strict=True)) for row in zip(*columns, strict=True)))
 
 
+@pytest.mark.spread(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "space", "x"), [CASES[place] for place in (0, 2, 3, 7, 8)])
 def test_a_release_follows_the_law(mechanism, space, x):
@@ -182,6 +183,7 @@ def test_a_full_listing_of_donors_after_refusals(monkeypatch):
     assert seen == set(law.support)
 
 
+@pytest.mark.slow
 def test_a_million_households():
     source, n = SeededRandomness(6), 1_000_000
     county, tract = Attribute(name="county", count=20), Attribute(name="tract", count=400, within="county")

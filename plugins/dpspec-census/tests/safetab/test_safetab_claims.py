@@ -201,6 +201,7 @@ def overcounting(make):
     return Overcounting(populations=honest.populations, levels=honest.levels, budget=honest.budget), honest
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("make", [gaussian, geometric])
 def test_a_person_in_more_groups_than_stated_is_refuted(make):
     wrong, honest = overcounting(make)
@@ -209,6 +210,7 @@ def test_a_person_in_more_groups_than_stated_is_refuted(make):
     assert judged(wrong, over).outcome is Outcome.REFUTED
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("make", "budget"), [(gaussian, "1"), (geometric, "60*ln(3/2)")])
 def test_a_claim_that_forgets_that_a_replaced_person_also_leaves_groups_is_refuted(make, budget):
     over, mechanism = space(1), make()
@@ -216,6 +218,7 @@ def test_a_claim_that_forgets_that_a_replaced_person_also_leaves_groups_is_refut
     assert verify_claim(mechanism, claim.spec).outcome is Outcome.REFUTED
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("make", [gaussian, geometric])
 def test_tables_that_spend_what_the_choice_has_spent_already_are_refuted(make):
     honest = make(levels=[{**STATES, "share": 1, "choice": "1/2", "thresholds": [3]}])

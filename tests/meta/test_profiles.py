@@ -1,0 +1,74 @@
+"""The profiles of the root conftest: what is left out of the default run, and that nothing is left out of all of them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = "pytester"
+
+ROOT = Path(__file__).parents[2]
+PROJECT = """\
+import pytest
+
+def test_quick(): pass
+
+@pytest.mark.slow
+def test_slow(): pass
+
+@pytest.mark.long
+def test_long(): pass
+
+@pytest.mark.spread(2)
+@pytest.mark.parametrize("value", range(6))
+def test_of_many(value): pass
+
+@pytest.mark.parametrize("value", ["a", "b"])
+def test_listed(value): pass
+"""
+
+
+@pytest.fixture
+def project(pytester):
+    """A project with the conftest of this one, and a test of each kind."""
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    marks = "\n".join(f"    {name}: of the root" for name in ("slow", "long", "spread"))
+    pytester.makefile(".ini", pytest=f"[pytest]\naddopts = -p no:cacheprovider -p no:dpspec\nmarkers =\n{marks}\n")
+    (pytester.mkdir("tests") / "slow-items.txt").write_text("test_kinds.py::test_listed[b]\n", encoding="utf-8")
+    pytester.makepyfile(test_kinds=PROJECT)
+    return pytester
+
+
+@pytest.mark.parametrize(
+    ("options", "run", "left_out"),
+    [
+        ((), 1 + 2 + 1, 1 + 1 + 4 + 1),
+        pytest.param(("--profile", "slow"), 1 + 1 + 6 + 2, 1, marks=pytest.mark.slow),
+        (("--profile", "slow", "-m", "slow"), 1 + 4 + 1, 1 + 1 + 2 + 1),
+        pytest.param(("--profile", "long"), 1 + 1 + 1 + 6 + 2, 0, marks=pytest.mark.slow),
+    ],
+)
+def test_each_profile_runs_its_tests(project, options, run, left_out):
+    project.runpytest_subprocess(*options).assert_outcomes(passed=run, deselected=left_out)
+
+
+@pytest.mark.slow
+def test_the_default_and_the_slow_tests_are_all_but_the_long_ones_and_none_is_in_both(project):
+    def items(*options):
+        said = project.runpytest_subprocess("--collect-only", "-q", *options).stdout.lines
+        return [line for line in said if "::" in line]
+
+    default, slow, both = items(), items("--profile", "slow", "-m", "slow"), items("--profile", "slow")
+    assert sorted(default + slow) == sorted(both)
+
+
+@pytest.mark.slow
+def test_every_listed_item_exists():
+    listed = (ROOT / "tests" / "slow-items.txt").read_text(encoding="utf-8").splitlines()
+    assert len(set(listed)) == len(listed)
+    files = sorted({line.partition("::")[0] for line in listed})
+    command = [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-q", "--profile", "slow", "-m", "slow", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = [line for line in done.stdout.splitlines() if "::" in line]
+    assert [line for line in listed if not any(name.startswith(line) for name in found)] == []

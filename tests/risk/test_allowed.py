@@ -1,0 +1,55 @@
+"""The largest power that a divergence allows: attained by two laws within the bound in both orders, and by none above."""
+
+from fractions import Fraction
+from typing import ClassVar
+
+import attrs
+import pytest
+from dpspec_divergences import FDivergence, Renyi
+
+from dpspec.base.errors import NoRouteError
+from dpspec.base.exact import Bracket, ln, number
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.law import FiniteLaw
+from dpspec.risks.allowed import allowed_excess, allowed_power
+
+
+@attrs.frozen
+class OneWay(OutputDivergence):
+    """A stranger's divergence: the largest log-ratio of P to Q, not of Q to P, which says nothing of the power it allows."""
+
+    name: ClassVar[str] = "one-way"
+    is_symmetric: ClassVar[bool] = False
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        return pair.max_log_ratio(precision=precision)
+
+    def largest_probability(self, q: object, bound: object) -> object:
+        raise NoRouteError("divergence", "does not say which probabilities it allows")
+
+
+STEP = Fraction(1, 2**20)
+
+
+@pytest.mark.parametrize(
+    "divergence", [OneWay(), Renyi(order=2), Renyi(order="3/2"), FDivergence(generator="kl", direction="forward")], ids=str
+)
+@pytest.mark.parametrize("level", ["1/20", "1/2", "9/10"])
+def test_both_orders_are_within_the_bound_and_a_little_more_power_is_not(divergence: OutputDivergence, level: str) -> None:
+    bound = ln(2)
+    power = allowed_power(divergence, bound, level)
+    held = FiniteLaw.bernoulli(level)
+
+    def farther_order(chance: Fraction) -> Bracket:
+        law = FiniteLaw.bernoulli(chance)
+        return max((divergence.between(law, held), divergence.between(held, law)), key=lambda value: value.lower)
+
+    assert farther_order(power.lower.as_fraction()).lower <= bound
+    assert farther_order(power.upper.as_fraction() + STEP).upper > bound
+
+
+def test_the_order_that_binds_may_be_the_second() -> None:
+    """Of P(S) = x and Q(S) = 9/10 the ratio of P to Q is at most 10/9; that of the complements, Q to P, is at most 2."""
+    assert allowed_power(OneWay(), ln(2), "9/10").upper.as_fraction() <= Fraction(19, 20) + STEP
+    assert allowed_excess(OneWay(), ln(2), Bracket.exactly(Fraction(3, 2))).upper <= number("3/4") + number(STEP)

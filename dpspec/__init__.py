@@ -2,7 +2,7 @@
 
     import dpspec
 
-    print(dpspec.verify("specs/randomised-response.dpspec.toml").word)
+    print(dpspec.verify("specs/randomised-response.dpspec.toml").word.word)
 
 One function for each question: `read`, `build`, `verify`, `compare`, `convert`, `risk`, `ledger`, `release`, `explain`, `lint`.
 The five blocks and what they are made of stand here too, and every registered class under its own name. Names are loaded when
@@ -138,7 +138,7 @@ _HOMES = {
         "Verdict",
     ),
 }
-__all__ = [*sorted(name for names in _HOMES.values() for name in names), "__version__"]  # noqa: PLE0604
+__all__ = sorted(["__version__", *(name for names in _HOMES.values() for name in names)])  # noqa: PLE0605
 _late, _listed = late_names(__name__, _HOMES)
 
 

@@ -65,11 +65,11 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
-    known |= {source.key for source in sources.sources()}
     alike = next((one for one in sorted(known) if folded(one) == folded(name)), None)
     if alike is not None:
         return explain(alike, registry)
-    advice = did_you_mean(name, known | {word["name"] for word in glossary()}) or _kinds()
+    further = {word["name"] for word in glossary()} | {source.key for source in sources.sources()}
+    advice = did_you_mean(name, known | further) or _kinds()
     rule = "is nothing registered, no error code, no word of the field and no source"
     error = UnknownNameError("name", rule, advice, value=name)
     if registry.failed:

@@ -334,7 +334,7 @@ INPUT_DIVERGENCES = "input_divergences"
 
 @check(INPUT_DIVERGENCES)
 def check_distance_to_itself_is_zero(subject: PlacedSubject, context: Context) -> None:
-    """d_X(x, x) = 0. Otherwise a claim would allow one dataset two different laws."""
+    """d_X(x, x) = 0 for every dataset x. Otherwise a claim would allow one dataset two different laws."""
     for x in subject.datasets:
         found = subject.thing.distance(x, x, subject.space)
         require(found == 0, f"d({x}, {x}) = {found}")

@@ -287,7 +287,7 @@ def _value(subject: ValueSubject, left: FiniteLaw, right: FiniteLaw, precision: 
 
 @check(OUTPUT_DIVERGENCES)
 def check_equal_laws_are_at_zero(subject: ValueSubject, context: Context) -> None:
-    """d_Pr(P, P) = 0. Otherwise even a mechanism that ignores its data is refuted."""
+    """d_Pr(P, P) = 0 for every law P. Otherwise even a mechanism that ignores its data is refuted."""
     for law, _ in random_pairs(context, "equal laws"):
         found = _value(subject, law, law)
         require(found.lower == 0, f"d(P, P) = {found} for P = {law}")

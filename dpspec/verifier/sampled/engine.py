@@ -90,7 +90,7 @@ def refute(
         end = time.monotonic() + seconds
         calls.expired = lambda: time.monotonic() > end
     found = _chosen_pairs(spec, seed, datasets, pairs)
-    search = _Search(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
+    search = _SampledSearch(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
     with Spare(calls.single) as search.fresh, calls.guarded():
         verdict = search.run()
     provenance = origins(blocks_of(spec), registry)
@@ -119,7 +119,7 @@ def _chosen_pairs(
 
 
 @attrs.define(kw_only=True, eq=False)
-class _Search:
+class _SampledSearch:
     """One search for a violation."""
 
     spec: PrivacySpec

@@ -10,7 +10,7 @@ import click
 
 from dpspec.cli.comparing import check_derivation, compare, convert, recommend, risk
 from dpspec.cli.face import Face
-from dpspec.cli.files import check, check_plugin, explain, lint, new, plugins as list_plugins, schema, verify
+from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.releasing import ledger, release, synth
 
 
@@ -31,7 +31,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, ledger, convert, risk, recommend, lint, list_plugins, check_plugin, release,
-    synth, explain, new, schema,
+    synth, explain, examples, new, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

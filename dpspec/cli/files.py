@@ -373,6 +373,46 @@ def new_plugin(name: str, directory: str, as_json: bool) -> int:
     return _begun(written, f"pip install -e {folder} && dpspec verify {folder}", as_json)
 
 
+@click.command(short_help="Specifications to begin with.")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Write all, or those named, into this folder.")
+@formatted
+def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> int:
+    """List the specifications that ship with dpspec, or write them into a folder. They need the standard plugins, which
+    pip install "dpspec[standard]" brings.
+
+    \b
+    Examples:
+      dpspec examples
+      dpspec examples --dir specs && dpspec verify specs
+    """
+    import tomllib
+    from pathlib import Path
+
+    from dpspec.base.errors import UnknownNameError
+    from dpspec.base.params import did_you_mean
+    from dpspec.report import json
+    from dpspec.scaffold import examples as shipped, write_spec
+
+    texts = shipped()
+    for name in names:
+        if name not in texts:
+            advice = did_you_mean(name, texts) or f"write one of {', '.join(texts)}"
+            raise UnknownNameError("example", "does not ship", advice, value=name)
+    chosen = {name: texts[name] for name in names or texts}
+    written = [] if directory is None else [Path(directory) / f"{name}.dpspec.toml" for name in chosen]
+    for path, text in zip(written, chosen.values(), strict=False):
+        write_spec(text, path)
+    rows = [{"name": name, "title": tomllib.loads(text)["title"]} for name, text in chosen.items()]
+    if as_json:
+        say(json.document("examples", 0, {"examples": rows, "written": list(map(str, written))}))
+    else:
+        width = max(len(row["name"]) for row in rows)
+        listed = [f"{row['name']:<{width}}  {row['title']}" for row in rows]
+        say("\n".join([f"wrote {path}" for path in written] or listed))
+    return 0
+
+
 def _begun(written: list[Path], then: str, as_json: bool) -> int:
     from dpspec.report import json
 

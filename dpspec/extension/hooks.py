@@ -322,6 +322,8 @@ class Registry:
         advice = did_you_mean(name, self.names(kind))
         if not advice:
             advice = "see `dpspec plugins` for what is installed"
+        if {entry.provenance.plugin for entry in self.entries} == {"core"}:
+            advice = 'pip install "dpspec[standard]" brings the first-party plugins, and with them most names'
         error = UnknownNameError(singular(kind), "is not registered", advice, value=name)
         if self.failed:
             plugins = "; ".join(f"{plugin} failed to load ({reason})" for plugin, reason in self.failed.items())

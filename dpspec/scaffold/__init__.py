@@ -17,6 +17,7 @@ from dpspec.base.errors import ParameterError, ReleaseError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
+_SUFFIX = ".dpspec.toml"
 _FILES = {
     "README.md.in": "README.md",
     "pyproject.toml.in": "pyproject.toml",
@@ -77,6 +78,17 @@ def write_plugin(name: str, directory: Path) -> Path:
         rule = f"cannot be written ({problem.strerror})"
         raise ReleaseError("folder", rule, "choose another --dir", value=str(target)) from None
     return target
+
+
+def examples() -> dict[str, str]:
+    """The specifications that ship with dpspec: name to text. They need the standard plugins.
+
+    >>> "randomised-response" in examples()
+    True
+    """
+    found = files("dpspec.scaffold").joinpath("examples").iterdir()
+    texts = {file.name: file.read_text(encoding="utf-8") for file in found if file.name.endswith(_SUFFIX)}
+    return {name.removesuffix(_SUFFIX): texts[name] for name in sorted(texts)}
 
 
 def write_spec(text: str, path: Path) -> None:

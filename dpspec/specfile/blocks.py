@@ -214,7 +214,8 @@ class BlockReader:
                 self.log.add(many if table else missing, path)
             return None
         key, written = next(iter(table.items()))
-        if not self.is_quantity(key) and not self.maker.registry.failed:  # a failed plugin may be what knows the name
+        registry = self.maker.registry  # a plugin that failed, or is missing altogether, may be what knows the name
+        if registry.names("output_divergences") and not self.is_quantity(key) and not registry.failed:
             known = self.quantities()
             advice = did_you_mean(key, known) or f"write one of {', '.join(known)}"
             self.log.add(UnknownKeyError(f"{path}.{key}", "is no name of a budget", advice), path)

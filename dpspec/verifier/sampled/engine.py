@@ -90,7 +90,9 @@ def refute(
         end = time.monotonic() + seconds
         calls.expired = lambda: time.monotonic() > end
     found = _chosen_pairs(spec, seed, datasets, pairs)
-    search = _SampledSearch(spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None)
+    search = _SampledSearch(
+        spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None
+    )
     with Spare(calls.single) as search.fresh, calls.guarded():
         verdict = search.run()
     provenance = origins(blocks_of(spec), registry)

@@ -78,7 +78,7 @@ def picture() -> str:
         f"floor {level}": [DiagramBox(key=name, title=name, text=SAYS[name]) for name in names]
         for level, names in enumerate(floors(imported), 1)
     }
-    drawn = reduced([(below, name) for name, targets in imported.items() for below in targets])
+    drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
     return diagram_svg(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
 
 

@@ -17,7 +17,7 @@ import attrs
 ROOT = Path(__file__).parents[1]
 KNOWN = (ROOT / "tests" / "reference-ids.txt").read_text(encoding="utf-8").split()
 REASONS = [line.split(maxsplit=1) for line in (ROOT / "tests" / "reference-reasons.txt").read_text(encoding="utf-8").splitlines()]
-PLACES = ("tests", "plugins", "dpspec", "docs")
+PLACES = ("tests", "plugins", "dpspec", "docs", "reproductions")
 
 MARKS = ("pytest.mark.reference", "theorem")
 """What names IDs: the mark, and the declaration of a theorem of tests.risk.theorems, which becomes one."""

@@ -116,3 +116,11 @@ def test_the_module_docstring_of_dpspec_is_true():
     code = "\n".join(line[4:] for line in dpspec.__doc__.splitlines() if line.startswith("    "))
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "miniature"
+
+
+def test_the_picture_of_the_architecture_is_up_to_date():
+    """If it is not: run python docs/make_architecture.py"""
+    found = importlib.util.spec_from_file_location("make_architecture", ROOT / "docs" / "make_architecture.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == module.picture()

@@ -21,7 +21,7 @@ MARKS = re.compile(
     r"(?<![\w-])[BKZ]-(?:[ADEFNOPSTX][0-9]+(?:\.[0-9a-z]+)?[a-z]?(?![\w-])|section)"  # B-D15, Z-F2.4, K-section 6
     r"|(?<![\w-])[BKZ] section [0-9]|\bzoo R[0-9]|\breference digest|\(S2[34]\b|\bof S2[34]\b"
 )
-ALLOWED = re.compile(r"(tests/|plugins/[^/]+/tests/|docs/reference/sources\.md$)")
+ALLOWED = re.compile(r"(tests/|plugins/[^/]+/tests/|reproductions/tests/|docs/reference/sources\.md$)")
 BINARY = (".parquet", ".arrow", ".png", ".gz", ".zip", ".whl")
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dpspec import installed
 from reproductions.disclosure_control import known, main
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

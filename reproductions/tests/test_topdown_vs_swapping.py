@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from reproductions.topdown_vs_swapping import main
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "topdown-vs-swapping.md"
 
 

@@ -12,7 +12,7 @@ from dpspec.base.exact import ln
 from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import judge, tables, universes
 
-PAGE = Path(__file__).parents[3] / "docs" / "swapping-universes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "swapping-universes.md"
 PAIR = (((1, 1), (1, 1)),)
 
 

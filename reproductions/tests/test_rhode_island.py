@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from dpspec.base.errors import TableError
 from reproductions.rhode_island import GROUPS, LEVELS, main, mechanism, persons_of
 
-DATA = Path(__file__).parents[4] / "shared" / "data" / "us-census-2010-ri-blocks" / "ri_2010_blocks_pl94_counts.csv"
+DATA = Path(__file__).parents[3] / "shared" / "data" / "us-census-2010-ri-blocks" / "ri_2010_blocks_pl94_counts.csv"
 
 
 def write(path, rows):

@@ -104,8 +104,8 @@ class SchemePair:
 def in_words(value: Number | None) -> str:
     """A number with two decimals, or as the whole number that it is.
 
-    >>> from dpspec.base.exact import ln, number
-    >>> told(number(1529)), told(ln(3))
+    >>> from dpspec import ln, number
+    >>> in_words(number(1529)), in_words(ln(3))
     ('1,529', '1.10')
     """
     if value is None:

@@ -12,13 +12,14 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import DpspecError, UnknownNameError
+from dpspec.base.types import JsonData
 from dpspec.extension.hooks import singular
 from dpspec.report.terminal import FAINT, drawn
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.extension.hooks import Registry
-
-JsonData = dict[str, Any]
 
 _JOINING = {"and", "et", "al", "the"}
 _DECLARED = ("citation", "source", "reference", "theorem")

@@ -1,10 +1,12 @@
 """The conformance kit: every check on every subject of a plugin, from Python, pytest, or ``dpspec check-plugin NAME``.
 
-from dpspec.testing import parametrize
+    from dpspec.testing import parametrize
 
-@parametrize("my-plugin")
-def test_conformance(case):
-    case.run()
+    @parametrize("my-plugin")
+    def test_conformance(case):
+        case.run()
+
+A check that does not apply to a subject says so, and why.
 """
 
 from __future__ import annotations

@@ -88,12 +88,12 @@ def page(sample: Sample, data: Path) -> str:
     import polars as pl
 
     from dpspec import installed, releases as release
-    from dpspec.api import read_spec
+    from dpspec.api import read
 
     with tempfile.TemporaryDirectory() as folder:
         table, out, registry = Path(folder) / "sample.csv", Path(folder) / "out", installed().registry
         pl.read_csv(data / sample.file, infer_schema=False).select(**sample.columns).write_csv(table)
-        drawn = release.draw(read_spec(sample.spec), str(table), registry, out, release.Options(seed=SEED))
+        drawn = release.draw(read(sample.spec), str(table), registry, out, release.Options(seed=SEED))
         told = release.write(drawn, registry, out)
         distances = release.write_utility(drawn)["tables"]
         confidential = dict(drawn.output.confidential)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from dpspec.base.errors import NoYardstickError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from dpspec.base.types import Progress
     from dpspec.blocks.space import Dataset
@@ -33,16 +33,20 @@ if TYPE_CHECKING:
 # --- the ten questions ----------------------------------------------------------------------------
 
 
-def read(path: str | Path) -> SpecDocument:
-    """Read a specification file; every name in it is looked up among the installed plugins.
+def read(path: str | Path, registry: Registry | None = None) -> SpecDocument:
+    """Read a specification file.
 
     Args:
         path: the file, ``*.dpspec.toml``.
+        registry: where its names are looked up; without it, among all installed plugins.
 
     Raises:
         SpecError and its kin; several faults of one file come together as `Faults`.
     """
-    return read_spec(path)
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import read as read_file
+
+    return read_file(Path(path), registry or installed().registry)
 
 
 def build(**tables: Any) -> SpecDocument:
@@ -97,13 +101,32 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     return verify_claim(subject, spec, **sampling)
 
 
-def compare(left: Any, right: Any) -> Comparison:
-    """Hold two specifications against each other: derived, separated or unknown, in each direction.
+def compare(left: Any, right: Any, registry: Registry | None = None) -> Comparison:
+    """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
+
+    The exact engine checks every mechanism that is said to separate them.
 
     Args:
         left, right: five blocks, specifications, or files.
+        registry: the rules of inference; without it, those of all installed plugins.
     """
-    return compare_specs(_blocks(left), _blocks(right))
+    from dpspec.comparison.compare import compare as compared
+    from dpspec.extension.loader import installed
+    from dpspec.reason.search import rules_of
+    from dpspec.verifier.exhaustive import verify as judged
+
+    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[str, str]:
+        verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
+        if verdict.witness is not None:
+            seen = verdict.witness
+            found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
+        elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
+            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so nothing is asked of them"
+        else:
+            found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
+        return verdict.outcome.value, found
+
+    return compared(_blocks(left), _blocks(right), rules=rules_of(registry or installed().registry), judge=judge)
 
 
 def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
@@ -128,24 +151,57 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
     return converted(installed().registry, texts[0], to, texts[1], mechanism=mechanism)
 
 
-def risk(specification: SpecDocument | str | Path, attacker: str | None = None, **settings: Any) -> RiskReport | Panel:
+@overload
+def risk(
+    specification: SpecDocument | str | Path, attacker: None = None, *, registry: Registry | None = None,
+    universe_of: str | None = None,
+) -> Panel: ...  # fmt: skip
+
+
+@overload
+def risk(
+    specification: SpecDocument | str | Path, attacker: str, *, registry: Registry | None = None,
+    universe_of: str | None = None, **settings: Any,
+) -> RiskReport: ...  # fmt: skip
+
+
+def risk(
+    specification: SpecDocument | str | Path,
+    attacker: str | None = None,
+    *,
+    registry: Registry | None = None,
+    universe_of: str | None = None,
+    **settings: Any,
+) -> RiskReport | Panel:
     """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
 
     Args:
         specification: a specification or its file.
-        attacker: the name of an attacker model; without it, a panel of some.
-        settings: parameters of the attacker; and `universe_of`, a table in whose universe the budget is taken.
+        attacker: the name of an attacker model; without it, a panel of some, each with its defaults.
+        registry: where the name is looked up; without it, among all installed plugins.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
+            mechanism's own law, which is one for each universe, is then left out.
+        settings: parameters of the attacker, as values or texts.
 
     Raises:
-        AttackerMisfitError: the attacker does not fit the specification.
+        UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
+        AttackerMisfitError: the attacker, or each of the panel, does not fit the specification.
+        TableError: the table does not fit the space.
     """
-    universe_of = settings.pop("universe_of", None)
-    if attacker is None:
-        if settings:
-            raise ParameterError("settings", "belong to one attacker", "name it", value=", ".join(settings))
-        return assess_panel(_document(specification), universe_of=universe_of)
-    texts = [f"{name}={value}" for name, value in settings.items()]
-    return assess(_document(specification), attacker, texts, universe_of=universe_of)
+    from dpspec.extension.loader import installed
+    from dpspec.risks import engine
+
+    known = registry or installed().registry
+    document = _document(specification)
+    spec, mechanism = document.spec, document.mechanism
+    if universe_of is not None:
+        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known))
+        mechanism = mechanism if spec == document.spec else None
+    if attacker is not None:
+        return engine.risk(spec, engine.attacker_of(known, attacker, settings), mechanism)
+    if settings:
+        raise ParameterError("settings", "belong to one attacker", "name it", value=", ".join(settings))
+    return engine.panel(spec, engine.panel_of(known), mechanism)
 
 
 def ledger(*specifications: SpecDocument | str | Path, like: SpecDocument | str | Path | None = None) -> Composition:
@@ -213,7 +269,7 @@ def lint(*paths: str | Path) -> tuple[Finding, ...]:
 
 
 def _document(given: SpecDocument | str | Path) -> SpecDocument:
-    return read_spec(given) if isinstance(given, (str, Path)) else given
+    return read(given) if isinstance(given, (str, Path)) else given
 
 
 def _blocks(given: PrivacySpec | SpecDocument | str | Path) -> PrivacySpec:
@@ -223,22 +279,6 @@ def _blocks(given: PrivacySpec | SpecDocument | str | Path) -> PrivacySpec:
 
 
 # --- the same, part by part -----------------------------------------------------------------------
-
-
-def read_spec(path: str | Path, registry: Registry | None = None) -> SpecDocument:
-    """Read a specification file.
-
-    Args:
-        path: the file.
-        registry: where its names are looked up; without it, among all installed plugins.
-
-    Raises:
-        SpecError and its kin; several faults of one file come together as `Faults`.
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.specfile.reader import read as read_file
-
-    return read_file(Path(path), registry or installed().registry)
 
 
 def verify_file(
@@ -265,7 +305,7 @@ def verify_file(
     from dpspec.verifier.replay import keep_witnesses
 
     registry = registry or installed().registry
-    document = read_spec(path, registry)
+    document = read(path, registry)
     if release:
         report = verify_release(document, registry=registry, progress=progress)
     elif function is None:
@@ -284,84 +324,6 @@ def quick_standing(document: SpecDocument, registry: Registry | None = None, mos
     return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0)
 
 
-def assess(
-    document: SpecDocument,
-    attacker: str,
-    settings: Iterable[str] = (),
-    registry: Registry | None = None,
-    universe_of: str | None = None,
-) -> RiskReport:
-    """What a specification file means to a registered attacker: the worst case beside the law of the file's mechanism.
-
-    Args:
-        document: the specification file.
-        attacker: the name of the attacker model.
-        settings: its parameters as texts KEY=VALUE.
-        registry: where the name is looked up; without it, among all installed plugins.
-        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
-            mechanism's own law, which is one for each universe, is then left out.
-
-    Raises:
-        UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
-        AttackerMisfitError: when the attacker does not fit the specification.
-        TableError: when the table does not fit the space.
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.risks.engine import attacker_of, risk
-
-    known = registry or installed().registry
-    spec, mechanism = _asked_about(document, known, universe_of)
-    return risk(spec, attacker_of(known, attacker, settings), mechanism)
-
-
-def assess_panel(document: SpecDocument, registry: Registry | None = None, universe_of: str | None = None) -> Panel:
-    """The same for all attackers that are shown where none is named, each with its defaults.
-
-    Raises:
-        AttackerMisfitError: when none fits the specification.
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.risks.engine import panel, panel_of
-
-    known = registry or installed().registry
-    spec, mechanism = _asked_about(document, known, universe_of)
-    return panel(spec, panel_of(known), mechanism)
-
-
-def _asked_about(document: SpecDocument, registry: Registry, universe_of: str | None) -> tuple[PrivacySpec, Mechanism | None]:
-    from dpspec.risks.engine import at_universe_of, dataset_of
-
-    if universe_of is None:
-        return document.spec, document.mechanism
-    spec = at_universe_of(document.spec, dataset_of(universe_of, document.spec.space, registry))
-    return spec, document.mechanism if spec == document.spec else None
-
-
-def compare_specs(left: PrivacySpec, right: PrivacySpec, registry: Registry | None = None) -> Comparison:
-    """Compare two specifications: derived by the registered rules, separated, or unknown, in each direction.
-
-    The exact engine checks every mechanism that is said to separate them.
-    """
-
-    from dpspec.comparison.compare import compare as compared
-    from dpspec.extension.loader import installed
-    from dpspec.reason.search import rules_of
-    from dpspec.verifier.exhaustive import verify as judged
-
-    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[str, str]:
-        verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
-        if verdict.witness is not None:
-            seen = verdict.witness
-            found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
-        elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
-            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so nothing is asked of them"
-        else:
-            found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
-        return verdict.outcome.value, found
-
-    return compared(left, right, rules=rules_of(registry or installed().registry), judge=judge)
-
-
 def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:
     """Compare every two of many specifications: who implies whom, by their ids.
 
@@ -373,7 +335,7 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
 
     registry = registry or installed().registry
     named = [(document.id, document.spec) for document in documents]
-    return order(named, lambda left, right: compare_specs(left, right, registry), progress)
+    return order(named, lambda left, right: compare(left, right, registry), progress)
 
 
 def find_yardsticks(

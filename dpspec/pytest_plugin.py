@@ -100,11 +100,11 @@ class SpecFile(pytest.File):
     @cached_property
     def read(self) -> SpecDocument | DpspecError:
         """The document, or why there is none."""
-        from dpspec.api import read_spec
+        from dpspec.api import read
         from dpspec.base.errors import DpspecError
 
         try:
-            return read_spec(self.path)
+            return read(self.path)
         except DpspecError as fault:
             return fault
 
@@ -263,12 +263,12 @@ def _versions() -> str:
 def dpspec_spec(request: pytest.FixtureRequest) -> Callable[[str | Path], SpecDocument]:
     """Reads a specification file by its path from the folder of the test."""
 
-    def read(path: str | Path) -> SpecDocument:
-        from dpspec.api import read_spec
+    def beside(path: str | Path) -> SpecDocument:
+        from dpspec.api import read
 
-        return read_spec(request.path.parent / path)
+        return read(request.path.parent / path)
 
-    return read
+    return beside
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import attrs
 import click
 from dpspec_census.swap_budget import SwappingBudget
 
-from dpspec.api import compare_specs, find_yardsticks, read_spec
+from dpspec.api import compare, find_yardsticks, read
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import Number
 from dpspec.base.params import evolve
@@ -407,8 +407,8 @@ LARGEST = 10
 
 def scheme(name: str, specs: Path, setting: Setting) -> Scheme:
     """One swapping scheme against TopDown: comparison, yardsticks at both swap rates, and TopDown by its parts."""
-    swap = read_spec(specs / f"swapping-2020-{name}.dpspec.toml").spec
-    topdown = read_spec(specs / f"{TOPDOWN}.dpspec.toml").spec.replace(space=swap.space)
+    swap = read(specs / f"swapping-2020-{name}.dpspec.toml").spec
+    topdown = read(specs / f"{TOPDOWN}.dpspec.toml").spec.replace(space=swap.space)
     budget = cast("SwappingBudget", swap.budget)
     swaps = tuple(swap.replace(budget=evolve(budget, swap_rate=rate)) for rate in RATES)
     found = tuple(_yardsticks(topdown, one, setting) for one in swaps)
@@ -417,7 +417,7 @@ def scheme(name: str, specs: Path, setting: Setting) -> Scheme:
         name=name,
         match=budget.match,
         swaps=swaps,
-        comparison=compare_specs(topdown, swap),
+        comparison=compare(topdown, swap),
         yardsticks=found,
         parts=parts,
         by_parts=_yardsticks(parts.spec, swap, setting),
@@ -437,7 +437,7 @@ def _accepted(one: Yardstick) -> bool:
 def together(swap: PrivacySpec, specs: Path, setting: Setting) -> Composition:
     """What the four TopDown releases promise together per household: persons times N, housing units as they are."""
     space = _limited(swap.space, setting)
-    parts = [read_spec(specs / f"{name}.dpspec.toml") for name in PARTS]
+    parts = [read(specs / f"{name}.dpspec.toml") for name in PARTS]
     stated = [Part(id=part.id, spec=part.spec.replace(space=space)) for part in parts]
     return compose(stated, like=stated[0].spec.replace(input_divergence=swap.input_divergence))
 

@@ -76,7 +76,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
 
 
 def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
-    from dpspec.api import compare_specs, quick_standing, write_derivation
+    from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import comparison, json
     from dpspec.report.terminal import Work
@@ -84,11 +84,11 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     registry = installed().registry
     first, second = _read(paths)
     with Work("comparing"):
-        found = compare_specs(first.spec, second.spec, registry)
-        standings = quick_standing(first, registry), quick_standing(second, registry)
+        found = api.compare(first.spec, second.spec, registry)
+        standings = api.quick_standing(first, registry), api.quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
-        say(write_derivation(found, derivation, registry), err=True)
+        say(api.write_derivation(found, derivation, registry), err=True)
     if as_json:
         say(json.document("compare", code, json.comparison(found, (first.id, second.id), standings)))
     else:
@@ -97,10 +97,10 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
 
 
 def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
-    from dpspec.api import read_spec
+    from dpspec.api import read
     from dpspec.base.params import collect
 
-    return collect([partial(read_spec, path) for path in paths])
+    return collect([partial(read, path) for path in paths])
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
@@ -256,27 +256,28 @@ def risk(  # noqa: PLR0917 - one option, one argument
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
       dpspec risk specs/randomised-response.dpspec.toml
     """
-    from dpspec.api import assess, assess_panel, quick_standing
+    from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json, risk as words
     from dpspec.report.terminal import Work
+    from dpspec.risks.engine import parsed
     from dpspec.specfile.reader import read
 
     registry = installed().registry
     found = read(path, registry)
     with Work("asking how the claim stands"):
-        standing = quick_standing(found, registry)
+        standing = api.quick_standing(found, registry)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
-            panel = assess_panel(found, registry, universe_of)
+            panel = api.risk(found, registry=registry, universe_of=universe_of)
         code = 1 if panel.exceeded else 0
         data = words.panel_data(panel, found, standing)
         say(json.document("risk", code, data) if as_json else words.panel_text(panel, found, standing))
         return code
     with Work("asking"):
-        report = assess(found, attacker, settings, registry, universe_of)
+        report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     if picture is not None:
         picture.save(words.picture(report, found))
     code = 1 if report.exceeded else 0

@@ -27,14 +27,14 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
-    from dpspec.api import read_spec
+    from dpspec.api import read
     from dpspec.report import json, text
     from dpspec.specfile.reader import check_ids
 
     seen: dict[str, SpecDocument] = {}
 
     def one(path: Path, registry: Registry) -> JudgedFile:
-        found = read_spec(path, registry)
+        found = read(path, registry)
         check_ids((seen.setdefault(found.id, found), found))
         return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
@@ -214,7 +214,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     """
     from pathlib import Path
 
-    from dpspec.api import quick_standing, read_spec
+    from dpspec.api import quick_standing, read
     from dpspec.extension import installed
     from dpspec.report import explain as words, json, pictures
 
@@ -222,7 +222,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     if audience is not None:
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
-        found_file = read_spec(name)
+        found_file = read(name)
         data = words.audience_data(found_file, audience, quick_standing(found_file))
         say(json.document("explain", 0, {"audience": data}) if as_json else words.audience_text(data, found_file))
         return 0
@@ -237,7 +237,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
     if is_file:
-        found_file = read_spec(name)
+        found_file = read(name)
         data = words.file_data(found_file, installed().registry, quick_standing(found_file))
         say(json.document("explain", 0, {"file": data}) if as_json else words.file_text(data))
         return 0

@@ -150,14 +150,14 @@ def _reached(given: Iterable[OutputDivergence], registry: Registry, at: Mapping[
     """The first registered divergence that takes these parameters, among those to which conversions lead from all given ones."""
     if not at:
         return
-    arrows = [entry.cls for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion)]
+    arrows = [rule for rule in registry.classes("rules") if issubclass(rule, Conversion)]
     ends: list[Collection[str]] = [{one.name, *(arrow.target for arrow in arrows if arrow.source == one.name)} for one in given]
-    for entry in registry:
-        if entry.kind != "output_divergences" or not all(entry.name in names for names in ends):
+    for divergence in registry.classes("output_divergences"):
+        if not all(divergence.name in names for names in ends):
             continue
-        named = {p.name for p in parameters(entry.cls)}
-        if {p.name for p in parameters(entry.cls) if p.required} <= set(at) <= named:
-            yield build(entry.cls, at, entry.name)
+        named = {p.name for p in parameters(divergence)}
+        if {p.name for p in parameters(divergence) if p.required} <= set(at) <= named:
+            yield build(divergence, at, divergence.name)
             return
 
 

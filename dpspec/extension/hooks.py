@@ -24,7 +24,14 @@ from typing import Any, Protocol
 import attrs
 import pluggy
 
-from dpspec.base.errors import DuplicateNameError, ParameterError, PluginContractError, PluginLoadError, UnknownNameError
+from dpspec.base.errors import (
+    DpspecError,
+    DuplicateNameError,
+    ParameterError,
+    PluginContractError,
+    PluginLoadError,
+    UnknownNameError,
+)
 from dpspec.base.late import at, place_of
 from dpspec.base.params import did_you_mean
 
@@ -218,18 +225,32 @@ class Entry:
             PluginLoadError: it cannot be imported.
             PluginContractError: what stands at the place is no class of the kind.
         """
-        return _class_of(self) if self.loaded is None else self.loaded
+        if self.fault is not None:
+            raise self.fault
+        return _class_of(self)
+
+    @property
+    def fault(self) -> DpspecError | None:
+        """Why there is no class, although the name is registered; None when there is one."""
+        found = _class_of(self)
+        return found if isinstance(found, DpspecError) else None
 
 
 @cache
-def _class_of(entry: Entry) -> type:
+def _class_of(entry: Entry) -> type | DpspecError:
+    """The class of an entry, or why there is none: looked for once."""
+    if entry.loaded is not None:
+        return entry.loaded
     subject = f"plugin {entry.provenance.plugin}"
     try:
-        found = at(entry.place)
+        return checked_class(at(entry.place), entry.kind, subject)
+    except DpspecError as fault:
+        return fault
     except Exception as problem:  # a plugin may raise anything when it is imported
         rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem}"
-        raise PluginLoadError(subject, rule, "mend or uninstall it", value=entry.place) from problem
-    return checked_class(found, entry.kind, subject)
+        failure = PluginLoadError(subject, rule, "mend or uninstall it", value=entry.place)
+        failure.__cause__ = problem
+        return failure
 
 
 def checked_class(cls: Any, kind: str, subject: str) -> type:
@@ -261,9 +282,17 @@ class Registry:
         """The bare names of a kind, sorted."""
         return tuple(sorted({entry.name for entry in self.entries if entry.kind == kind}))
 
+    def usable(self, kind: str) -> tuple[Entry, ...]:
+        """The entries of a kind whose classes can be imported: a plugin that failed is fatal only to what names it."""
+        return tuple(entry for entry in self.entries if entry.kind == kind and entry.fault is None)
+
     def classes(self, kind: str) -> tuple[type[Any], ...]:
-        """All classes of a kind, in the order of their plugins."""
-        return tuple(entry.cls for entry in self.entries if entry.kind == kind)
+        """All classes of a kind that can be imported, in the order of their plugins."""
+        return tuple(entry.cls for entry in self.usable(kind))
+
+    def is_whole(self, kind: str) -> bool:
+        """Whether no plugin failed that may have brought more of a kind."""
+        return not self.failed and all(entry.fault is None for entry in self.entries if entry.kind == kind)
 
     def entry(self, kind: str, name: str) -> Entry:
         """The entry of a name.

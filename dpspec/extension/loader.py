@@ -40,6 +40,11 @@ class PluginInfo:
     error: DpspecError | None = None
     entries: tuple[Entry, ...] = ()
 
+    def faults(self) -> tuple[DpspecError, ...]:
+        """Why it failed, or why single classes of its table cannot be imported."""
+        own = () if self.error is None else (self.error,)
+        return (*own, *(entry.fault for entry in self.entries if entry.fault is not None))
+
 
 @attrs.frozen(kw_only=True)
 class Plugins:
@@ -49,9 +54,8 @@ class Plugins:
     registry: Registry
 
     def faults(self) -> tuple[DpspecError, ...]:
-        """Every fault on record: failed plugins and ambiguous names."""
-        failed = tuple(info.error for info in self.infos if info.error is not None)
-        return (*failed, *self.registry.duplicates())
+        """Every fault on record: failed plugins, names whose classes cannot be imported, and ambiguous names."""
+        return (*(fault for info in self.infos for fault in info.faults()), *self.registry.duplicates())
 
 
 @attrs.frozen(kw_only=True)

@@ -296,9 +296,9 @@ def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 def _formulas(context: LintContext) -> Iterator[Conversion]:
     """The registered conversions that need not know the mechanism."""
-    for entry in context.registry:
-        if entry.kind == "rules" and issubclass(entry.cls, Conversion) and entry.cls.mechanism is None:
-            yield entry.cls()
+    for rule in context.registry.classes("rules"):
+        if issubclass(rule, Conversion) and rule.mechanism is None:
+            yield rule()
 
 
 @finding("looser-conversion", Severity.WARNING)

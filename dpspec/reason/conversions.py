@@ -190,7 +190,7 @@ def equations(texts: Iterable[str]) -> dict[str, str]:
 
 def registered(registry: Registry) -> tuple[Conversion, ...]:
     """Every registered conversion."""
-    return tuple(entry.cls() for entry in registry if entry.kind == "rules" and issubclass(entry.cls, Conversion))
+    return tuple(rule() for rule in registry.classes("rules") if issubclass(rule, Conversion))
 
 
 def convert(

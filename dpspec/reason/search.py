@@ -110,7 +110,7 @@ PROPOSED = 20
 
 def rules_of(registry: Registry) -> tuple[Rule, ...]:
     """The registered rules of inference, those of the core first: what comparisons, yardsticks and ledgers derive with."""
-    return tuple(entry.cls() for entry in registry if entry.kind == "rules")
+    return tuple(rule() for rule in registry.classes("rules"))
 
 
 @attrs.frozen(kw_only=True)

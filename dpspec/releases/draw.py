@@ -356,8 +356,8 @@ class Release:
 
 def formats_of(registry: Registry) -> Formats:
     """The installed table formats by suffix."""
-    formats = [registry.get("formats", name)() for name in registry.names("formats")]
-    return {suffix: format_ for format_ in formats for suffix in format_.suffixes}
+    formats = sorted(registry.classes("formats"), key=lambda cls: str(cls.name))
+    return {suffix: cls() for cls in formats for suffix in cls.suffixes}
 
 
 def draw(document: SpecDocument, table: str, registry: Registry, directory: Path, options: Options | None = None) -> Release:

@@ -46,7 +46,7 @@ def described(builder: SizedBuilder) -> dict[str, Any]:
 
 def builders(registry: Registry) -> tuple[SizedBuilder, ...]:
     """The registered builders of tables of any size."""
-    made = (registry.get("tables", name)().sized() for name in registry.names("tables"))
+    made = (builder().sized() for builder in sorted(registry.classes("tables"), key=lambda cls: str(cls.name)))
     return tuple(builder for builder in made if builder is not None)
 
 

@@ -141,9 +141,9 @@ class Examples:
 
     def _of_kind(self, kind: str, depth: int) -> Iterator[Any]:
         """The first object of every class of a kind, the classes that ask for least first."""
-        entries = [entry for entry in self.registry if entry.kind == kind] if depth < _DEEPEST else []
-        for entry in sorted(entries, key=lambda entry: len(_required(entry.cls))):
-            yield from itertools.islice(self.objects(entry.cls, depth + 1), 1)
+        classes = self.registry.classes(kind) if depth < _DEEPEST else ()
+        for cls in sorted(classes, key=lambda cls: len(_required(cls))):
+            yield from itertools.islice(self.objects(cls, depth + 1), 1)
 
     def _written(self, kind: str, thing: Any) -> str | None:
         try:
@@ -164,10 +164,11 @@ class Examples:
 
     def _hosts(self, kind: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """Objects of other kinds with the thing as a parameter, and nothing else that has to be given."""
-        for entry in self.registry:
-            required = _required(entry.cls) if entry.kind in TABLES else ()
-            if len(required) == 1 and required[0].domain == Registered(kind):
-                yield entry.kind, entry.cls(**{required[0].name: thing})
+        for host in TABLES:
+            for cls in self.registry.classes(host):
+                required = _required(cls)
+                if len(required) == 1 and required[0].domain == Registered(kind):
+                    yield host, cls(**{required[0].name: thing})
 
 
 def _required(cls: type) -> tuple[Any, ...]:

@@ -185,7 +185,7 @@ def _referred(name: str, cls: type, registry: Registry) -> type | None:
     """The class that a docstring refers to by its own name or by its registered one."""
     beside = vars(sys.modules[cls.__module__]).get(name)
     known = (*(base for base in cls.__mro__ if base.__name__ == name), beside)
-    registered = (entry.cls for entry in registry if name in (entry.name, entry.cls.__name__))
+    registered = (entry.cls for entry in registry if entry.fault is None and name in (entry.name, entry.cls.__name__))
     return next((found for found in itertools.chain(known, registered) if isinstance(found, type)), None)
 
 

@@ -265,7 +265,7 @@ def _plugin(info: PluginInfo) -> JsonData:
     return {
         **_provenance(info.provenance),
         "status": info.status,
-        "errors": [] if info.error is None else errors(info.error),
+        "errors": [fault for found in info.faults() for fault in errors(found)],
         "registers": registered(info.entries),
     }
 

@@ -451,7 +451,7 @@ NOTHING = "nothing"
 
 def family(registry: Registry) -> JsonData:
     """Every registered flavour, and the implications that the comparison engine derives between their instances."""
-    entries = [entry for entry in registry if entry.kind == "flavours"]
+    entries = registry.usable("flavours")
     made: dict[str, Flavour] = {entry.name: entry.cls() for entry in entries}
     specs = {name: flavour.spec() for name, flavour in made.items()}
     return {

@@ -299,8 +299,8 @@ def _plugin(info: PluginInfo) -> str:
     origin = info.provenance
     head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
     rows = grid(indent=2)
-    if info.error is not None:
-        rows.add_row("", Text("fault", BAD), str(info.error))
+    for fault in info.faults():
+        rows.add_row("", Text("fault", BAD), str(fault))
     for kind, names in registered(info.entries).items():
         rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
     return drawn(head, rows) if rows.row_count else drawn(head)

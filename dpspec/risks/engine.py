@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -216,24 +216,25 @@ def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
 # --- attackers by name ----------------------------------------------------------------------------
 
 
-def attacker_of(registry: Registry, name: str, settings: Iterable[str] = ()) -> AttackerModel:
+def attacker_of(registry: Registry, name: str, settings: Mapping[str, Any]) -> AttackerModel:
     """The attacker of a name with its parameters.
 
     Args:
         registry: where the name is looked up.
         name: the registered name.
-        settings: texts such as "distance=2" or 'levels=["0.01", "0.05"]', values as in TOML or plain.
+        settings: its parameters, values as in a file; a float is the decimal that it is written as.
 
     Raises:
         UnknownNameError: for a name that nothing registers.
         ParameterError, UnknownKeyError, MissingKeyError: for parameters that the attacker does not take.
     """
-    return cast("AttackerModel", build(registry.get("attackers", name), parsed(settings), name))
+    given = {key: str(value) if isinstance(value, float) else value for key, value in settings.items()}
+    return cast("AttackerModel", build(registry.get("attackers", name), given, name))
 
 
 def panel_of(registry: Registry) -> tuple[AttackerModel, ...]:
     """The attackers that are shown where none is named, each with its defaults."""
-    kinds = [registry.get("attackers", name) for name in registry.names("attackers")]
+    kinds = sorted(registry.classes("attackers"), key=lambda kind: str(kind.name))
     return tuple(cast("AttackerModel", build(kind, {}, kind.name)) for kind in kinds if kind.in_panel)
 
 
@@ -307,8 +308,7 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
     path = Path(name)
     if path.suffix == ".json":
         path = _released(path)
-    made = [registry.get("formats", kind)() for kind in registry.names("formats")]
-    formats = {suffix: format_ for format_ in made for suffix in format_.suffixes}
+    formats = {suffix: cls() for cls in registry.classes("formats") for suffix in cls.suffixes}
     unit = space.units[0] if space.units else ""
     if path.is_dir() and len(space.units) > 1:
         outer, inner = (own_attributes(space, kind) for kind in space.units[:2])

@@ -193,7 +193,8 @@ class BlockReader:
     def is_quantity(self, name: str) -> bool:
         """Whether some registered output divergence gives this name to its budget; those that are loaded are asked first."""
         entries = (entry for entry in self.maker.registry if entry.kind == "output_divergences")
-        return any(name in entry.cls.budget_parameters for entry in sorted(entries, key=lambda entry: not entry.is_loaded))
+        loaded_first = sorted(entries, key=lambda entry: not entry.is_loaded)
+        return any(entry.fault is None and name in entry.cls.budget_parameters for entry in loaded_first)
 
     def _budget(self, table: Mapping[str, Any], path: str) -> Any:
         if "universe" in table:
@@ -215,7 +216,7 @@ class BlockReader:
             return None
         key, written = next(iter(table.items()))
         registry = self.maker.registry  # a plugin that failed, or is missing altogether, may be what knows the name
-        if registry.names("output_divergences") and not self.is_quantity(key) and not registry.failed:
+        if registry.names("output_divergences") and not self.is_quantity(key) and registry.is_whole("output_divergences"):
             known = self.quantities()
             advice = did_you_mean(key, known) or f"write one of {', '.join(known)}"
             self.log.add(UnknownKeyError(f"{path}.{key}", "is no name of a budget", advice), path)

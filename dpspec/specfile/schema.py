@@ -75,7 +75,7 @@ def _kinds(registry: Registry) -> dict[str, Any]:
     for kind in KINDS:
         if kind == "rules":  # they lead from file to file and stand in none
             continue
-        entries = [entry for entry in registry if entry.kind == kind]
+        entries = registry.usable(kind)
         defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}
         bare = [name for entry in entries if not _required(entry) for name in (entry.name, entry.qualified_name)]
         inside: list[dict[str, Any]] = [{"$ref": f"#/$defs/{kind}-table"}]
@@ -99,8 +99,7 @@ def _required(entry: Entry) -> bool:
 
 
 def _records(registry: Registry) -> dict[str, Any]:
-    names = registry.names("output_divergences")
-    quantities = sorted({q for name in names for q in registry.get("output_divergences", name).budget_parameters})
+    quantities = sorted({name for cls in registry.classes("output_divergences") for name in cls.budget_parameters})
     labelled = [_object({"label": {}, q: NUMBER_SCHEMA}, ["label", q]) for q in quantities]
     expectation = {"what": _TEXT, "tolerance": NUMBER_SCHEMA, "because": _TEXT, "route": {"$ref": "#/$defs/routes"}}
     return {

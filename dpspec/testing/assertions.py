@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
@@ -43,7 +43,7 @@ def assert_satisfies(
     """
     __tracebackhide__ = True
     if isinstance(spec, (str, Path)):
-        spec = read_spec(spec)
+        spec = read(spec)
     if isinstance(spec, SpecDocument):
         spec = spec.spec
     verdict = verify_claim(mechanism, spec, **options)

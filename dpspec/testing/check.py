@@ -280,16 +280,18 @@ class Subjects:
 
     def spaces(self) -> tuple[DatasetSpace, ...]:
         """The small spaces, and the examples that registered spaces give of themselves."""
-        own = [space for entry in self._of("spaces") for space in examples(entry.cls) if isinstance(space, DatasetSpace)]
+        own = [
+            space for entry in self.registry.usable("spaces") for space in examples(entry.cls) if isinstance(space, DatasetSpace)
+        ]
         return tuple(dict.fromkeys([*small_spaces(), *(space for space in own if _is_small(space))]))
 
     def values(self, kind: str) -> tuple[Any, ...]:
         """Objects of every class of a kind."""
-        return tuple(thing for entry in self._of(kind) for thing in self.objects(entry))
+        return tuple(thing for entry in self.registry.usable(kind) for thing in self.objects(entry))
 
     def placed(self, kind: str, space: DatasetSpace) -> tuple[Any, ...]:
         """Objects of every class of a kind that fit the space."""
-        return tuple(thing for entry in self._of(kind) for thing in self.on(entry.cls, space))
+        return tuple(thing for entry in self.registry.usable(kind) for thing in self.on(entry.cls, space))
 
     def objects(self, entry: Entry) -> tuple[Any, ...]:
         """Objects of one registered class, on no particular space."""
@@ -360,7 +362,9 @@ class Subjects:
     def _domain(self, domain: Domain, space: DatasetSpace | None) -> list[Any]:
         """A few values of a domain, such as they make sense on the space."""
         if isinstance(domain, Registered):
-            return [thing for entry in self._of(domain.kind) for thing in self.on(entry.cls, space)][: 2 * MOST_VALUES]
+            return [thing for entry in self.registry.usable(domain.kind) for thing in self.on(entry.cls, space)][
+                : 2 * MOST_VALUES
+            ]
         if isinstance(domain, Nested):
             if (domain.cls, space) not in self._nested:
                 made = self._combined(domain.cls, space)
@@ -377,9 +381,6 @@ class Subjects:
         if key not in self._drawn:
             self._drawn[key] = drawn(domain)
         return self._drawn[key]
-
-    def _of(self, kind: str) -> list[Entry]:
-        return [entry for entry in self.registry if entry.kind == kind]
 
 
 def _hashable(things: Iterable[Any]) -> Iterator[Any]:

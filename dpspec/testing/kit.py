@@ -158,15 +158,17 @@ def _info(plugins: Plugins, name: str) -> PluginInfo:
 def _subjects(kind: str, info: PluginInfo, module: Any, built: Subjects) -> Iterator[Any]:
     if kind == "plugins":
         yield _plugin(info, module)
-    elif kind == "classes":
-        yield from (ClassSubject(entry=entry) for entry in info.entries)
+        return
+    entries = [entry for entry in info.entries if entry.fault is None]  # the faults are on record with the plugin
+    if kind == "classes":
+        yield from (ClassSubject(entry=entry) for entry in entries)
     elif kind == "values":
-        yield from (subject for entry in info.entries for subject in built.value_subjects(entry))
+        yield from (subject for entry in entries for subject in built.value_subjects(entry))
     elif kind in ("flavours", "attackers", "tolerances"):
-        yield from (ClassSubject(entry=entry) for entry in info.entries if entry.kind == kind)
+        yield from (ClassSubject(entry=entry) for entry in entries if entry.kind == kind)
     else:
         make = _MADE.get(kind, Subjects.placed_subjects)
-        yield from (subject for entry in info.entries if entry.kind == kind for subject in make(built, entry))
+        yield from (subject for entry in entries if entry.kind == kind for subject in make(built, entry))
 
 
 _MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {

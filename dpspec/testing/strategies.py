@@ -192,7 +192,7 @@ def _values(domain: Domain, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
     if isinstance(domain, Nested):
         return _objects(domain.cls, within)
     if isinstance(domain, Registered):
-        known = {entry.cls for entry in installed().registry if entry.kind == domain.kind} - set(within)
+        known = set(installed().registry.classes(domain.kind)) - set(within)
         drawn = [_objects(cls, within) for cls in sorted(known, key=lambda cls: cls.__qualname__) if attrs.has(cls)]
         return st.one_of([strategy for strategy in drawn if not strategy.is_empty])
     if isinstance(domain, Items):

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.comparison.compare import Answer
 from dpspec.laws.law import FiniteLaw
@@ -116,7 +116,7 @@ def directions(seed: object, count: int, lefts: list[Side], rights: list[Side]) 
         left, right = source.choice(lefts), source.choice(rights)
         if left == right:
             continue
-        said = compare_specs(left.spec, right.spec).forward
+        said = compare(left.spec, right.spec).forward
         counted[said.answer.value] += 1
         if said.answer is Answer.IMPLIES:
             assert not separable(left, right), (left, right)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import Number, number
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable
@@ -241,6 +241,6 @@ def test_every_hypothesis_is_dropped_once() -> None:
 def test_budgets_of_zero_and_equal_laws() -> None:
     """What was called equivalent once: laws that are within (0, 9/10), or within a factor of e^5, are not equal."""
     for outputs, other in ((MOST, VARIATION), (d_pr("hockey-stick", epsilon=5), KL), (d_pr("pbdp", delta=1), MULT)):
-        found = compare_specs(spec(BITS, ORDERED, outputs, value=0), spec(BITS, ORDERED, other, value=0))
+        found = compare(spec(BITS, ORDERED, outputs, value=0), spec(BITS, ORDERED, other, value=0))
         assert found.forward.answer is not Answer.IMPLIES
         assert found.backward.answer is Answer.IMPLIES

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import DpspecError
 from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Answer, Direction
@@ -33,7 +33,7 @@ REGISTRY = installed().registry
 def directions(seed: object, count: int) -> Iterator[tuple[PrivacySpec, PrivacySpec, Plain, Plain, Direction]]:
     """(A, B, both in plain terms, what is said about A => B)."""
     for asked in itertools.islice(questions(seed), count // 2):
-        found = compare_specs(asked.left, asked.right)
+        found = compare(asked.left, asked.right)
         yield asked.left, asked.right, asked.premise, asked.conclusion, found.forward
         yield asked.right, asked.left, asked.conclusion, asked.premise, found.backward
 

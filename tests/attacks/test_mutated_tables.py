@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from dpspec import installed, releases as face
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import DpspecError
 from dpspec.base.files import private_folder
 from tests.release.test_whole_releases import compositions, given, spec
@@ -62,7 +62,7 @@ def frame_changed(frame, draw):
 def tables_mutated(count, seed, folder):
     """Each release of mutated tables is refused with nothing written, or its persons are in the households of its input."""
     draw, found, registry = random.Random(seed), Counter(), installed().registry
-    source, document = given(folder), read_spec(spec(folder))
+    source, document = given(folder), read(spec(folder))
     frames = {stem: pl.read_csv(source / f"{stem}.csv") for stem in ("households", "persons")}
     for turn in range(count):
         place = folder / f"t{turn}"

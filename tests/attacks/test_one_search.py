@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from dpspec.api import find_yardsticks, read_spec
+from dpspec.api import find_yardsticks, read
 from dpspec.base.errors import DpspecError
 from dpspec.composition import Part, compose
 from dpspec.extension import installed
@@ -50,7 +50,7 @@ def test_what_a_ledger_derives_a_comparison_derives(count: int) -> None:
 def test_the_census_yardsticks_are_implied() -> None:
     """With `domination-inside-universes`: per household, on households of at most ten persons."""
     names = ("topdown-2020-pl-dhc", "swapping-2020-county-tract")
-    topdown, swapping = (read_spec(f"specs/{name}.dpspec.toml").spec for name in names)
+    topdown, swapping = (read(f"specs/{name}.dpspec.toml").spec for name in names)
     common = [one for one in find_yardsticks(topdown, swapping, largest_household=10) if one.is_common]
     found = [search(side, one.spec, RULES) for one in common for side in (topdown, swapping)]
     assert found

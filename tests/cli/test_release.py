@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from dpspec import installed, releases as engine
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.grammar.mechanism import Mechanism
 
@@ -253,7 +253,7 @@ class Wrong(Breaking):
 def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cls, message):
     import attrs
 
-    document = attrs.evolve(read_spec(spec), mechanism=cls())
+    document = attrs.evolve(read(spec), mechanism=cls())
     with pytest.raises(PluginContractError, match=message) as raised:
         engine.draw(document, str(table), installed().registry, tmp_path / "out")
     assert "breaking" in str(raised.value)
@@ -266,7 +266,7 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tmp_path, problem):
     registry = installed().registry
-    release = engine.draw(read_spec(spec), str(table), registry, tmp_path / "out")
+    release = engine.draw(read(spec), str(table), registry, tmp_path / "out")
     engine.write(release, registry, tmp_path / "out")
     old = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 

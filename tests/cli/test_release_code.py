@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
@@ -14,7 +14,7 @@ from dpspec.verifier.document import verify_release
 
 @pytest.fixture
 def document(specs):
-    return read_spec(specs / "randomised-response.dpspec.toml")
+    return read(specs / "randomised-response.dpspec.toml")
 
 
 def through(document, mechanism):
@@ -84,7 +84,7 @@ def test_words_cannot_be_listed(document):
 
 def test_a_space_without_rows_is_refused(specs):
     with pytest.raises(IncompatibleBlocksError, match="rows of one table"):
-        verify_release(read_spec(specs / "topdown-2020-pl-persons.dpspec.toml"))
+        verify_release(read(specs / "topdown-2020-pl-persons.dpspec.toml"))
 
 
 @pytest.mark.slow

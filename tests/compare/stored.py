@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.extension import installed
 from dpspec.reason.search import derive
 
@@ -45,7 +45,7 @@ def main() -> None:
     for old in FOLDER.glob("*.json"):
         old.unlink()
     for premise, conclusion in PAIRS:
-        first, second = (read_spec(ROOT / f"{path}.dpspec.toml") for path in (premise, conclusion))
+        first, second = (read(ROOT / f"{path}.dpspec.toml") for path in (premise, conclusion))
         found = derive(first.spec, second.spec)
         assert found is not None, (premise, conclusion)
         name = f"{first.id}-implies-{second.id}.json"

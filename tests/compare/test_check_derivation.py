@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 import pytest
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import (
     DerivationChainError,
     DerivationFileError,
@@ -80,7 +80,7 @@ def test_derivations_are_accepted(name: str) -> None:
 
 
 def documents() -> list[Any]:
-    return [read_spec(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
+    return [read(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import Marginal
@@ -29,16 +29,16 @@ def epsilon(value: object) -> UniformBudget:
 
 
 def test_a_specification_is_equivalent_to_itself() -> None:
-    assert compare_specs(bits_spec(), bits_spec()).relation is Implication.EQUIVALENT
+    assert compare(bits_spec(), bits_spec()).relation is Implication.EQUIVALENT
 
 
 @pytest.mark.reference("B-X10")
 @pytest.mark.parametrize(("small", "large"), [("ln(2)", "ln(3)"), ("1", "ln(3)"), ("ln(3)", "1.0986123")])
 def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -> None:
-    found = compare_specs(bits_spec(epsilon=small), bits_spec(epsilon=large))
+    found = compare(bits_spec(epsilon=small), bits_spec(epsilon=large))
     assert found.forward.answer is Answer.IMPLIES
     assert found.backward.answer in (Answer.SEPARATED, Answer.UNKNOWN)
-    wide = compare_specs(bits_spec(epsilon="ln(2)"), bits_spec(epsilon="ln(3)"))
+    wide = compare(bits_spec(epsilon="ln(2)"), bits_spec(epsilon="ln(3)"))
     assert wide.relation is Implication.IMPLIES
     assert wide.backward.separation is not None
     assert "refuted" in wide.backward.separation.checks[1]
@@ -47,7 +47,7 @@ def test_a_larger_budget_is_implied_and_does_not_imply(small: str, large: str) -
 @pytest.mark.reference("B-T10", "B-T22", "B-D5")
 def test_more_invariants_are_implied_and_separated_by_releasing_them() -> None:
     held = LevelSets(invariants=(Marginal(attributes=("sex",)),))
-    found = compare_specs(records(), records(multiverse=held))
+    found = compare(records(), records(multiverse=held))
     assert found.relation is Implication.IMPLIES
     separation = found.backward.separation
     assert separation is not None
@@ -64,7 +64,7 @@ def test_under_total_variation_releasing_invariants_does_not_separate() -> None:
         "budget": UniformBudget(parameter="distance", value=1),
     }
     held = LevelSets(invariants=(Marginal(attributes=("sex",)),))
-    found = compare_specs(records(**tv), records(multiverse=held, **tv))
+    found = compare(records(**tv), records(multiverse=held, **tv))
     assert found.backward.answer is not Answer.SEPARATED
 
 
@@ -72,10 +72,10 @@ def test_under_total_variation_releasing_invariants_does_not_separate() -> None:
 def test_units_and_halves_change_the_budget_that_is_implied() -> None:
     symmetric = block("input_divergences", "symmetric-difference")
     assert (
-        compare_specs(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon(2))).forward.answer
+        compare(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon(2))).forward.answer
         is Answer.IMPLIES
     )
-    short = compare_specs(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon("1.9")))
+    short = compare(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon("1.9")))
     assert short.forward.answer is not Answer.IMPLIES
 
 
@@ -83,7 +83,7 @@ def test_units_and_halves_change_the_budget_that_is_implied() -> None:
 def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
     concentrated = {"output_divergence": block("output_divergences", "d-nor")}
     rho = UniformBudget(parameter="rho", value="1/2")
-    found = compare_specs(records(budget=epsilon(1)), records(budget=rho, **concentrated))
+    found = compare(records(budget=epsilon(1)), records(budget=rho, **concentrated))
     assert found.forward.answer is Answer.IMPLIES
     assert found.backward.answer is Answer.SEPARATED
     assert found.backward.separation is not None
@@ -91,7 +91,7 @@ def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
 
 
 def test_a_specification_says_nothing_of_the_datasets_of_another_space() -> None:
-    found = compare_specs(bits_spec(length=2), bits_spec(length=3))
+    found = compare(bits_spec(length=2), bits_spec(length=3))
     assert found.relation is Implication.INCOMPARABLE
     separation = found.forward.separation
     assert separation is not None
@@ -100,7 +100,7 @@ def test_a_specification_says_nothing_of_the_datasets_of_another_space() -> None
 
 
 def test_a_comparison_is_no_truth_value() -> None:
-    found = compare_specs(bits_spec(), bits_spec())
+    found = compare(bits_spec(), bits_spec())
     for thing in (found, found.forward.answer):
         with pytest.raises(TypeError):
             bool(thing)
@@ -114,7 +114,7 @@ def test_every_separation_was_run_by_the_engine() -> None:
     ]
     for left in specs:
         for right in specs:
-            for direction in (compare_specs(left, right).forward, compare_specs(left, right).backward):
+            for direction in (compare(left, right).forward, compare(left, right).backward):
                 if direction.separation is not None:
                     assert direction.separation.checks[0].startswith("verified")
                     assert direction.separation.checks[1].startswith("refuted")
@@ -128,8 +128,8 @@ def test_universes_by_list_are_compared_pair_by_pair() -> None:
     """Two overlapping universes that hold all pairs of a third one imply it, though none of them contains it."""
     a, b, c = (0, 0, 0), (0, 0, 1), (0, 1, 0)
     pairs, whole = listed(ab=(a, b), bc=(b, c), ca=(c, a)), listed(abc=(a, b, c))
-    assert compare_specs(pairs, whole).relation is Implication.EQUIVALENT
-    two = compare_specs(listed(ab=(a, b), bc=(b, c)), whole)
+    assert compare(pairs, whole).relation is Implication.EQUIVALENT
+    two = compare(listed(ab=(a, b), bc=(b, c)), whole)
     assert two.forward.answer is not Answer.IMPLIES
     assert two.backward.answer is Answer.IMPLIES
     assert [step.holds for step in two.forward.steps if step.block == "multiverse"] == [False]
@@ -139,4 +139,4 @@ def test_the_same_table_of_budgets_for_other_universes_is_not_the_same_budget() 
     a, b = (0, 0, 0), (0, 0, 1)
     table = BudgetTable(parameter="epsilon", values=(("left", number(1)), ("right", number(2))))
     left, right = (listed(**{label: (a, b)}).replace(budget=table) for label in ("left", "right"))
-    assert compare_specs(right, left).forward.answer is not Answer.IMPLIES
+    assert compare(right, left).forward.answer is not Answer.IMPLIES

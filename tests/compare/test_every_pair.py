@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpspec.api import compare_specs, read_spec
+from dpspec.api import compare, read
 from dpspec.blocks.space import Dataset
 from dpspec.checker.check import check_derivation
 from dpspec.comparison import families as outside
@@ -28,13 +28,13 @@ REGISTRY = installed().registry
 
 
 def documents(folder: str) -> list[SpecDocument]:
-    return [read_spec(path, REGISTRY) for path in spec_files(folder)]
+    return [read(path, REGISTRY) for path in spec_files(folder)]
 
 
 def directions(folder: str) -> Iterator[tuple[SpecDocument, SpecDocument, Direction]]:
     """(A, B, what is said about A => B), for all A and B."""
     for left, right in itertools.combinations(documents(folder), 2):
-        found = compare_specs(left.spec, right.spec, REGISTRY)
+        found = compare(left.spec, right.spec, REGISTRY)
         yield left, right, found.forward
         yield right, left, found.backward
 
@@ -95,7 +95,7 @@ def test_every_pair_of_flavours_is_decided_or_says_what_was_tried() -> None:
 @pytest.mark.long
 def test_every_specification_against_every_flavour() -> None:
     for left, right in itertools.product(documents("specs"), documents("specs/flavours")):
-        found = compare_specs(left.spec, right.spec, REGISTRY)
+        found = compare(left.spec, right.spec, REGISTRY)
         assert Answer.UNKNOWN not in (found.forward.answer, found.backward.answer), (left.id, right.id)
         confirm(left.spec, right.spec, found.forward)
         confirm(right.spec, left.spec, found.backward)

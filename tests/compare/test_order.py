@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from dpspec_divergences import HammingOrdered, Mult
 
-from dpspec import PrivacySpec
-from dpspec.api import compare_specs, order_specs, read_spec
+from dpspec import PrivacySpec, compare, read
+from dpspec.api import order_specs
 from dpspec.base.errors import ParameterError, UnknownNameError
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
@@ -38,11 +38,11 @@ def told(relation: set[tuple[int, int]], size: int, unknown: set[tuple[int, int]
     def answer(i: int, j: int) -> Direction:
         return Direction(answer=OPEN if (i, j) in unknown else YES if (i, j) in relation else NO, steps=())
 
-    def compare(left: PrivacySpec, right: PrivacySpec) -> Comparison:
+    def compared(left: PrivacySpec, right: PrivacySpec) -> Comparison:
         i, j = specs[left], specs[right]
         return Comparison(left=left, right=right, forward=answer(i, j), backward=answer(j, i), notes=())
 
-    return order([(f"s{i}", single) for single, i in specs.items()], compare)
+    return order([(f"s{i}", single) for single, i in specs.items()], compared)
 
 
 def closed(relation: set[tuple[int, int]], size: int) -> set[tuple[int, int]]:
@@ -56,7 +56,7 @@ def closed(relation: set[tuple[int, int]], size: int) -> set[tuple[int, int]]:
 
 def test_a_chain_by_hand() -> None:
     """Of epsilon = 1, 2, 3 and 2 again, each implies the larger ones; the equal ones are one class."""
-    found = order([("one", spec(1)), ("two", spec(2)), ("three", spec(3)), ("again", spec(Fraction(4, 2)))], compare_specs)
+    found = order([("one", spec(1)), ("two", spec(2)), ("three", spec(3)), ("again", spec(Fraction(4, 2)))], compare)
     assert found.classes == ((0,), (1, 3), (2,))
     assert found.covers == ((0, 1), (1, 2))
     assert found.levels == ((0,), (1,), (2,))
@@ -114,13 +114,13 @@ def test_half_answers_have_signs_of_their_own() -> None:
 
 def test_bad_input() -> None:
     with pytest.raises(ParameterError, match="name of its own"):
-        order([("a", spec(1)), ("a", spec(2))], compare_specs)
+        order([("a", spec(1)), ("a", spec(2))], compare)
     with pytest.raises(ParameterError, match="at least one"):
-        order([], compare_specs)
+        order([], compare)
 
 
 def census() -> list:
-    return [read_spec(path) for path in sorted((ROOT / "specs").glob("topdown-2020-*.dpspec.toml"))]
+    return [read(path) for path in sorted((ROOT / "specs").glob("topdown-2020-*.dpspec.toml"))]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.vectors import BitVectors
@@ -97,9 +97,9 @@ def test_it_reaches_what_paths_grant_and_no_less(premise: PrivacySpec, goal: Pri
     assert pair_by_pair(premise, wanted, RULES) is not None
     less = stated(goal, number(value) * number("99/100"))
     assert pair_by_pair(premise, less, RULES) is None
-    assert compare_specs(premise, wanted).forward.answer is Answer.IMPLIES
+    assert compare(premise, wanted).forward.answer is Answer.IMPLIES
     if tight:
-        assert compare_specs(premise, less).forward.answer is not Answer.IMPLIES
+        assert compare(premise, less).forward.answer is not Answer.IMPLIES
 
 
 @pytest.mark.parametrize(

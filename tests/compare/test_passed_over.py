@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import ln
 from dpspec.blocks.budget import UniformBudget
 from dpspec.comparison.compare import Answer
@@ -16,6 +16,6 @@ def test_laws_that_a_divergence_cannot_compare_are_passed_over() -> None:
         budget=UniformBudget(parameter="steps", value=1),  # type: ignore[arg-type]
     )
     pure = bits_spec(epsilon="ln(3)")
-    assert compare_specs(steps, pure).forward.answer is Answer.SEPARATED
-    assert compare_specs(pure, steps).forward.answer is Answer.IMPLIES  # by the events of three bits
-    assert compare_specs(steps, steps).forward.answer is Answer.IMPLIES
+    assert compare(steps, pure).forward.answer is Answer.SEPARATED
+    assert compare(pure, steps).forward.answer is Answer.IMPLIES  # by the events of three bits
+    assert compare(steps, steps).forward.answer is Answer.IMPLIES

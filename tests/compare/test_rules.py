@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import number
 from dpspec.base.params import define, evolve
@@ -346,13 +346,13 @@ def test_a_faulty_rule_is_named(rule: Rule, said: str) -> None:
 def test_without_the_stated_largest_household_it_is_unknown_and_says_what_is_missing() -> None:
     person, household = d_x("symmetric-difference"), d_x("symmetric-difference", unit="household")
     unlimited = Households(household=HOMES.household, person=HOMES.person, most=2)
-    found = compare_specs(spec(unlimited, person, value=1), spec(unlimited, household, value=4))
+    found = compare(spec(unlimited, person, value=1), spec(unlimited, household, value=4))
     assert found.forward.answer is not Answer.IMPLIES
     (said,) = [step.reason for step in found.forward.steps if step.block == "input divergence"]
     assert "missing: the largest number of person records that one household changes" in said
-    assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value=4)).forward.answer is Answer.IMPLIES
-    assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value=2)).forward.answer is Answer.IMPLIES
-    assert compare_specs(spec(HOMES, person, value=1), spec(HOMES, household, value="1.9")).forward.answer is not Answer.IMPLIES
+    assert compare(spec(HOMES, person, value=1), spec(HOMES, household, value=4)).forward.answer is Answer.IMPLIES
+    assert compare(spec(HOMES, person, value=1), spec(HOMES, household, value=2)).forward.answer is Answer.IMPLIES
+    assert compare(spec(HOMES, person, value=1), spec(HOMES, household, value="1.9")).forward.answer is not Answer.IMPLIES
 
 
 # --- conversions ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import ExplicitUniverses
@@ -28,7 +28,7 @@ def budget(parameter: str, value: object) -> UniformBudget:
 
 
 def separated(premise: PrivacySpec, conclusion: PrivacySpec) -> Direction:
-    found = compare_specs(premise, conclusion).forward
+    found = compare(premise, conclusion).forward
     assert found.answer is Answer.SEPARATED
     assert found.separation is not None
     return found
@@ -54,7 +54,7 @@ def test_a_budget_does_not_imply_one_that_is_smaller_by_one_percent(name, parame
     large = number(value)
     premise = bits_spec(2).replace(output_divergence=divergence, budget=budget(parameter, large))
     conclusion = premise.replace(budget=budget(parameter, large * Fraction(24, 25)))
-    found = compare_specs(premise, conclusion)
+    found = compare(premise, conclusion)
     assert found.forward.answer is Answer.SEPARATED
     assert found.backward.answer is Answer.IMPLIES
 
@@ -191,7 +191,7 @@ def test_records_of_other_attributes_are_other_records():
 def test_what_a_conclusion_allows_anyway_is_no_separation(value):
     """No two laws are further apart than 1 in total variation: nothing is asked, on whatever datasets."""
     distance = {"output_divergence": block("output_divergences", "total-variation"), "budget": budget("distance", value)}
-    found = compare_specs(answers(2).replace(**distance), answers(3).replace(**distance)).forward
+    found = compare(answers(2).replace(**distance), answers(3).replace(**distance)).forward
     assert found.answer is Answer.UNKNOWN
     assert any(line.startswith("which dataset it is") for line in found.tried)
 
@@ -236,10 +236,10 @@ def test_a_cut_separates_universes_without_invariants():
 def test_an_open_answer_says_what_was_tried():
     pure = bits_spec(5, epsilon="ln(3)")  # on fewer bits every event is looked at, and the answer is yes
     steps = block("output_divergences", "trade-off", epsilon="ln(3)", delta="1/10")
-    open_one = compare_specs(pure, pure.replace(output_divergence=steps, budget=budget("steps", 1))).forward
+    open_one = compare(pure, pure.replace(output_divergence=steps, budget=budget("steps", 1))).forward
     assert open_one.answer is Answer.UNKNOWN
     assert any("least noise" in line and "mechanisms" in line for line in open_one.tried)
-    assert compare_specs(pure, pure).forward.tried == ()
+    assert compare(pure, pure).forward.tried == ()
 
 
 def test_one_case_of_each_kind():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, ReplaceOne, SymmetricDifference
 
-from dpspec.api import find_yardsticks, read_spec
+from dpspec.api import find_yardsticks, read
 from dpspec.base.errors import NoYardstickError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.base.words import Word
@@ -31,7 +31,7 @@ from tests.compare.hunting import contradicted, random_mechanism, tight
 ROOT = Path(__file__).parents[2]
 REGISTRY = installed().registry
 TOPDOWN, SWAPPING = (
-    read_spec(ROOT / f"specs/{name}.dpspec.toml").spec for name in ("topdown-2020-pl-dhc", "swapping-2020-county-tract")
+    read(ROOT / f"specs/{name}.dpspec.toml").spec for name in ("topdown-2020-pl-dhc", "swapping-2020-county-tract")
 )
 SEX, AGE = Marginal(attributes=("sex",)), Marginal(attributes=("age",))
 SEXES, AGES = Attribute(name="sex", categories=("f", "m")), Attribute(name="age", categories=("minor", "adult"))

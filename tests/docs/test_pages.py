@@ -12,7 +12,7 @@ import click
 import pytest
 
 from dpspec import Outcome, installed
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.late import at
 from dpspec.blocks.parts import PARTS, Wording
 from dpspec.extension import KINDS
@@ -95,7 +95,7 @@ def test_the_specification_in_the_readme_holds(tmp_path, budget, outcome):
     (text,) = re.findall(r"^```toml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     path = tmp_path / "warner.dpspec.toml"
     path.write_text(text.replace('"ln(3)"', budget), encoding="utf-8")
-    document = read_spec(path, installed().registry)
+    document = read(path, installed().registry)
     assert verify_claim(document.mechanism, document.spec).outcome is outcome
 
 

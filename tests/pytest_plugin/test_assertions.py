@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from dpspec import Outcome, UniformBudget
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.testing import ClaimNotHeld, assert_satisfies
 
 pytest_plugins = "pytester"
@@ -17,7 +17,7 @@ pytest_plugins = "pytester"
 def document(tmp_path, spec):
     path = tmp_path / "warner.dpspec.toml"
     path.write_text(spec(), encoding="utf-8")
-    return read_spec(path)
+    return read(path)
 
 
 def test_a_right_claim_gives_the_verdict(document):

@@ -15,7 +15,7 @@ import pytest
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
 from dpspec import installed, releases as face
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept
@@ -149,7 +149,7 @@ def test_members_are_compared_as_by_hand():
 
 
 def test_a_release_that_moves_a_person_is_not_written(tmp_path, monkeypatch):
-    document = read_spec(spec(tmp_path))
+    document = read(spec(tmp_path))
     run = type(document.mechanism).run
 
     def moving(self, table, space, run_):
@@ -239,7 +239,7 @@ def test_a_run_that_dies_between_two_files_is_made_whole_by_the_next(tmp_path, m
         return replace(source, target, **further)
 
     out, registry = tmp_path / "out", installed().registry
-    release = face.draw(read_spec(spec(tmp_path)), str(given(tmp_path)), registry, out)
+    release = face.draw(read(spec(tmp_path)), str(given(tmp_path)), registry, out)
     with monkeypatch.context() as during:
         during.setattr("pathlib.os.replace", dying)
         during.setattr(ReleasePlace, "leave", lambda self: self.close())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpspec import installed, releases as face
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import ReleaseError, TableError, WorkersError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism
@@ -103,7 +103,7 @@ def quiet(monkeypatch):
 
 
 def release(spec, table, out, **options):
-    document, registry = attrs.evolve(read_spec(spec), mechanism=Staged()), installed().registry
+    document, registry = attrs.evolve(read(spec), mechanism=Staged()), installed().registry
     drawn = face.draw(document, str(table), registry, out, face.Options(**options))
     return face.write(drawn, registry, out)
 

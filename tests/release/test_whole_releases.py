@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from dpspec import installed, releases as face
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
 
@@ -65,7 +65,7 @@ def given(tmp_path, households=60):
 
 def drawn(path, table, out, **options):
     registry = installed().registry
-    release = face.draw(read_spec(path), str(table), registry, out, face.Options(**options))
+    release = face.draw(read(path), str(table), registry, out, face.Options(**options))
     return release, face.write(release, registry, out)
 
 

@@ -8,7 +8,7 @@ from dpspec_census.swap_budget import SwappingBudget
 from dpspec_census.swapping import PermutationSwapping
 from hypothesis import HealthCheck, find, given, settings, strategies as st
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import NotReachedError
 from dpspec.base.exact import ln
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
@@ -74,7 +74,7 @@ def stay_inside(spec, examples=60):
 @pytest.mark.reference("B-D23", "B-D25")
 @pytest.mark.parametrize("name", ["swapping-2020-county-tract", "topdown-2020-pl"])
 def test_pairs_of_the_census_spaces_with_millions_of_blocks_stay_inside(name):
-    spec = read_spec(SPECS / f"{name}.dpspec.toml").spec
+    spec = read(SPECS / f"{name}.dpspec.toml").spec
     assert spec.space.cardinality() is None
     stay_inside(spec)
 
@@ -198,7 +198,7 @@ def test_walks_in_bit_vectors(held):
 @pytest.mark.slow
 @pytest.mark.reference("B-X2", "B-T11")
 def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_pair():
-    printed = read_spec(SPECS / "swapping-2020-county-tract.dpspec.toml").spec
+    printed = read(SPECS / "swapping-2020-county-tract.dpspec.toml").spec
     rate = {"match": ("county", "kind"), "swap_rate": "3/5", "unit": "household"}
     spec = printed.replace(budget=SwappingBudget(form="s24", **rate))
     found = find_witness(PermutationSwapping(swap=("tract", "block-group", "block"), **rate), spec, examples=40)
@@ -213,7 +213,7 @@ def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_p
 @pytest.mark.slow
 @pytest.mark.reference("B-T10", "B-X6")
 def test_a_mechanism_that_reads_beyond_its_invariants_is_refuted_inside_a_universe():
-    spec = read_spec(SPECS / "topdown-2020-pl.dpspec.toml").spec
+    spec = read(SPECS / "topdown-2020-pl.dpspec.toml").spec
     found = find_witness(ReleaseInvariants(invariants=(Marginal(attributes=("kind",), unit="household"),)), spec, examples=200)
     assert found is not None
     first = ("0",) * 5

@@ -107,9 +107,11 @@ def check_import_leaves_random_state_alone(subject: PluginSubject, context: Cont
 
 @check(KIND)
 def check_plugin_loads(subject: PluginSubject, context: Context) -> None:
-    """The plugin imports and registers without a fault. A failed plugin is fatal to every file that needs its names."""
+    """The plugin imports without a fault, and so do the names of its table. What failed is fatal to every file that needs it."""
     fault = subject.info.error
     require(fault is None or isinstance(fault, UnknownHookError), str(fault))
+    for entry in subject.info.entries:
+        require(entry.fault is None, str(entry.fault))
 
 
 @check(KIND)
@@ -340,7 +342,7 @@ def check_batches_are_written_as_one_table(subject: ValueSubject, context: Conte
 def check_file_endings_are_its_own(subject: ValueSubject, context: Context) -> None:
     """`suffixes` begin with a dot, and no other format has them: a file is read in the format that its ending names."""
     require(bool(subject.thing.suffixes), "it has no ending")
-    others = {e.cls for e in context.registry if e.kind == FORMAT} - {type(subject.thing)}
+    others = set(context.registry.classes(FORMAT)) - {type(subject.thing)}
     taken = {suffix: cls for cls in others for suffix in cls.suffixes}
     for suffix in subject.thing.suffixes:
         require(suffix.startswith("."), f"{suffix!r} does not begin with a dot")

@@ -70,8 +70,8 @@ class SmallWorld:
 
 def _plain(context: Context, kind: str) -> Iterator[Any]:
     """Objects of the classes of a kind that can be made without parameters."""
-    for entry in context.registry:
-        if entry.kind == kind and attrs.has(entry.cls) and not any(p.required for p in parameters(entry.cls)):
+    for entry in context.registry.usable(kind):
+        if attrs.has(entry.cls) and not any(p.required for p in parameters(entry.cls)):
             with suppress(DpspecError):
                 yield build(entry.cls, {}, entry.name)
 

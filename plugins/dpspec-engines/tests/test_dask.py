@@ -15,7 +15,7 @@ import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, dask as cluster, dask as module
 
-from dpspec.api import read_spec
+from dpspec.api import read
 from dpspec.base.errors import TableError, WorkersError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
@@ -105,7 +105,7 @@ def town(document):
 
 @pytest.mark.slow
 def test_topdown_gives_the_bytes_of_the_default_too(running):
-    document = read_spec(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
+    document = read(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
     mechanism, space, table = document.mechanism, document.spec.space, town(document)
     one, two = (
         mechanism.run(table, space, Run(source=SeededRandomness(4), workers=chosen)).tables for chosen in (Embedded(), running)

@@ -25,7 +25,7 @@ from dpspec_noise import Geometric
 from hypothesis import given, strategies as st
 
 from dpspec import installed
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number, sqrt
 from dpspec.blocks.budget import UniformBudget
@@ -284,22 +284,22 @@ def epsilon(value: Any) -> UniformBudget:
 def test_the_comparison_engine_uses_the_bounds() -> None:
     spec = EdgeDP().spec()
     node = spec.replace(input_divergence=NodeDistance(), budget=epsilon(ln(4)))
-    assert compare_specs(spec, node).forward.answer is Answer.IMPLIES  # epsilon per edge gives 2 epsilon per node of three
-    assert compare_specs(spec, node.replace(budget=epsilon(ln(3)))).forward.answer is not Answer.IMPLIES
-    assert compare_specs(node.replace(budget=epsilon(ln(2))), spec).forward.answer is Answer.IMPLIES
+    assert compare(spec, node).forward.answer is Answer.IMPLIES  # epsilon per edge gives 2 epsilon per node of three
+    assert compare(spec, node.replace(budget=epsilon(ln(3)))).forward.answer is not Answer.IMPLIES
+    assert compare(node.replace(budget=epsilon(ln(2))), spec).forward.answer is Answer.IMPLIES
 
 
 def test_specifications_on_points_are_compared_and_separated() -> None:
     spec = GeoIndistinguishability().spec()
     manhattan = spec.replace(input_divergence=Metric(norm="manhattan"), budget=epsilon(ln(2)))
-    found = compare_specs(spec.replace(budget=epsilon(ln(2))), manhattan)
+    found = compare(spec.replace(budget=epsilon(ln(2))), manhattan)
     assert found.forward.answer is Answer.IMPLIES
     assert found.backward.answer is not Answer.IMPLIES
 
 
 def test_a_separation_with_records_without_attributes_is_told() -> None:
     spec = NodeDP().spec().replace(input_divergence=SymmetricDifference(unit="element"), budget=epsilon(ln(2)))
-    found = compare_specs(spec, spec.replace(budget=epsilon(ln("3/2"))))
+    found = compare(spec, spec.replace(budget=epsilon(ln("3/2"))))
     assert found.forward.answer is Answer.SEPARATED
 
 

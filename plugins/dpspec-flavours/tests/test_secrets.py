@@ -28,7 +28,7 @@ from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings, strategies as st
 
 from dpspec import installed
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
@@ -428,7 +428,7 @@ def test_more_pairs_of_secrets_are_a_stronger_promise():
     assert few.bounded_by(many, spec.space) is None
     assert few.bounded_by(Neighbour(relation=DiscriminativePairs(pairs=[PAIRS[0]])), spec.space)[0] == 1
     assert Steps(relation=all_of_them).bounded_by(few, spec.space)[0] == 1
-    compared = compare_specs(spec, spec.replace(input_divergence=few))
+    compared = compare(spec, spec.replace(input_divergence=few))
     assert compared.forward.answer.name == "IMPLIES"
     assert compared.backward.answer.name != "IMPLIES"
 

@@ -26,7 +26,7 @@ from dpspec_flavours.standards import (
 from dpspec_noise import Laplace, RandomisedResponse
 
 from dpspec import installed
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.blocks.invariant import LinearMap
@@ -155,7 +155,7 @@ def test_who_implies_whom():
     ids=lambda cls: cls.name,
 )
 def test_some_do_not_imply(premise, conclusion):
-    found = compare_specs(premise().spec(), conclusion().spec()).forward
+    found = compare(premise().spec(), conclusion().spec()).forward
     assert found.answer.value == "does not imply"
 
 

@@ -31,7 +31,7 @@ from dpspec_noise import RandomisedResponse
 from hypothesis import given, strategies as st
 
 from dpspec import installed
-from dpspec.api import compare_specs
+from dpspec.api import compare
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import INFINITY, Number, ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -569,4 +569,4 @@ def test_the_levels_of_protection_form_a_chain() -> None:
     """With one user and equal budgets: user-level, w-event, user-window, event-level; no way back."""
     chain = [cls().spec() for cls in (UserLevelDP, WEventDP, UserWindowDP, EventLevelDP)]
     for (i, stricter), (j, laxer) in itertools.permutations(enumerate(chain), 2):
-        assert (compare_specs(stricter, laxer).forward.answer is Answer.IMPLIES) == (i < j), (i, j)
+        assert (compare(stricter, laxer).forward.answer is Answer.IMPLIES) == (i < j), (i, j)

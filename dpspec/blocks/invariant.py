@@ -9,6 +9,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import attrs
@@ -136,9 +137,7 @@ class Marginal(Invariant):
         return tuple(sorted(self._count(space.records(dataset, self.unit), space).items(), key=repr))
 
     def _count(self, records: tuple[Record, ...], space: DatasetSpace) -> Counter[Record]:
-        places = {a.name: place for place, a in enumerate(space.attributes_of(self.unit))}
-        kept = [places[a] for a in self.attributes]
-        conditions = [(places[a], frozenset(categories)) for a, categories in self.where]
+        kept, conditions = _columns(self, space)
         return Counter(
             tuple(record[place] for place in kept)
             for record in records
@@ -233,6 +232,13 @@ class Marginal(Invariant):
         by = f"{self.unit} by {' x '.join(self.attributes)}" if self.attributes else f"{self.unit} total"
         where = ", ".join(f"{attribute} in {{{', '.join(categories)}}}" for attribute, categories in self.where)
         return f"{by} where {where}" if where else by
+
+
+@lru_cache(maxsize=1024)
+def _columns(marginal: Marginal, space: DatasetSpace) -> tuple[list[int], list[tuple[int, frozenset[Any]]]]:
+    """Where a record holds the attributes of a marginal, and where its conditions with the categories that they admit."""
+    places = {a.name: place for place, a in enumerate(space.attributes_of(marginal.unit))}
+    return [places[a] for a in marginal.attributes], [(places[a], frozenset(admitted)) for a, admitted in marginal.where]
 
 
 @define

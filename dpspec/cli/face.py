@@ -155,9 +155,11 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
     """Add ``--picture FILE``, which says what is drawn; a file that cannot be drawn is refused before any work."""
 
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
+        if value is None:
+            return None
         from dpspec.report.pictures import Picture
 
-        return None if value is None else Picture(Path(value))
+        return Picture(Path(value))
 
     words = f"{drawn} into FILE, as SVG or PNG by its ending."
     return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)

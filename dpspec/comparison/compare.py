@@ -29,7 +29,7 @@ from dpspec.base.types import Progress
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
-from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases, families as single
+from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Rule, Step
@@ -265,16 +265,16 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
 
 
 FAMILIES: dict[str, CandidateFamily] = {
-    "which dataset it is, where the space of the premise does not have it": outside.outside,
-    "the invariants of the premise, published": releases.invariants,
+    "which dataset it is, where the space of the premise does not have it": families.outside,
+    "the invariants of the premise, published": families.invariants,
     "a count, the distance from x, or whether the dataset is x, each with the least noise": _by(
-        numbers.answered, extremal_answers
+        families.answered, extremal_answers
     ),
-    "who is in reach of x by the input divergence": releases.reach,
-    "a cut of all datasets in two": _by(cuts.cuts, extremal_answers),
-    "one event, as likely as the premise allows": single.events,
-    "the same numbers with coins, leaks and noise, as strong as they can be": _by(numbers.answered, searched_answers),
-    "the same cuts so": _by(cuts.cuts, searched_answers),
+    "who is in reach of x by the input divergence": families.reach,
+    "a cut of all datasets in two": _by(families.cuts, extremal_answers),
+    "one event, as likely as the premise allows": families.events,
+    "the same numbers with coins, leaks and noise, as strong as they can be": _by(families.answered, searched_answers),
+    "the same cuts so": _by(families.cuts, searched_answers),
 }
 """What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""
 
@@ -338,7 +338,7 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
 
 def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
     """The two datasets, as far as the premise has them, and some that it compares with each other."""
-    shared = [x for x in pair if outside.has(premise.space, conclusion.space, x)]
+    shared = [x for x in pair if families.has(premise.space, conclusion.space, x)]
     compared = itertools.chain.from_iterable(pairs(premise, premise))
     known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))
     return tuple(itertools.islice(known, INSTANCE))

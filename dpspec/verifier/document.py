@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -20,11 +21,12 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
-from dpspec.verifier.automatic import ReleaseCode
-from dpspec.verifier.entry import NamedFunction, verify_claim
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from dpspec.verifier.entry import NamedFunction
 
 
 @attrs.frozen(kw_only=True)
@@ -116,6 +118,8 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
+    from dpspec.verifier.automatic import ReleaseCode
+
     return None if mechanism is None else ReleaseCode(mechanism)
 
 
@@ -123,6 +127,8 @@ def verify_function(
     function: NamedFunction, document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None
 ) -> FileReport:
     """Judge a plain function against the five blocks of a file, whatever else the file states."""
+    from dpspec.verifier.entry import verify_claim
+
     spec = document.spec
     verdict = verify_claim(function.call, spec, registry=registry, progress=progress, **function.sampling.keywords)
     held = _recorded(f"function {function.path}", verdict, "verified")

@@ -23,7 +23,6 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 from flint import arb, ctx
-from scipy.special import betaincinv
 
 from dpspec.base.exact import Bracket, rational
 from dpspec.base.types import Floats
@@ -302,6 +301,8 @@ def interval(hits: int, size: int, confidence: float = CONFIDENCE) -> tuple[floa
     >>> [round(end, 4) for end in interval(0, 1000, 0.95)]
     [0.0, 0.0037]
     """
+    from scipy.special import betaincinv
+
     tail = (1 - confidence) / 2
     low = 0.0 if hits == 0 else float(betaincinv(hits, size - hits + 1, tail))
     high = 1.0 if hits == size else float(betaincinv(hits + 1, size - hits, 1 - tail))

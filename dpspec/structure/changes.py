@@ -80,15 +80,13 @@ class Columns:
         )
 
     def classes(self, name: str) -> dict[Class, int]:
-        """How many categories of an attribute are of each class; 2 stands for more."""
+        """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
         attribute, sets = self.attributes[name], self.named[name]
-        counted: dict[Class, int] = {}
         singled = sorted(frozenset().union(*sets))
+        counted: dict[Class, int] = {(False,) * len(sets): attribute.size - len(singled)} if attribute.size > len(singled) else {}
         for category in singled:
             of = tuple(category in one for one in sets)
             counted[of] = counted.get(of, 0) + 1
-        if attribute.size > len(singled):
-            counted[(False,) * len(sets)] = attribute.size - len(singled)
         return {of: min(many, 2) for of, many in counted.items()}
 
     def class_of(self, name: str, category: Hashable) -> Class:
@@ -225,9 +223,12 @@ def records_of(pattern: Pattern, columns: Columns, space: DatasetSpace, unit: st
     if part is None:
         return None
     every = {a.name: a for a in space.attributes_of(unit)}
-    chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part).completed(_outer_first(every), {})
-    if chosen is None:
-        return None
+    choice, chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part), dict[str, tuple[Hashable, Hashable]]()
+    for root in (name for name, a in every.items() if a.within is None):  # what lies within different ones is independent
+        found = choice.completed([name for name in _outer_first(every) if root in _with_outer((name,), every)], {})
+        if found is None:
+            return None
+        chosen |= found
     return tuple(chosen[name][0] for name in every), tuple(chosen[name][1] for name in every)
 
 

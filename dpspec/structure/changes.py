@@ -93,6 +93,15 @@ class Columns:
         """The class of one category."""
         return tuple(category in one for one in self.named[name])
 
+    def lies_within(self, name: str, of: Class, outer: Class) -> bool:
+        """Whether a category of one class can lie in one of a class of the coarser attribute; True where that is not known."""
+        attribute = self.attributes[name]
+        coarser = self.attributes[str(attribute.within)]
+        listed = attribute.categories or (sorted(frozenset().union(*self.named[name])) if any(of) else None)
+        return listed is None or any(
+            self.class_of(name, c) == of and self.class_of(coarser.name, attribute.parent(c, coarser)) == outer for c in listed
+        )
+
     def inside(self, table: Marginal, pattern: Pattern, side: Callable[[Kept], Class]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
         return all(
@@ -117,7 +126,7 @@ class Columns:
 
 def replacements(columns: Columns) -> Iterator[Pattern]:
     """Every pattern of one record replaced by another; some may be those of no two records, none is missing."""
-    for parts in itertools.product(*(list(_below(name, True, columns)) for name in columns.roots())):
+    for parts in itertools.product(*(list(_below(name, None, columns)) for name in columns.roots())):
         yield {name: kept for part in parts for name, kept in part.items()}
 
 
@@ -126,16 +135,18 @@ def additions(columns: Columns) -> Iterator[Pattern]:
     return (pattern for pattern in replacements(columns) if all(kept.equal for kept in pattern.values()))
 
 
-def _below(name: str, outer_kept: bool, columns: Columns) -> Iterator[dict[str, Kept]]:
-    """What can become of an attribute and of those within it, given whether the one that it lies within keeps its category."""
+def _below(name: str, outer: Kept | None, columns: Columns) -> Iterator[dict[str, Kept]]:
+    """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
     classes = columns.classes(name)
-    options = [Kept(True, of, of) for of in classes] if outer_kept else []
-    if not outer_kept or _has_siblings(columns.attributes[name], columns):
-        for before, after in itertools.product(classes, repeat=2):
-            if before != after or classes[before] > 1:
-                options.append(Kept(False, before, after))
+    before, after = list(classes), list(classes)
+    if outer is not None:
+        before = [of for of in classes if columns.lies_within(name, of, outer.before)]
+        after = [of for of in classes if columns.lies_within(name, of, outer.after)]
+    options = [Kept(True, of, of) for of in before] if outer is None or outer.equal else []
+    if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
+        options += [Kept(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
     for kept in options:
-        inner = [list(_below(other, kept.equal, columns)) for other in columns.inner(name)]
+        inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
         for parts in itertools.product(*inner):
             yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
 

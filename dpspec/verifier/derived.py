@@ -61,6 +61,9 @@ EVERY = "every universe"
 CROSSED = 20
 """So many patterns of two records are tried with exchanges."""
 
+ALIKE = 8
+"""So many patterns are kept of those that the views do not tell apart."""
+
 PAIRS_TRIED = 200
 """So many patterns are turned into datasets, the farthest apart first."""
 
@@ -74,13 +77,13 @@ class Change:
     """A change of one record as the views see it.
 
     Args:
-        pattern: what becomes of its attributes.
+        patterns: what becomes of its attributes, in some of the ways that the views do not tell apart.
         price: what it adds to d_X.
         laws: the laws of the answers that change.
         is_added: whether the record is added (or removed), not replaced.
     """
 
-    pattern: Pattern
+    patterns: tuple[Pattern, ...]
     price: int
     laws: tuple[LawPair, ...]
     is_added: bool = False
@@ -254,8 +257,10 @@ class _Proof:
                 if any(see(table, pattern, columns) is not Seen.NOTHING for table in family):
                     continue
                 laws = _joined(moved(i, see(view.table, pattern, columns)) for i, view in enumerate(self.structure.views))
-                change = Change(pattern=pattern, price=price, laws=laws, is_added=is_added)
-                found.setdefault((is_added, frozenset(Counter(laws).items())), change)
+                key = is_added, frozenset(Counter(laws).items())
+                alike = found.setdefault(key, Change(patterns=(), price=price, laws=laws, is_added=is_added))
+                if len(alike.patterns) < ALIKE:
+                    found[key] = attrs.evolve(alike, patterns=(*alike.patterns, pattern))
         return tuple(found.values())
 
     def _adds_up(self, steps: RecordSteps, changes: Sequence[Change]) -> bool:
@@ -292,9 +297,16 @@ class _Proof:
         for change, cost in costs[:PAIRS_TRIED]:
             if best is not None and best.ratio.lower >= cost.upper:
                 return best
-            records = records_of(change.pattern, columns, self.spec.space, steps.unit)
-            if records is not None:
-                best = self._better(best, self._exchanged(records, change, steps), steps.unit, precision)
+            for pattern in change.patterns:
+                records = records_of(pattern, columns, self.spec.space, steps.unit)
+                found = (
+                    None
+                    if records is None
+                    else self._better(None, self._exchanged(records, change, steps), steps.unit, precision)
+                )
+                if found is not None:
+                    best = found if best is None or found.ratio.lower > best.ratio.lower else best
+                    break
         return self._better(best, self._crossed(columns, steps.unit), steps.unit, precision)
 
     def _better(self, best: _Seen | None, exchanges: Iterable[Exchange], unit: str, precision: int) -> _Seen | None:

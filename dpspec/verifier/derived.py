@@ -299,11 +299,8 @@ class _Proof:
                 return best
             for pattern in change.patterns:
                 records = records_of(pattern, columns, self.spec.space, steps.unit)
-                found = (
-                    None
-                    if records is None
-                    else self._better(None, self._exchanged(records, change, steps), steps.unit, precision)
-                )
+                exchanges = () if records is None else self._exchanged(records, change, steps)
+                found = self._better(None, exchanges, steps.unit, precision)
                 if found is not None:
                     best = found if best is None or found.ratio.lower > best.ratio.lower else best
                     break

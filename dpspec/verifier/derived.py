@@ -138,6 +138,8 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     """
     mechanism.check(spec.space)
     structure = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
+    if structure is not None and "structure" not in vars(type(mechanism)):
+        return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
     if structure is None:
         return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
     budget = spec.budget.uniform()

@@ -136,6 +136,7 @@ def verdict(given: Verdict) -> JsonData:
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
         "assumptions": [*given.assumptions],
+        "proof": [{"step": step.step, "says": step.says, "citation": step.citation} for step in given.proof],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 

@@ -155,6 +155,8 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[TextLine]:
         yield "method", f"{verdict.method}: {verdict.scope}"
     if verdict.universes:
         yield "constant", _constant(verdict)
+    for step in verdict.proof:
+        yield "proof", str(step)
     if verdict.vacuous:
         yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
     if verdict.witness is not None:

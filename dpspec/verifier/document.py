@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -21,6 +22,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
+from dpspec.verifier.derived import METHOD, Missing, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -81,6 +83,9 @@ class FileReport:
             return "printed numbers only"
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
+        proved = any(o.verdict is not None and o.verdict.method == METHOD and o.verdict.proof for o in self.obligations)
+        if proved:
+            return "the whole space, by a proof from how the mechanism is made"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
 
@@ -165,12 +170,14 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
+        whole = _Whole(document=document)
+        yield Judgement(name="claim", judge=partial(whole.obligation, recorded))
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else _on_miniature(name, document, miniature, recorded, effort)
+                else whole.as_second(_on_miniature(name, document, miniature, recorded, effort))
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
@@ -183,9 +190,51 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
+        if verdict.method == "none":  # too large to be listed
+            found = derive(mechanism, spec, registry=registry)
+            verdict = attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Judgement(name=name, judge=judge)
+
+
+@attrs.define(kw_only=True)
+class _Whole:
+    """The claim of a file with miniatures, on the whole space: proved from the structure of the mechanism where that is known.
+
+    A miniature is then a second witness. It carries no verdict alone.
+    """
+
+    document: SpecDocument
+    found: Verdict | Missing | None = None
+
+    def verdict(self, registry: Registry | None) -> Verdict | Missing:
+        """Derived once."""
+        if self.found is None:
+            mechanism = self.document.mechanism
+            absent = Missing(step="structure", reason="the file names no mechanism on the whole space")
+            self.found = absent if mechanism is None else derive(mechanism, self.document.spec, registry=registry)
+        return self.found
+
+    def obligation(self, recorded: str, registry: Registry | None, progress: Progress | None) -> Obligation:
+        """How the claim itself stands."""
+        found = self.verdict(registry)
+        if isinstance(found, Missing):
+            return Obligation(
+                name="claim", word=Word.MINIATURE, detail=f"no proof on the whole space: {found}", recorded=recorded
+            )
+        held, spec, mechanism = _recorded("claim", found, recorded), self.document.spec, self.document.mechanism
+        return attrs.evolve(held, recorded=recorded, spec=spec, subject=mechanism)
+
+    def as_second(self, judgement: Judgement) -> Judgement:
+        """A miniature that holds beside a proof holds; without one it says nothing about the whole space."""
+
+        def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+            small, whole = judgement.judge(registry, progress), self.verdict(registry)
+            proved = not isinstance(whole, Missing) and whole.outcome is Outcome.VERIFIED
+            return attrs.evolve(small, word=Word.HOLDS) if proved and small.word is Word.MINIATURE else small
+
+        return attrs.evolve(judgement, judge=judge)
 
 
 def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Judgement:

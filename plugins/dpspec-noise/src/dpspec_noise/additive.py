@@ -33,6 +33,7 @@ from dpspec.plugin import (
     UniformBudget,
     define,
     errors,
+    grammar,
     laws,
     params,
 )
@@ -83,6 +84,12 @@ class AdditiveNoise(Mechanism):
         """The product of the noise laws centred at the answers; the law of a number when there is one answer."""
         factors = tuple(self.noise(answer) for answer in self.answers(space.dataset(dataset), space))
         return factors[0] if len(factors) == 1 else laws.product(factors)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """Independent noise on the counts of every table; None where a query is no table of counts."""
+        tables = [query.as_marginal() for query in self.queries]
+        found = [grammar.NoisyCount(table, self.noise) for table in tables if table is not None]
+        return grammar.Structure(views=tuple(found)) if len(found) == len(tables) else None
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""

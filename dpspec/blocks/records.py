@@ -487,7 +487,7 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
         def household(place: Record, members: tuple[Record, ...]) -> str:
             where = record_in_words(place, self.household, "")
             persons = records_in_words(members, self.person, "person") if members else "vacant"
-            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
+            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"an empty household {where}".strip()
 
         def whole(dataset: Any) -> str:
             found = Counter(household(place, members) for place, members in dataset)

@@ -92,6 +92,7 @@ def _obligation(obligation: Obligation) -> JsonData:
         "detail": obligation.detail,
         "exchanged": list(obligation.exchanged),
         "grown": [_grown(line) for line in obligation.grown],
+        "unproved": obligation.unproved,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,

@@ -133,6 +133,8 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[TextLin
         yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
     yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
     yield from _raised(obligation.grown)
+    if obligation.unproved:
+        yield "whole", f"space: {obligation.unproved}"
 
 
 def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:

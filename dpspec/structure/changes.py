@@ -80,20 +80,27 @@ class Columns:
         )
 
     def classes(self, name: str) -> dict[Class, int]:
-        """How many categories of an attribute are of each class; 2 stands for more."""
+        """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
         attribute, sets = self.attributes[name], self.named[name]
-        counted: dict[Class, int] = {}
         singled = sorted(frozenset().union(*sets))
+        counted: dict[Class, int] = {(False,) * len(sets): attribute.size - len(singled)} if attribute.size > len(singled) else {}
         for category in singled:
             of = tuple(category in one for one in sets)
             counted[of] = counted.get(of, 0) + 1
-        if attribute.size > len(singled):
-            counted[(False,) * len(sets)] = attribute.size - len(singled)
         return {of: min(many, 2) for of, many in counted.items()}
 
     def class_of(self, name: str, category: Hashable) -> Class:
         """The class of one category."""
         return tuple(category in one for one in self.named[name])
+
+    def lies_within(self, name: str, of: Class, outer: Class) -> bool:
+        """Whether a category of one class can lie in one of a class of the coarser attribute; True where that is not known."""
+        attribute = self.attributes[name]
+        coarser = self.attributes[str(attribute.within)]
+        listed = attribute.categories or (sorted(frozenset().union(*self.named[name])) if any(of) else None)
+        return listed is None or any(
+            self.class_of(name, c) == of and self.class_of(coarser.name, attribute.parent(c, coarser)) == outer for c in listed
+        )
 
     def inside(self, table: Marginal, pattern: Pattern, side: Callable[[Kept], Class]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
@@ -119,7 +126,7 @@ class Columns:
 
 def replacements(columns: Columns) -> Iterator[Pattern]:
     """Every pattern of one record replaced by another; some may be those of no two records, none is missing."""
-    for parts in itertools.product(*(list(_below(name, True, columns)) for name in columns.roots())):
+    for parts in itertools.product(*(list(_below(name, None, columns)) for name in columns.roots())):
         yield {name: kept for part in parts for name, kept in part.items()}
 
 
@@ -128,16 +135,18 @@ def additions(columns: Columns) -> Iterator[Pattern]:
     return (pattern for pattern in replacements(columns) if all(kept.equal for kept in pattern.values()))
 
 
-def _below(name: str, outer_kept: bool, columns: Columns) -> Iterator[dict[str, Kept]]:
-    """What can become of an attribute and of those within it, given whether the one that it lies within keeps its category."""
+def _below(name: str, outer: Kept | None, columns: Columns) -> Iterator[dict[str, Kept]]:
+    """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
     classes = columns.classes(name)
-    options = [Kept(True, of, of) for of in classes] if outer_kept else []
-    if not outer_kept or _has_siblings(columns.attributes[name], columns):
-        for before, after in itertools.product(classes, repeat=2):
-            if before != after or classes[before] > 1:
-                options.append(Kept(False, before, after))
+    before, after = list(classes), list(classes)
+    if outer is not None:
+        before = [of for of in classes if columns.lies_within(name, of, outer.before)]
+        after = [of for of in classes if columns.lies_within(name, of, outer.after)]
+    options = [Kept(True, of, of) for of in before] if outer is None or outer.equal else []
+    if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
+        options += [Kept(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
     for kept in options:
-        inner = [list(_below(other, kept.equal, columns)) for other in columns.inner(name)]
+        inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
         for parts in itertools.product(*inner):
             yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
 
@@ -225,9 +234,12 @@ def records_of(pattern: Pattern, columns: Columns, space: DatasetSpace, unit: st
     if part is None:
         return None
     every = {a.name: a for a in space.attributes_of(unit)}
-    chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part).completed(_outer_first(every), {})
-    if chosen is None:
-        return None
+    choice, chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part), dict[str, tuple[Hashable, Hashable]]()
+    for root in (name for name, a in every.items() if a.within is None):  # what lies within different ones is independent
+        found = choice.completed([name for name in _outer_first(every) if root in _with_outer((name,), every)], {})
+        if found is None:
+            return None
+        chosen |= found
     return tuple(chosen[name][0] for name in every), tuple(chosen[name][1] for name in every)
 
 

@@ -20,15 +20,18 @@ universe, on which d_Pr and d_X are computed. Where the two meet, the constant i
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 import attrs
 
-from dpspec.base.errors import count
+from dpspec.base.errors import DpspecError, PluginContractError, count
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, Record
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -49,7 +52,7 @@ from dpspec.structure.changes import (
     replacements,
     seen_by,
 )
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, guarded, per_unit
+from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, guarded, per_unit, verify
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
@@ -57,6 +60,9 @@ EVERY = "every universe"
 
 CROSSED = 20
 """So many patterns of two records are tried with exchanges."""
+
+ALIKE = 8
+"""So many patterns are kept of those that the views do not tell apart."""
 
 PAIRS_TRIED = 200
 """So many patterns are turned into datasets, the farthest apart first."""
@@ -71,13 +77,13 @@ class Change:
     """A change of one record as the views see it.
 
     Args:
-        pattern: what becomes of its attributes.
+        patterns: what becomes of its attributes, in some of the ways that the views do not tell apart.
         price: what it adds to d_X.
         laws: the laws of the answers that change.
         is_added: whether the record is added (or removed), not replaced.
     """
 
-    pattern: Pattern
+    patterns: tuple[Pattern, ...]
     price: int
     laws: tuple[LawPair, ...]
     is_added: bool = False
@@ -113,7 +119,6 @@ class _Seen:
     right: Dataset
     distance: Number
     divergence: Bracket
-    laws: tuple[LawPair, ...]
 
     @property
     def ratio(self) -> Bracket:
@@ -128,8 +133,10 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
         missing, where there is no proof and no pair that refutes.
 
     Raises:
-        PluginContractError: when the mechanism or a divergence raises.
+        IncompatibleBlocksError: when the mechanism does not fit the space.
+        PluginContractError: when the mechanism or a divergence raises, or the mechanism has another law than its structure says.
     """
+    mechanism.check(spec.space)
     structure = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
     if structure is None:
         return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
@@ -137,10 +144,15 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     if budget is None:
         return Missing(step="budget", reason="it is not the same number in all universes")
     bound = spec.output_divergence.lipschitz(spec.budget.parameter, budget)
+    proof = _Proof(structure=structure, spec=spec, bound=bound)
     try:
-        found = _Proof(structure=structure, spec=spec, bound=bound).verdict()
+        found = proof.verdict()
     except _MissingStep as at:
-        return at.missing
+        beside = proof.beside()
+        if beside is None:
+            return at.missing
+        found = beside
+    _tried(mechanism, structure, spec, found)
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
 
@@ -155,17 +167,18 @@ class _Proof:
 
     def verdict(self) -> Verdict:
         steps = self._steps()
-        columns = Columns.of((*self._tables(), *self._fixed(steps.unit)), self.spec.space, steps.unit)
+        columns = self._columns(steps.unit)
         family, changes = self._changes(steps, columns)
-        pairs = tuple(self._pairs(steps, columns, changes))
         for precision in PRECISIONS:
-            upper = self._upper(steps, changes, precision)
-            lower = self._lower(pairs, precision)
+            costs = self._costs(steps, changes, precision)
+            upper = self._upper(costs)
+            lower = self._lower(steps, columns, costs, precision)
             if lower is not None and lower.ratio.lower > self.bound:
                 return self._refuted(lower)
-            if upper is not None and upper <= self.bound:
+            exact = all(cost.is_exact for _, cost in costs) and (lower is None or lower.ratio.is_exact)
+            if upper <= self.bound or exact:
                 break
-        if upper is None:
+        if not self._adds_up(steps, changes):
             name = self.spec.output_divergence.name
             raise _MissingStep("path", f"{name} is no metric, so that bounds for single changes do not add up")
         return self._decided(self._told(steps, family, changes, upper), upper, lower)
@@ -178,8 +191,7 @@ class _Proof:
         steps = divergence.record_steps(space)
         if steps is None:
             raise _MissingStep("sensitivity", f"{divergence} is not known as a price of changing records")
-        other = next((view.table for view in views if view.table.unit != steps.unit), None)
-        if other is not None:
+        for other in dict.fromkeys(view.table for view in views if view.table.unit != steps.unit):
             raise _MissingStep("sensitivity", f"records of the unit {steps.unit} do not determine {other}")
         if self._is_by_record and not (steps.in_place and space.is_ordered):
             raise _MissingStep(
@@ -197,8 +209,21 @@ class _Proof:
     def _is_by_record(self) -> bool:
         return any(view.by_record for view in self.structure.views)
 
-    def _tables(self) -> tuple[Marginal, ...]:
-        return tuple(view.table for view in self.structure.views)
+    def _columns(self, unit: str) -> Columns:
+        tables = (view.table for view in self.structure.views if view.table.unit == unit)
+        return Columns.of((*tables, *self._fixed(unit)), self.spec.space, unit)
+
+    def beside(self) -> Verdict | None:
+        """A refutation by records of another unit than that of d_X: what they change may cost nothing at all."""
+        for unit in dict.fromkeys(view.table.unit for view in self.structure.views):
+            columns = self._columns(unit)
+            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
+                records = records_of(pattern, columns, self.spec.space, unit)
+                exchanges = () if records is None else ((records[:1], records[1:]), (records[1:], records[:1]))
+                found = self._better(None, exchanges, unit, PRECISIONS[0])
+                if found is not None and found.ratio.lower > self.bound:
+                    return self._refuted(found)
+        return None
 
     def _fixed(self, unit: str) -> tuple[Marginal, ...]:
         """The invariants that are tables of the unit; leaving others out allows more changes, never fewer."""
@@ -213,12 +238,12 @@ class _Proof:
         allowed = [(part, self._allowed(steps, columns, part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
-        bounds = [self._upper(steps, changes, PRECISIONS[0]) for _, changes in allowed]
-        return min(zip(bounds, allowed, strict=True), key=lambda pair: INFINITY if pair[0] is None else pair[0])[1]
+        return min(allowed, key=lambda part: self._upper(self._costs(steps, part[1], PRECISIONS[0])))
 
     def _allowed(self, steps: RecordSteps, columns: Columns, family: Sequence[Marginal]) -> tuple[Change, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
         found: dict[tuple[bool, frozenset[tuple[LawPair, int]]], Change] = {}
+        moved = cache(lambda place, seen: self.structure.views[place].changed(seen))
         options = [(steps.replaced, False, replacements(columns))]
         if steps.added is not None:
             options.append((steps.added, True, additions(columns)))
@@ -231,53 +256,71 @@ class _Proof:
                     raise _MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
                 if any(see(table, pattern, columns) is not Seen.NOTHING for table in family):
                     continue
-                laws = _joined(view.changed(see(view.table, pattern, columns)) for view in self.structure.views)
-                change = Change(pattern=pattern, price=price, laws=laws, is_added=is_added)
-                found.setdefault((is_added, frozenset(Counter(laws).items())), change)
+                laws = _joined(moved(i, see(view.table, pattern, columns)) for i, view in enumerate(self.structure.views))
+                key = is_added, frozenset(Counter(laws).items())
+                alike = found.setdefault(key, Change(patterns=(), price=price, laws=laws, is_added=is_added))
+                if len(alike.patterns) < ALIKE:
+                    found[key] = attrs.evolve(alike, patterns=(*alike.patterns, pattern))
         return tuple(found.values())
 
-    def _upper(self, steps: RecordSteps, changes: Sequence[Change], precision: int) -> Number | None:
-        """The largest quotient of d_Pr and price; None where bounds for single changes do not add up."""
+    def _adds_up(self, steps: RecordSteps, changes: Sequence[Change]) -> bool:
+        """Whether bounds for single changes bound all pairs: there is one change between neighbours, or d_Pr is a metric."""
+        return _is_single(steps, changes) or self.spec.output_divergence.is_metric
+
+    def _costs(self, steps: RecordSteps, changes: Sequence[Change], precision: int) -> list[tuple[Change, Bracket]]:
+        """Each change with the quotient of d_Pr and price, the costliest first."""
         single = _is_single(steps, changes)
-        if not single and not self.spec.output_divergence.is_metric:
-            return None
-        best = ZERO
+        found = []
         for change in changes:
             apart = self._apart(change.laws, precision)
             if change.is_added or not self.spec.output_divergence.is_symmetric:
                 apart |= self._apart(tuple((after, before) for before, after in change.laws), precision)
             if not single:
-                apart = per_unit(apart, number(change.price))
-            best = max(best, apart.upper if single or steps.within is None else apart.upper * steps.within)
-        return best
+                apart = per_unit(apart, number(change.price)).scaled(1 if steps.within is None else steps.within)
+            found.append((change, apart))
+        return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
+
+    def _upper(self, costs: Sequence[tuple[Change, Bracket]]) -> Number:
+        return max((cost.upper for _, cost in costs), default=ZERO)
 
     def _apart(self, laws: Sequence[LawPair], precision: int) -> Bracket:
         """d_Pr of the answers that change."""
-        chosen = self.spec.output_divergence
-        pair = guarded("structure", lambda: product_of(before.against(after) for before, after in laws))
-        found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair, precision=precision))
-        return found
+        return _divergence(self.spec.output_divergence, tuple(laws), precision)
 
     # -- from below -------------------------------------------------------------------------------
 
-    def _pairs(self, steps: RecordSteps, columns: Columns, changes: Sequence[Change]) -> Iterator[_Seen]:
-        """Pairs of datasets of one universe that show what the changes cost, the costliest changes first."""
-        if self.structure.reads and not self.structure.publishes_views:
-            return  # what is computed from the views may hide the difference
-        exchanges: list[Exchange] = []
-        for change in sorted(changes, key=lambda change: -len(change.laws))[:PAIRS_TRIED]:
-            records = records_of(change.pattern, columns, self.spec.space, steps.unit)
-            exchanges += () if records is None else self._exchanged(records, change, steps)
-        for gone, come in (*exchanges, *self._crossed(columns, steps.unit)):
-            pairs = (self._judged(*pair, steps.unit) for pair in pairs_of(gone, come, self.spec.space, steps.unit))
+    def _lower(
+        self, steps: RecordSteps, columns: Columns, costs: Sequence[tuple[Change, Bracket]], precision: int
+    ) -> _Seen | None:
+        """The pair of one universe with the largest quotient that is found; none is looked for that cannot have a larger one."""
+        best: _Seen | None = None
+        for change, cost in costs[:PAIRS_TRIED]:
+            if best is not None and best.ratio.lower >= cost.upper:
+                return best
+            for pattern in change.patterns:
+                records = records_of(pattern, columns, self.spec.space, steps.unit)
+                exchanges = () if records is None else self._exchanged(records, change, steps)
+                found = self._better(None, exchanges, steps.unit, precision)
+                if found is not None:
+                    best = found if best is None or found.ratio.lower > best.ratio.lower else best
+                    break
+        return self._better(best, self._crossed(columns, steps.unit), steps.unit, precision)
+
+    def _better(self, best: _Seen | None, exchanges: Iterable[Exchange], unit: str, precision: int) -> _Seen | None:
+        """The best pair so far, or a better one that differs in such records."""
+        for gone, come in exchanges:
+            pairs = (self._judged(*pair, precision) for pair in pairs_of(gone, come, self.spec.space, unit))
             found = next((pair for pair in pairs if pair is not None), None)
-            if found is not None:
-                yield found
+            if found is not None and (best is None or found.ratio.lower > best.ratio.lower):
+                best = found
+        return best
 
     def _exchanged(self, records: tuple[Record, Record], change: Change, steps: RecordSteps) -> Iterator[Exchange]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
         gone, come = ((), records[1:]) if change.is_added else (records[:1], records[1:])
         yield gone, come
+        if change.is_added and not self.spec.output_divergence.is_symmetric:
+            yield come, gone
         times = 1 if steps.within is None else steps.within // change.price
         if times > 1:
             yield gone * times, come * times
@@ -299,31 +342,25 @@ class _Proof:
                 turned = (records, records[::-1])
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 
-    def _judged(self, left: Dataset, right: Dataset, unit: str) -> _Seen | None:
+    def _judged(self, left: Dataset, right: Dataset, precision: int) -> _Seen | None:
         """What is known of a pair; None where nothing is asked of it, or the views do not compare it."""
         space = self.spec.space
+        if not self.structure.publishes_views:
+            return None  # what is computed from the views may hide the difference
         if left == right or not self.spec.multiverse.share_universe(left, right, space):
             return None
         distance = self.spec.distance(left, right)
-        if distance.is_infinite or distance == 0:
+        if distance.is_infinite:
             return None
         found: list[LawPair] = []
         for view in self.structure.views:
-            before, after = ([view.table.cell_of(r, space) for r in space.records(x, unit)] for x in (left, right))
+            before, after = ([view.table.cell_of(r, space) for r in space.records(x, view.table.unit)] for x in (left, right))
             laws = view.between(before, after)
             if laws is None:
                 return None
             found += laws
-        return _Seen(left=left, right=right, distance=distance, divergence=Bracket.exactly(0), laws=tuple(found))
-
-    def _lower(self, pairs: Iterable[_Seen], precision: int) -> _Seen | None:
-        """The pair with the largest quotient."""
-        best: _Seen | None = None
-        for pair in pairs:
-            found = attrs.evolve(pair, divergence=self._apart(pair.laws, precision))
-            if best is None or found.ratio.lower > best.ratio.lower:
-                best = found
-        return best
+        apart = self._apart(found, precision)
+        return None if distance == 0 and apart.upper == 0 else _Seen(left=left, right=right, distance=distance, divergence=apart)
 
     # -- the verdict ------------------------------------------------------------------------------
 
@@ -394,6 +431,29 @@ class _Proof:
         return tuple(told)
 
 
+FEW_ANSWERS = 3_000
+"""With at most so many answers, the law that the mechanism states is held against its structure."""
+
+
+def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found: Verdict) -> None:
+    """Hold the law of the mechanism against its structure, on the pair of the verdict, where the law is small."""
+    known = {unit: {a.name: a.size for a in spec.space.attributes_of(unit)} for unit in spec.space.units}
+    answers = sum(math.prod(known[view.table.unit][name] for name in view.table.attributes) for view in structure.views)
+    pair = next((result.attained for result in found.universes), None)
+    if pair is None or answers > FEW_ANSWERS:
+        return
+    try:
+        apart = verify(mechanism, spec, datasets=pair).constant
+    except PluginContractError:
+        raise
+    except DpspecError:  # the law is not to be had on this space
+        return
+    known_apart = found.universes[0].constant
+    if apart.upper < known_apart.lower or apart.lower > known_apart.upper:
+        rule = f"has another law than its structure says: {apart} against {known_apart} per unit on one pair"
+        raise PluginContractError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
+
+
 WHOLE, METHOD = "the whole space", "derived"
 
 
@@ -410,3 +470,10 @@ def _joined(parts: Iterable[tuple[LawPair, ...] | None]) -> tuple[LawPair, ...]:
             raise _MissingStep("noise", "what is released changes its kind with the number of records")
         found += part
     return tuple(found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _divergence(chosen: OutputDivergence, laws: tuple[LawPair, ...], precision: int) -> Bracket:
+    pair = guarded("structure", lambda: product_of(before.against(after) for before, after in laws))
+    found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair, precision=precision))
+    return found

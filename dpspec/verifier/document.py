@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,8 +18,9 @@ from dpspec.base.exact import Bracket
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
 from dpspec.verifier.derived import METHOD, Missing, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
@@ -48,6 +48,7 @@ class Obligation:
         verdict: for a claim, the engine's verdict.
         value: for a printed number, the recomputed one.
         replay: the command that shows a refutation again, where there is one.
+        unproved: for a claim on a miniature, the step that a proof on the whole space lacks.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Obligation:
     verdict: Verdict | None = None
     value: Bracket | None = None
     replay: str | None = None
+    unproved: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -170,14 +172,15 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
-        whole = _Whole(document=document)
-        yield Judgement(name="claim", judge=partial(whole.obligation, recorded))
+        whole = _on_whole(document)
+        if not isinstance(whole, Missing):
+            yield _proved(whole, document, recorded)
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else whole.as_second(_on_miniature(name, document, miniature, recorded, effort))
+                else _as_second(_on_miniature(name, document, miniature, recorded, effort), whole)
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
@@ -198,43 +201,39 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     return Judgement(name=name, judge=judge)
 
 
-@attrs.define(kw_only=True)
-class _Whole:
-    """The claim of a file with miniatures, on the whole space: proved from the structure of the mechanism where that is known.
+def _on_whole(document: SpecDocument) -> Verdict | Missing:
+    """The claim of a file with miniatures, judged on the whole space by how the mechanism is made."""
+    if document.mechanism is None:
+        return Missing(step="structure", reason="the file names no mechanism on the whole space")
+    try:
+        return derive(document.mechanism, document.spec)
+    except DpspecError as fault:
+        return Missing(step="structure", reason=str(fault))
 
-    A miniature is then a second witness. It carries no verdict alone.
-    """
 
-    document: SpecDocument
-    found: Verdict | Missing | None = None
+def _proved(found: Verdict, document: SpecDocument, recorded: str) -> Judgement:
+    """A claim that was judged on the whole space."""
 
-    def verdict(self, registry: Registry | None) -> Verdict | Missing:
-        """Derived once."""
-        if self.found is None:
-            mechanism = self.document.mechanism
-            absent = Missing(step="structure", reason="the file names no mechanism on the whole space")
-            self.found = absent if mechanism is None else derive(mechanism, self.document.spec, registry=registry)
-        return self.found
+    def judge(registry: Registry | None, _: Progress | None) -> Obligation:
+        blocks = {"mechanism": document.mechanism, **blocks_of(document.spec)}
+        verdict = attrs.evolve(found, provenance=origins(blocks, registry))
+        held = _recorded("claim", verdict, recorded)
+        return attrs.evolve(held, recorded=recorded, spec=document.spec, subject=document.mechanism)
 
-    def obligation(self, recorded: str, registry: Registry | None, progress: Progress | None) -> Obligation:
-        """How the claim itself stands."""
-        found = self.verdict(registry)
-        if isinstance(found, Missing):
-            return Obligation(
-                name="claim", word=Word.MINIATURE, detail=f"no proof on the whole space: {found}", recorded=recorded
-            )
-        held, spec, mechanism = _recorded("claim", found, recorded), self.document.spec, self.document.mechanism
-        return attrs.evolve(held, recorded=recorded, spec=spec, subject=mechanism)
+    return Judgement(name="claim", judge=judge)
 
-    def as_second(self, judgement: Judgement) -> Judgement:
-        """A miniature that holds beside a proof holds; without one it says nothing about the whole space."""
 
-        def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-            small, whole = judgement.judge(registry, progress), self.verdict(registry)
-            proved = not isinstance(whole, Missing) and whole.outcome is Outcome.VERIFIED
-            return attrs.evolve(small, word=Word.HOLDS) if proved and small.word is Word.MINIATURE else small
+def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
+    """A miniature that holds beside a proof is a second witness; without one it says nothing about the whole space."""
 
-        return attrs.evolve(judgement, judge=judge)
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        small = judgement.judge(registry, progress)
+        if isinstance(whole, Missing):
+            return attrs.evolve(small, unproved=str(whole))
+        proved = whole.outcome is Outcome.VERIFIED and small.word is Word.MINIATURE
+        return attrs.evolve(small, word=Word.HOLDS) if proved else small
+
+    return attrs.evolve(judgement, judge=judge)
 
 
 def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Judgement:

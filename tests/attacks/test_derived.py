@@ -43,7 +43,7 @@ def attributes(lot: random.Random) -> tuple[Attribute, ...]:
     """One to three attributes of one to three categories, some within others, some with parents of their own."""
     found: list[Attribute] = []
     for name in "abc"[: lot.choice((1, 2, 2, 3))]:
-        size = lot.choice((1, 2, 2, 3)) if len(found) < 2 else 2
+        size = lot.choice((2, 2, 3, 3)) if len(found) < 2 else 2
         outer = lot.choice(found) if found and lot.random() < 0.35 else None
         if outer is None:
             found.append(Attribute(name=name, count=size) if lot.random() < 0.5 else named(name, size))
@@ -61,9 +61,9 @@ def named(name: str, size: int) -> Attribute:
     return Attribute(name=name, categories=tuple(f"{name}{place}" for place in range(size)))
 
 
-def marginal(lot: random.Random, known: tuple[Attribute, ...]) -> Marginal:
+def marginal(lot: random.Random, known: tuple[Attribute, ...], share: float = 0.5) -> Marginal:
     """A table of some attributes, perhaps of the records that meet conditions."""
-    chosen = [a.name for a in known if lot.random() < 0.5]
+    chosen = [a.name for a in known if lot.random() < share]
     where = {}
     for a in known:
         if lot.random() < 0.25:
@@ -73,7 +73,7 @@ def marginal(lot: random.Random, known: tuple[Attribute, ...]) -> Marginal:
 
 
 def mechanism(lot: random.Random, known: tuple[Attribute, ...]) -> Any:
-    queries = tuple(marginal(lot, known) for _ in range(lot.choice((1, 1, 2, 3))))
+    queries = tuple(marginal(lot, known) for _ in range(lot.choice((1, 1, 1, 2))))
     kind = lot.choice(("laplace", "geometric", "gaussian", "discrete"))
     if kind == "laplace":
         return Laplace(queries=queries, epsilon=Fraction(lot.randint(1, 5), 3))
@@ -102,7 +102,7 @@ def case(lot: random.Random) -> tuple[Any, PrivacySpec]:
     distances += [WithinDistance(of=d, most=lot.choice((1, 2, 3))) for d in (SymmetricDifference(), Hamming())]
     distances += [HammingOrdered(), Neighbour(relation=DifferInOnePosition())] * 3 if ordered else []
     divergence, parameter = output_divergence(lot, made)
-    fixed = tuple(marginal(lot, known) for _ in range(lot.choice((0, 0, 0, 1, 1, 1, 2, 3))))
+    fixed = tuple(marginal(lot, known, 0.3) for _ in range(lot.choice((0, 0, 0, 1, 1, 1, 2, 3))))
     multiverse = LevelSets(invariants=tuple(dict.fromkeys(fixed))) if fixed else Trivial()
     budget = UniformBudget(parameter=parameter, value="1/2" if parameter == "distance" else 1)
     spec = PrivacySpec(

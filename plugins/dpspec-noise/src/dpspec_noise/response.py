@@ -23,6 +23,7 @@ from dpspec.plugin import (
     Rational,
     Trivial,
     UniformBudget,
+    blocks,
     define,
     grammar,
     laws,
@@ -51,6 +52,12 @@ class _Response(Mechanism):
         self.check(space)
         bits = cast("tuple[int, ...]", space.dataset(dataset))
         return laws.product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        """Every bit is answered for by itself."""
+        answers = [FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in (0, 1)]
+        bit = blocks.Marginal(attributes=("bit",), unit=space.units[0])
+        return grammar.Structure(views=(grammar.Report(bit, (answers[0], answers[1])),))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""

@@ -112,7 +112,10 @@ class Mechanism(ABC):
         return ()
 
     def structure(self, space: DatasetSpace) -> Structure | None:
-        """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size."""
+        """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
+
+        It counts for the class that states it alone: a class that is derived from it may have changed the law, and says its own.
+        """
         return None
 
     def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:

@@ -31,6 +31,7 @@ from dpspec.base.errors import DpspecError, PluginContractError, count
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, Record
 from dpspec.extension.hooks import Registry
@@ -39,7 +40,6 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.structure import LawPair, Seen, Structure
 from dpspec.laws.products import product_of
-from dpspec.reason.rules import determined
 from dpspec.structure.changes import (
     MOST_PATTERNS,
     Columns,
@@ -138,6 +138,8 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     """
     mechanism.check(spec.space)
     structure = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
+    if structure is not None and "structure" not in vars(type(mechanism)):
+        return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
     if structure is None:
         return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
     budget = spec.budget.uniform()
@@ -199,7 +201,7 @@ class _Proof:
             )
         if self.structure.reads:
             known = self.spec.multiverse.invariants
-            fixed = None if known is None else determined(tuple(known), self.structure.reads, space)
+            fixed = None if known is None else determines(known, self.structure.reads, space)
             if fixed is None or fixed.answer is not True:
                 reason = "universes are given without invariants" if fixed is None else fixed.reason
                 raise _MissingStep("post-process", f"it reads facts that universes are not known to fix: {reason}")

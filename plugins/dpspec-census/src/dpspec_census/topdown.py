@@ -32,7 +32,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
-from dpspec_noise.additive import noisy_table
+from dpspec_noise.additive import noisy_counts, noisy_table
 from dpspec_noise.samplers import discrete_gaussian
 
 from dpspec.plugin import (
@@ -182,10 +182,7 @@ class TopdownNoise(Mechanism):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         """Independent noise on the counts of every table; None where a query is no table of counts."""
-        tables = [measurement.query.as_marginal() for measurement in self.measurements]
-        noise = [partial(laws.DiscreteGaussianLaw, variance=measurement.variance) for measurement in self.measurements]
-        views = [grammar.NoisyCount(table, law) for table, law in zip(tables, noise, strict=True) if table is not None]
-        return grammar.Structure(views=tuple(views)) if len(views) == len(tables) else None
+        return noisy_counts((m.query, partial(laws.DiscreteGaussianLaw, variance=m.variance)) for m in self.measurements)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""

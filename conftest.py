@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -60,18 +58,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         os.environ.pop("COLUMNS", None)  # xdist sets it; what the tests print would be wrapped elsewhere than without it
-    elif sys.dont_write_bytecode:
-        keep_bytecode(config)
     settings.load_profile(config.getoption("--profile"))
-
-
-def keep_bytecode(config: pytest.Config) -> None:
-    """For this run, in a folder of its own: otherwise every process that it starts compiles all that it imports."""
-    folder = tempfile.TemporaryDirectory(prefix="bytecode-of-tests-")
-    config.add_cleanup(folder.cleanup)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder.name
-    sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(tryfirst=True)

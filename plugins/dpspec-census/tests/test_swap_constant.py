@@ -20,6 +20,7 @@ from dpspec_census.swap_constant import (
     permutation_constant,
     sizes_refuted,
     stays,
+    two_values_bound,
 )
 from dpspec_census.swap_pair import lone, tables_at
 from reproductions.swapping_universes import partitions, tables
@@ -77,7 +78,7 @@ def constant_of_permutations(n, p, derange):
     return best
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rate", RATES, ids=str)
 @pytest.mark.parametrize("derange", [True, False], ids=IDS)
 def test_the_constant_is_the_largest_over_all_permutations(n, rate, derange):
@@ -137,7 +138,7 @@ def constant_of_universe(margins, rate, weights):
     best = (Fraction(1), 1)
     found = laws(margins, rate, weights)
     for (x, p), (other, q) in itertools.permutations(found.items(), 2):
-        d, ratio = sum(abs(a - b) for a, b in zip(x, other, strict=True)) // 2, 0
+        d = sum(abs(a - b) for a, b in zip(x, other, strict=True)) // 2
         total = Fraction(sum(q.values()), sum(p.values()))
         if set(p) != set(q):
             return INFINITY
@@ -151,10 +152,14 @@ MARGINS = [pair for n in range(2, 6) for pair in itertools.combinations_with_rep
 SIX = [((2, 2, 1, 1), (2, 2, 1, 1)), ((3, 2, 1), (3, 2, 1)), ((3, 1, 1, 1), (2, 2, 1, 1)), ((2, 2, 2), (2, 2, 1, 1))]
 
 
+LARGER = [m for m in MARGINS if sum(m[0]) == 5 and max(len(m[0]), len(m[1])) < 5] + SIX
+
+
+@pytest.mark.parametrize("margins", [[m for m in MARGINS if sum(m[0]) < 5], pytest.param(LARGER, marks=pytest.mark.long)], ids=["small", "larger"])
 @pytest.mark.parametrize(("constant", "weights"), BOTH, ids=IDS)
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(1, 2), Fraction(5, 8), Fraction(9, 10)], ids=str)
-def test_where_values_repeat_the_constant_falls_unless_the_theorem_says_that_it_stays(constant, weights, rate):
-    for rests, swaps in [*(m for m in MARGINS if sum(m[0]) < 5 or max(len(m[0]), len(m[1])) < 5), *SIX]:
+def test_where_values_repeat_the_constant_falls_unless_the_theorem_says_that_it_stays(constant, weights, rate, margins):
+    for rests, swaps in margins:
         whole = constant(sum(rests), rate)
         found = constant_of_universe((rests, swaps), rate, weights)
         assert found <= whole.value.lower
@@ -162,11 +167,21 @@ def test_where_values_repeat_the_constant_falls_unless_the_theorem_says_that_it_
         assert kept is None or kept == (found == whole.value.lower), (rests, swaps)
 
 
+@pytest.mark.parametrize("rate", [Fraction(1, 50), Fraction(1, 5), Fraction(1, 2), Fraction(3, 4), Fraction(19, 20)], ids=str)
+def test_two_values_bound_the_constant_of_derangements(rate):
+    for n in range(2, 7):
+        bound = two_values_bound(n, rate)
+        for rests, swaps in itertools.product(partitions(n), repeat=2):
+            if len(rests) == 2 <= len(swaps) <= (4 if n < 5 else 2):
+                assert constant_of_universe((rests, swaps), rate, derangement_weights) <= bound, (rests, swaps)
+
+
+@pytest.mark.long
 def test_four_rest_and_swap_values_keep_the_constant_of_six_records_below_the_other_branch():
     margins = SIX[0]
-    for rate, weights, constant in ((Fraction(1, 2), derangement_weights, derangement_constant), (Fraction(9, 10), permutation_weights, permutation_constant)):
-        assert stays(constant(6, rate), *margins)
-        assert constant_of_universe(margins, rate, weights) == constant(6, rate).value.lower
+    rate = Fraction(1, 2)
+    assert stays(derangement_constant(6, rate), *margins)
+    assert constant_of_universe(margins, rate, derangement_weights) == derangement_constant(6, rate).value.lower
     assert not stays(derangement_constant(6, Fraction(9, 10)), *margins)
     assert constant_of_universe(margins, Fraction(9, 10), derangement_weights) < derangement_constant(6, Fraction(9, 10)).value.lower
 
@@ -204,9 +219,9 @@ def test_apart_is_decided_as_by_listing():
 def test_the_constant_grows_with_the_stratum_and_stays_near_the_printed_one(constant):
     for rate in RATES:
         odds = rate / (1 - rate)
-        values = [constant(n, rate).value for n in range(2, 130)]
+        values = [constant(n, rate).value for n in (*range(2, 30), *range(97, 104))]
         assert all(a.lower <= b.upper for a, b in itertools.pairwise(values))
-        for n, value in enumerate(values, 2):
+        for n, value in zip((*range(2, 30), *range(97, 104)), values, strict=True):
             assert value.upper <= max(ln(odds), ln(1 + n / odds))
 
 
@@ -232,7 +247,7 @@ def test_derangements_keep_the_printed_budget_at_any_size_and_come_within_three_
 def test_the_printed_form_is_false_for_permutations_exactly_at_the_sizes_that_are_told():
     for rate in [*RATES, Fraction(7, 12), Fraction(599, 1000), Fraction(601, 1000), Fraction(57, 100), Fraction(9, 16)]:
         told = sizes_refuted(rate, "s23-full")
-        for n in range(2, 100):
+        for n in range(2, 40):
             false = permutation_constant(n, rate).value.lower > nominal_budget(n, rate)
             assert false == any(least <= n and (most is None or n <= most) for least, most in told), (rate, n)
             assert permutation_constant(n, rate).value.lower != nominal_budget(n, rate)
@@ -241,7 +256,7 @@ def test_the_printed_form_is_false_for_permutations_exactly_at_the_sizes_that_ar
 def test_derangements_attain_the_printed_budget_exactly_where_o_squared_is_at_least_b_plus_one():
     for rate in RATES:
         odds = rate / (1 - rate)
-        for n in range(2, 100):
+        for n in range(2, 40):
             value, printed = derangement_constant(n, rate).value.upper, nominal_budget(n, rate)
             assert value <= printed
             assert (value == printed) == (odds**2 >= n + 1)
@@ -395,7 +410,8 @@ def test_the_constant_of_one_universe():
     swap = swap_of(DerangementSwapping).constants()
     assert swap.of_universe(space.dataset(rows), space).lower == derangement_constant(4, Fraction(1, 20)).value.lower
     merged = swap.of_universe(space.dataset([*rows[:3], rows[2]]), space)
-    assert merged.lower == ZERO < merged.upper == derangement_constant(4, Fraction(1, 20)).value.upper
+    assert merged.lower == ZERO
+    assert merged.upper == derangement_constant(4, Fraction(1, 20)).value.upper
     assert swap.of_universe(space.dataset([("0", "1", str(i)) for i in range(4)]), space).upper == ZERO
 
 

@@ -200,6 +200,20 @@ def lone_slopes(size: int, swap_rate: Fraction, *, derange: bool) -> tuple[Brack
     return Bracket(lower=min(met), upper=max(met)), Bracket(lower=min(parted), upper=max(parted))
 
 
+def two_values_bound(size: int, swap_rate: Fraction) -> Number:
+    """An upper bound for derangement swapping where a stratum has only two rest values, or only two swap values, and 0 < p < 1:
+
+        max{ 0, ln o, ln((n + 1/2)(1 + o)/o^2)/2 },
+
+    about half of what is printed (docs/swapping-theorem.md, theorem 5).
+
+    >>> two_values_bound(264331, HALF).decimal(), derangement_constant(264331, HALF).value.upper.decimal()
+    ('6.58905', '12.485')
+    """
+    odds = swap_rate / (1 - swap_rate)
+    return max(exact.ZERO, ln(odds), ln((size + HALF) * (1 + odds) / odds**2) / 2)
+
+
 def _power(base: Fraction, exponent: int) -> tuple[Fraction, ...] | None:
     """The power; where it is long to write, 0 and a power of two above it, since (1-p)^k <= e^(-pk) < 2^(-pk).
 

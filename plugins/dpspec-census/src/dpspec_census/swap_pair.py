@@ -15,7 +15,7 @@ import attrs
 
 from dpspec.plugin import Attribute, Bracket, Dataset, DatasetSpace, IncompatibleBlocksError, Number, Record, blocks, exact
 from dpspec_census.swap_budget import StratumRate, SwapScheme, nominal_budget, rate_of
-from dpspec_census.swap_constant import ZERO, Constant, Slope, least_size_above, lone_slopes, sizes_refuted, stays
+from dpspec_census.swap_constant import ZERO, Constant, Slope, least_size_above, lone_slopes, sizes_refuted, stays, two_values_bound
 
 Cells = Mapping[tuple[int, int], int]
 """The records of a stratum by the numbers of their rest and of their swap value; only positive counts."""
@@ -304,37 +304,48 @@ class Swap:
 
     # -- constants ------------------------------------------------------------------------------
 
+    def upper(self, size: int, swap_rate: Fraction, fewest: int) -> Number:
+        """A proved upper end of a stratum in which one side, rest or swap, has so many values: 0 for one, less for two."""
+        if fewest < 2:
+            return exact.ZERO
+        whole = self.constant(size, swap_rate).value.upper
+        if fewest == 2 < size and self.derange and 0 < swap_rate < 1:
+            return min(whole, two_values_bound(size, swap_rate))
+        return whole
+
     def of_sizes(self, sizes: Mapping[Record, int], space: DatasetSpace) -> ConstantOfSpace:
         """Over all universes with these sizes of strata: the largest over the strata that can hold two different tables."""
-        judged = [(self.constant(size, self.rate_of(stratum)).value, stratum) for stratum, size in sizes.items() if size > 1]
-        judged = [(value, stratum) for value, stratum in judged if self._varies(stratum, space)]
+        judged = [(self.upper(size, self.rate_of(stratum), self._fewest(stratum, space)), stratum) for stratum, size in sizes.items()]
+        judged = sorted(((upper, stratum) for upper, stratum in judged if upper > 0), key=lambda one: one[0], reverse=True)
         if not judged:
             return NO_CONSTANT
-        upper, lower = exact.largest([value for value, _ in judged]).upper, exact.ZERO
-        chosen, pair = max(judged, key=lambda one: one[0].lower)[1], None
-        for value, stratum in sorted(judged, key=lambda one: one[0].upper, reverse=True):
-            if value.upper <= lower:
+        upper, chosen = judged[0]
+        best, pair = exact.ZERO, None
+        for limit, stratum in judged:
+            if limit <= best:
                 break
             found = self.pair_at(sizes[stratum], stratum, space)
-            if found is not None and found.slope.lower > lower:
-                lower, chosen, pair = found.slope.lower, stratum, found
-        return ConstantOfSpace(value=Bracket(lower=lower, upper=upper), size=sizes[chosen], stratum=chosen, pair=pair)
+            if found is not None and found.slope.lower > best:
+                best, chosen, pair = found.slope.lower, stratum, found
+        return ConstantOfSpace(value=Bracket(lower=best, upper=upper), size=sizes[chosen], stratum=chosen, pair=pair)
 
     def of_space(self, space: DatasetSpace) -> ConstantOfSpace:
         """Over all universes of the space: infinite where the space has no largest size, but for the uniform permutation of p = 1."""
-        strata = self.strata(space)
-        varied = [stratum for stratum in strata if self._varies(stratum, space)]
-        if not varied and len(strata) < MOST_STRATA:
-            return NO_CONSTANT
-        most = _largest_size(space)
-        rates = {self.rate_of(stratum) for stratum in varied} | ({self.default} if len(strata) >= MOST_STRATA else set())
+        strata, most = self.strata(space), _largest_size(space)
+        fewest = {stratum: self._fewest(stratum, space) for stratum in strata}
+        varied = [stratum for stratum in strata if fewest[stratum] > 1]
+        values = {(self.rate_of(stratum), fewest[stratum]) for stratum in varied}
+        if len(strata) >= MOST_STRATA:
+            values.add((self.default, MOST_VALUES))  # of the strata that are not looked at
         if most is None:
             grows = [stratum for stratum in varied if self.derange or self.rate_of(stratum) < 1]
-            if not any(self.derange or rate < 1 for rate in rates):
+            if not any(self.derange or rate < 1 for rate, _ in values):
                 return NO_CONSTANT
             value = Bracket(lower=exact.INFINITY if grows else exact.ZERO, upper=exact.INFINITY)
             return ConstantOfSpace(value=value, size=None, stratum=grows[0] if grows else None, pair=None)
-        upper = exact.largest([self.constant(most, rate).value for rate in rates]).upper
+        upper = max((self.upper(most, rate, number) for rate, number in values), default=exact.ZERO)
+        if upper == 0:
+            return NO_CONSTANT
         best = ConstantOfSpace(value=Bracket(lower=exact.ZERO, upper=upper), size=most, stratum=None, pair=None)
         for stratum in varied:
             for size in sorted({most, most - 1, *range(2, min(most, 6))}, reverse=True):
@@ -349,16 +360,16 @@ class Swap:
         found = [ZERO]
         for match, pairs in self.scheme.strata(dataset, space).items():
             rests, swaps = (list(Counter(values).values()) for values in zip(*pairs, strict=True))
-            if min(len(rests), len(swaps)) < 2:
-                continue
+            upper = self.upper(len(pairs), self.rate_of(match), min(len(rests), len(swaps)))
             constant = self.constant(len(pairs), self.rate_of(match))
-            kept = constant.value if stays(constant, rests, swaps) else ZERO
-            found.append(Bracket(lower=kept.lower, upper=constant.value.upper))
+            kept = constant.value if upper > 0 and stays(constant, rests, swaps) else ZERO
+            found.append(Bracket(lower=kept.lower, upper=upper))
         return exact.largest(found)
 
-    def _varies(self, stratum: Record, space: DatasetSpace) -> bool:
-        values = StratumValues.of(self.scheme, stratum, space, 2)
-        return min(len(values.rests), len(values.swaps)) > 1
+    def _fewest(self, stratum: Record, space: DatasetSpace) -> int:
+        """How many values the poorer side of a stratum has, rest or swap; 3 for any larger number."""
+        values = StratumValues.of(self.scheme, stratum, space, 3)
+        return min(len(values.rests), len(values.swaps))
 
 
 MOST_STRATA = 64

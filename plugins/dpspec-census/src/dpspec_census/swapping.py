@@ -163,7 +163,10 @@ class Swapping(Mechanism):
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
 
     def symmetries(self, space: DatasetSpace) -> tuple[grammar.Symmetry, ...]:
-        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute."""
+        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute.
+
+        Strata with rates of their own are not renamed.
+        """
         attributes = space.attributes_of(self.unit)
         if any(attribute.within is not None for attribute in attributes) or space.units != (self.unit,):
             return ()
@@ -171,7 +174,7 @@ class Swapping(Mechanism):
         renamings = [
             (f"{attribute.name} {one} <-> {two}", _renaming(place, {one: two, two: one}))
             for place, attribute in enumerate(attributes)
-            if attribute.size <= _MOST_RENAMED
+            if attribute.size <= _MOST_RENAMED and not (self.rates and attribute.name in self.match)
             for one, two in itertools.combinations(attribute.values(), 2)
         ]
         rest = self.scheme().rest(space)

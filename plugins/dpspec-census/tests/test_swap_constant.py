@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
@@ -23,13 +23,16 @@ from dpspec_census.swap_constant import (
     two_values_bound,
 )
 from dpspec_census.swap_pair import lone, tables_at
-from reproductions.swapping_universes import partitions, tables
 
 from dpspec.base.exact import INFINITY, ZERO, ln
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.verifier.exhaustive import verify
+from reproductions.swapping_universes import partitions, tables
 
-RATES = [Fraction(*p) for p in ((1, 1000), (1, 20), (1, 10), (4, 9), (1, 2), (5, 9), (3, 5), (5, 8), (2, 3), (3, 4), (9, 10), (999, 1000))]
+RATES = [
+    Fraction(*p)
+    for p in ((1, 1000), (1, 20), (1, 10), (4, 9), (1, 2), (5, 9), (3, 5), (5, 8), (2, 3), (3, 4), (9, 10), (999, 1000))
+]
 BOTH = [(derangement_constant, derangement_weights), (permutation_constant, permutation_weights)]
 IDS = ["derange", "permute"]
 
@@ -41,7 +44,7 @@ def moved(permutation):
     return sum(place != value for place, value in enumerate(permutation))
 
 
-@lru_cache(maxsize=None)
+@cache
 def triples(n):
     """(d, m, m') for every permutation tau != id, up to renaming, and sigma: moved by tau, by sigma, and by sigma tau."""
     found = set()
@@ -124,7 +127,7 @@ def test_the_constant_is_that_of_the_exact_laws_where_all_values_differ(n, const
         assert constant(n, rate).value.lower == best == constant(n, rate).value.upper
 
 
-@lru_cache(maxsize=None)
+@cache
 def laws(margins, rate, weights):
     columns = len(margins[1])
     found = {}
@@ -155,7 +158,9 @@ SIX = [((2, 2, 1, 1), (2, 2, 1, 1)), ((3, 2, 1), (3, 2, 1)), ((3, 1, 1, 1), (2, 
 LARGER = [m for m in MARGINS if sum(m[0]) == 5 and max(len(m[0]), len(m[1])) < 5] + SIX
 
 
-@pytest.mark.parametrize("margins", [[m for m in MARGINS if sum(m[0]) < 5], pytest.param(LARGER, marks=pytest.mark.long)], ids=["small", "larger"])
+@pytest.mark.parametrize(
+    "margins", [[m for m in MARGINS if sum(m[0]) < 5], pytest.param(LARGER, marks=pytest.mark.long)], ids=["small", "larger"]
+)
 @pytest.mark.parametrize(("constant", "weights"), BOTH, ids=IDS)
 @pytest.mark.parametrize("rate", [Fraction(1, 20), Fraction(1, 2), Fraction(5, 8), Fraction(9, 10)], ids=str)
 def test_where_values_repeat_the_constant_falls_unless_the_theorem_says_that_it_stays(constant, weights, rate, margins):
@@ -183,7 +188,9 @@ def test_four_rest_and_swap_values_keep_the_constant_of_six_records_below_the_ot
     assert stays(derangement_constant(6, rate), *margins)
     assert constant_of_universe(margins, rate, derangement_weights) == derangement_constant(6, rate).value.lower
     assert not stays(derangement_constant(6, Fraction(9, 10)), *margins)
-    assert constant_of_universe(margins, Fraction(9, 10), derangement_weights) < derangement_constant(6, Fraction(9, 10)).value.lower
+    assert (
+        constant_of_universe(margins, Fraction(9, 10), derangement_weights) < derangement_constant(6, Fraction(9, 10)).value.lower
+    )
 
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(1)], ids=str)
@@ -193,7 +200,9 @@ def test_rates_zero_and_one(constant, weights, rate):
         if sum(rests) == 5 and len(rests) + len(swaps) > 8:
             continue
         whole = constant(sum(rests), rate)
-        assert (constant_of_universe((rests, swaps), rate, weights) == INFINITY) == (stays(whole, rests, swaps) and whole.value.upper == INFINITY)
+        assert (constant_of_universe((rests, swaps), rate, weights) == INFINITY) == (
+            stays(whole, rests, swaps) and whole.value.upper == INFINITY
+        )
     assert whole.value.lower == (ZERO if constant is permutation_constant and rate == 1 else INFINITY)
     assert constant(1, rate).value.upper == constant(0, rate).value.upper == ZERO
 
@@ -244,6 +253,7 @@ def test_derangements_keep_the_printed_budget_at_any_size_and_come_within_three_
     assert printed - value.lower < ln(1 + Fraction(2, n))
 
 
+@pytest.mark.reference("B-T11", "B-X2")
 def test_the_printed_form_is_false_for_permutations_exactly_at_the_sizes_that_are_told():
     for rate in [*RATES, Fraction(7, 12), Fraction(599, 1000), Fraction(601, 1000), Fraction(57, 100), Fraction(9, 16)]:
         told = sizes_refuted(rate, "s23-full")
@@ -253,6 +263,7 @@ def test_the_printed_form_is_false_for_permutations_exactly_at_the_sizes_that_ar
             assert permutation_constant(n, rate).value.lower != nominal_budget(n, rate)
 
 
+@pytest.mark.reference("B-T11", "B-T12")
 def test_derangements_attain_the_printed_budget_exactly_where_o_squared_is_at_least_b_plus_one():
     for rate in RATES:
         odds = rate / (1 - rate)
@@ -306,7 +317,10 @@ def test_the_slopes_of_the_lone_record_are_those_of_the_exact_laws(derange, weig
         one, two = weights(met, 2, *odds), weights(parted, 2, *odds)
         scale = Fraction(sum(two.values()), sum(one.values()))
         found = lone_slopes(n, rate, derange=derange)
-        assert [slope.lower for slope in found] == [ln(scale * one[met] / two[met]) / 2, -ln(scale * one[parted] / two[parted]) / 2]
+        assert [slope.lower for slope in found] == [
+            ln(scale * one[met] / two[met]) / 2,
+            -ln(scale * one[parted] / two[parted]) / 2,
+        ]
 
 
 def test_the_slopes_of_the_lone_record_where_the_powers_are_long():
@@ -370,12 +384,16 @@ def test_strata_of_different_sizes_and_rates_have_the_largest_of_their_constants
             found = mechanism.constant(space, sizes)
             assert found.value.is_exact
             assert found.value.lower == max(
-                mechanism.stratum_constant(n, Fraction(1, 10) if s == ("1",) else Fraction(1, 2)).value.lower for s, n in sizes.items()
+                mechanism.stratum_constant(n, Fraction(1, 10) if s == ("1",) else Fraction(1, 2)).value.lower
+                for s, n in sizes.items()
             )
 
 
 def test_the_engine_agrees_on_strata_with_different_rates():
-    mechanism, space = swap_of(DerangementSwapping, "1/4", rates=[{"stratum": ["1"], "swap_rate": "1/10"}]), space_of(2, 2, most=3, matches=2)
+    mechanism, space = (
+        swap_of(DerangementSwapping, "1/4", rates=[{"stratum": ["1"], "swap_rate": "1/10"}]),
+        space_of(2, 2, most=3, matches=2),
+    )
     for universe in verify(mechanism, mechanism.claims(space)[0].spec).universes:
         if universe.attained is not None:
             sizes = Counter(record[:1] for record in space.records(universe.attained[0], "household"))
@@ -417,7 +435,11 @@ def test_the_constant_of_one_universe():
 
 def test_households_with_nested_places():
     space = Households(
-        household=[{"name": "state", "count": 2}, {"name": "county", "count": 10, "within": "state"}, {"name": "block", "count": 40, "within": "county"}],
+        household=[
+            {"name": "state", "count": 2},
+            {"name": "county", "count": 10, "within": "state"},
+            {"name": "block", "count": 40, "within": "county"},
+        ],
         person=[{"name": "age", "count": 3}],
     )
     mechanism = DerangementSwapping(match=["state"], swap=["county", "block"], swap_rate="1/2")

@@ -1,8 +1,8 @@
 """The exact constant of a swap at any size: the theorems of docs/swapping-theorem.md as functions.
 
-In a stratum of n different records a swap is a random permutation, and P_x(y) = f(m) with m the number of records in which x and y
-differ. d_Ham counts the records that a permutation moves, so the constant is the steepest slope of ln f on {0, 2, 3, ..., n} (no
-permutation moves one record). Up to a factor, with o = p/(1-p),
+In a stratum of n different records a swap is a random permutation, and P_x(y) = f(m) with m the number of records in which x and
+y differ. d_Ham counts the records that a permutation moves, so the constant is the steepest slope of ln f on {0, 2, 3, ..., n}
+(no permutation moves one record). Up to a factor, with o = p/(1-p),
 
     derangement swapping    f(m) = o^m / D_m,
     permutation swapping    f(m) = sum over s of C(n-m, s-m) o^s / s!,
@@ -12,8 +12,8 @@ ln f is concave from m = 2 (permutation: from 0) on, and so it is steepest at an
     derangement swapping    max{ ln o, ln(D_n / D_(n-2))/2 - ln o }          n >= 2, n != 3
     permutation swapping    ln(1 + 2n/o + n(n-1)/o^2)/2                      n >= 2, n != 3
 
-Three records are an exception, since 3 - 2 = 1 is moved by no permutation. Where values repeat, outcomes merge and the constant can
-only fall. Nothing here lists permutations or shares code with the laws of `stratum`.
+Three records are an exception, since 3 - 2 = 1 is moved by no permutation. Where values repeat, outcomes merge and the constant
+can only fall. Nothing here lists permutations or shares code with the laws of `stratum`.
 
 The printed theorem is that of Bailie, Gong and Meng 2023; the constants and their proof are this project's.
 """
@@ -90,7 +90,7 @@ class SwapConstant:
         return slope is not None and (slope.exchanged, slope.likely, slope.unlikely) != (2, self.size - 2, self.size)
 
 
-Constant = Callable[[int, Fraction], SwapConstant]
+ConstantOfSwap = Callable[[int, Fraction], SwapConstant]
 """The constant of an algorithm for a stratum size and a swap rate."""
 
 
@@ -129,8 +129,10 @@ def permutation_constant(size: int, swap_rate: Fraction) -> SwapConstant:
 
     Three records: ln(1 + 9/o + 18/o^2 + 6/o^3)/3. Always at most ln(1 + n/o).
 
-    >>> str(permutation_constant(2, Fraction(3, 5)).value), permutation_constant(13680081, Fraction(1, 20)).value.lower.decimal(12)
-    ('1/2*ln(41/9)', '19.3758903377')
+    >>> str(permutation_constant(2, Fraction(3, 5)).value)
+    '1/2*ln(41/9)'
+    >>> permutation_constant(13680081, Fraction(1, 20)).value.lower.decimal(12)
+    '19.3758903377'
     """
     if size < 2 or swap_rate == 1:
         return SwapConstant(size=size, swap_rate=swap_rate)
@@ -180,7 +182,8 @@ def lone_slopes(size: int, swap_rate: Fraction, *, derange: bool) -> tuple[Brack
         a = p - (1 - (1-p)^n)/n                                 permutation swapping,
         a = p (1 - (1-p)^(n-1)) / (1 - n p (1-p)^(n-1))         derangement swapping,
 
-    and P_x'(x) = a/(n-1). The constant of this universe is the larger absolute value of the two slopes; it is about ln(n/o)/2 for large n.
+    and P_x'(x) = a/(n-1). The constant of this universe is the larger absolute value of the two slopes: about
+    ln(n/o)/2 for large n.
 
     Returns:
         ln(P_x(x) / P_x'(x))/2 and ln(P_x'(x') / P_x(x'))/2, of either sign; None where (1-p)^n is long to write and not small.
@@ -228,7 +231,7 @@ def _power(base: Fraction, exponent: int) -> tuple[Fraction, ...] | None:
 # --- where the printed theorem is false --------------------------------------------------------------
 
 
-def least_size_above(constant: Constant, swap_rate: Fraction, epsilon: Number) -> int | None:
+def least_size_above(constant: ConstantOfSwap, swap_rate: Fraction, epsilon: Number) -> int | None:
     """The least stratum whose constant certainly exceeds a number; None where none does. The constant grows with the stratum.
 
     >>> least_size_above(derangement_constant, Fraction(1, 20), ln(259921558))  # printed for b = 13,680,081
@@ -297,8 +300,8 @@ def stays(constant: SwapConstant, rests: Sequence[int], swaps: Sequence[int]) ->
     """Whether a universe of one stratum with these counts by rest and by swap value attains the constant of its size.
 
     Exactly when the outputs at which it is attained merge nothing (docs/swapping-theorem.md, theorem 3): no value repeats; or the
-    steepest slope is that between n-2 and n, two rest values and two swap values occur once each, and the n-2 others can be dealt out
-    in two ways with no kind of record in common. None where `apart` leaves the last one open.
+    steepest slope is that between n-2 and n, two rest values and two swap values occur once each, and the n-2 others can be dealt
+    out in two ways with no kind of record in common. None where `apart` leaves the last one open.
 
     >>> ten = permutation_constant(10, Fraction(1, 20))
     >>> stays(ten, [4, 4, 1, 1], [4, 4, 1, 1]), stays(ten, [5, 3, 1, 1], [4, 4, 1, 1]), stays(ten, [8, 2], [8, 2])
@@ -320,8 +323,8 @@ def stays(constant: SwapConstant, rests: Sequence[int], swaps: Sequence[int]) ->
 def apart(rests: Sequence[int], swaps: Sequence[int]) -> bool | None:
     """Whether records with these counts can be dealt out in two ways with no kind of record in common.
 
-    Not when a value is held by more than half of them. Certainly when 2(R + C - 1) is at most their number, R and C being the largest
-    counts (turn the one side by R + C - 1 places), and when the counts of both sides agree and are q, q or q, q, 1. Else not said.
+    Not when a value is held by more than half of them. Certainly when 2(R + C - 1) is at most their number, R and C being the
+    largest counts (turn the one side by R + C - 1 places), and when both sides have the counts q, q or q, q, 1. Else not said.
     """
     number, largest = sum(rests), max((*rests, *swaps), default=0)
     if 2 * largest > number:

@@ -1,7 +1,7 @@
 """Tables at which the constant of a swap is attained, and the constant of a whole space: docs/swapping-theorem.md, theorem 3.
 
-Few kinds of record are enough: five rest values and five swap values attain the last slope at every size n >= 4 but for n = 3, each
-kind of record as often as needed. So a pair for 13,680,081 records is a table of seven counts.
+Few kinds of record are enough: five rest values and five swap values attain the slope between n-2 and n at every n >= 4,
+each kind of record as often as needed. So a pair for 13,680,081 records is three tables of five or six counts.
 """
 
 from __future__ import annotations
@@ -15,19 +15,27 @@ import attrs
 
 from dpspec.plugin import Attribute, Bracket, Dataset, DatasetSpace, IncompatibleBlocksError, Number, Record, blocks, exact
 from dpspec_census.swap_budget import StratumRate, SwapScheme, nominal_budget, rate_of
-from dpspec_census.swap_constant import ZERO, Constant, Slope, least_size_above, lone_slopes, sizes_refuted, stays, two_values_bound
+from dpspec_census.swap_constant import (
+    ZERO,
+    Slope,
+    least_size_above,
+    lone_slopes,
+    sizes_refuted,
+    stays,
+    two_values_bound,
+)
 
-Cells = Mapping[tuple[int, int], int]
+SwapCells = Mapping[tuple[int, int], int]
 """The records of a stratum by the numbers of their rest and of their swap value; only positive counts."""
 
-Tables = tuple[Cells, Cells, Cells]
+Tables = tuple[SwapCells, SwapCells, SwapCells]
 """Two tables of a universe and an output: the likely one, the unlikely one, the output."""
 
 MOST_VALUES = 1000
 """Values of a stratum are listed up to so many; with fewer than n of them, n records are not all different."""
 
 
-def lone(size: int) -> tuple[Cells, Cells]:
+def lone(size: int) -> tuple[SwapCells, SwapCells]:
     """The two tables with counts 1 and n-1 by rest and by swap value.
 
     >>> lone(4)
@@ -49,24 +57,24 @@ def tables_at(slope: Slope, size: int, rests: int, swaps: int) -> Tables | None:
     """
     values = min(rests, swaps)
     if slope.value.upper.is_infinite:
-        if values < 2:
-            return None
         met, parted = lone(size)
-        return (met, parted, met) if slope.likely == 0 else (parted, met, met)
-    if (slope.exchanged, slope.likely, slope.unlikely) == (2, size - 2, size):
-        return _last(size) if values >= _values_of_last(size) else None
-    if values < size:
+        needed, tables = 2, (met, parted, met) if slope.likely == 0 else (parted, met, met)
+    elif (slope.exchanged, slope.likely, slope.unlikely) == (2, size - 2, size):
+        needed, tables = 2 if size == 2 else 4 + size % 2, _last(size)
+    elif values < size:
         return None
+    else:
+        needed, tables = size, _of_different(slope, size)
+    return tables if values >= needed else None
+
+
+def _of_different(slope: Slope, size: int) -> Tables:
+    """The slopes that need n different records: three pass their values round, or two exchange theirs."""
     if slope.likely == 0:
         return _permuted(size), _permuted(size, (1, 2, 0)), _permuted(size)
     if slope.unlikely == 0:
         return _permuted(size, (1, 0)), _permuted(size), _permuted(size)
     return _permuted(size, (1, 0, 2)), _permuted(size, (1, 2, 0)), _permuted(size)
-
-
-def _values_of_last(size: int) -> int:
-    """How many rest and swap values `_last` uses: 2 that occur once, and 2, or for an odd size 3, of the others."""
-    return 2 if size == 2 else 4 + size % 2
 
 
 def _last(size: int) -> Tables:
@@ -78,12 +86,12 @@ def _last(size: int) -> Tables:
     return _positive({**met, **others}), _positive({**parted, **others}), _positive({**met, **moved})
 
 
-def _permuted(size: int, values: Sequence[int] = ()) -> Cells:
+def _permuted(size: int, values: Sequence[int] = ()) -> SwapCells:
     """n different records; the first ones have the given swap values, the others their own."""
     return {(rest, values[rest] if rest < len(values) else rest): 1 for rest in range(size)}
 
 
-def _positive(cells: Cells) -> Cells:
+def _positive(cells: SwapCells) -> SwapCells:
     return {cell: count for cell, count in cells.items() if count}
 
 
@@ -137,7 +145,7 @@ NO_CONSTANT = ConstantOfSpace(value=Bracket.exactly(exact.ZERO), size=None, stra
 
 @attrs.frozen(kw_only=True)
 class StratumValues:
-    """What can occur in one stratum of a space: its match categories, and its rest and swap values, up to `MOST_VALUES` of each."""
+    """What can occur in one stratum of a space: its match categories, and up to `MOST_VALUES` rest and swap values."""
 
     match: Record
     rests: tuple[Record, ...]
@@ -159,7 +167,7 @@ class StratumValues:
         likely, unlikely, output = (self._counts(scheme, cells, space) for cells in tables)
         return AttainingPair(likely=likely, unlikely=unlikely, output=output, slope=slope)
 
-    def _counts(self, scheme: SwapScheme, cells: Cells, space: DatasetSpace) -> dict[Record, int]:
+    def _counts(self, scheme: SwapScheme, cells: SwapCells, space: DatasetSpace) -> dict[Record, int]:
         kinds = [(self.rests[rest], self.swaps[swap]) for rest, swap in cells]
         return dict(zip(scheme.joined(self.match, kinds, space), cells.values(), strict=True))
 
@@ -194,8 +202,9 @@ def _choices(
     attribute = attributes[name]
     if name in known:
         return iter((known[name],))
-    if attribute.within in known:
-        return attribute.children(str(known[attribute.within]), attributes[attribute.within])
+    coarser = attribute.within
+    if coarser is not None and coarser in known:
+        return attribute.children(str(known[coarser]), attributes[coarser])
     if name == blocks.MEMBERS and isinstance(space, blocks.Households):
         return _compositions(space)
     return attribute.values()
@@ -205,15 +214,18 @@ def _with_coarser(fixed: Mapping[str, object], attributes: Mapping[str, Attribut
     """The fixed categories, and those in which they lie."""
     known = dict(fixed)
     for name, category in fixed.items():
-        while (coarser := attributes[name].within) is not None:
-            category = attributes[name].parent(str(category), attributes[coarser])
-            known[coarser], name = category, coarser
+        finer, lies = name, category
+        while (coarser := attributes[finer].within) is not None:
+            lies = attributes[finer].parent(str(lies), attributes[coarser])
+            known[coarser], finer = lies, coarser
     return known
 
 
 def _compositions(space: blocks.Households) -> Iterator[object]:
     """The sorted persons of a household, few persons first."""
-    first = tuple(itertools.islice(_values([a.name for a in space.person], {a.name: a for a in space.person}, {}, space), MOST_VALUES))
+    first = tuple(
+        itertools.islice(_values([a.name for a in space.person], {a.name: a for a in space.person}, {}, space), MOST_VALUES)
+    )
     sizes = itertools.count() if space.members is None else range(space.members + 1)
     return itertools.chain.from_iterable(itertools.combinations_with_replacement(sorted(first), size) for size in sizes)
 
@@ -241,7 +253,7 @@ class Swap:
     scheme: SwapScheme
     rates: tuple[StratumRate, ...]
     default: Fraction
-    constant: Constant
+    constant: ConstantOfSwap
     derange: bool
 
     def rate_of(self, stratum: Record) -> Fraction:
@@ -315,7 +327,9 @@ class Swap:
 
     def of_sizes(self, sizes: Mapping[Record, int], space: DatasetSpace) -> ConstantOfSpace:
         """Over all universes with these sizes of strata: the largest over the strata that can hold two different tables."""
-        judged = [(self.upper(size, self.rate_of(stratum), self._fewest(stratum, space)), stratum) for stratum, size in sizes.items()]
+        judged = [
+            (self.upper(size, self.rate_of(stratum), self._fewest(stratum, space)), stratum) for stratum, size in sizes.items()
+        ]
         judged = sorted(((upper, stratum) for upper, stratum in judged if upper > 0), key=lambda one: one[0], reverse=True)
         if not judged:
             return NO_CONSTANT
@@ -330,7 +344,7 @@ class Swap:
         return ConstantOfSpace(value=Bracket(lower=best, upper=upper), size=sizes[chosen], stratum=chosen, pair=pair)
 
     def of_space(self, space: DatasetSpace) -> ConstantOfSpace:
-        """Over all universes of the space: infinite where the space has no largest size, but for the uniform permutation of p = 1."""
+        """Over all universes of the space: infinite where the space has no largest size, but for permutations at p = 1."""
         strata, most = self.strata(space), _largest_size(space)
         fewest = {stratum: self._fewest(stratum, space) for stratum in strata}
         varied = [stratum for stratum in strata if fewest[stratum] > 1]
@@ -356,7 +370,7 @@ class Swap:
         return best
 
     def of_universe(self, dataset: Dataset, space: DatasetSpace) -> Bracket:
-        """Of the universe that holds a dataset: at most the constant of its sizes, and equal to it where no outcome of it merges."""
+        """Of the universe that holds a dataset: at most the constant of its sizes, and equal to it where `stays` says so."""
         found = [ZERO]
         for match, pairs in self.scheme.strata(dataset, space).items():
             rests, swaps = (list(Counter(values).values()) for values in zip(*pairs, strict=True))

@@ -114,10 +114,10 @@ class Swapping(Mechanism):
     def constants(self) -> Swap:
         """The constants of this swap and the pairs that attain them, at any size and without listing a dataset.
 
-        `constants().of_sizes(sizes, space)` is the constant over all universes with these sizes of strata, `of_space(space)` over all
-        universes of a space (infinite where its size has no limit), `of_universe(dataset, space)` of a single one. Each is a bracket whose
-        upper end is proved and whose lower end is attained by the pair that comes with it; `pair_above` and `pair_against` look for a pair
-        that refutes a number or a printed form.
+        `of_sizes(sizes, space)` is the constant over all universes with these sizes of strata, `of_space(space)` over all
+        universes of a space (infinite where its size has no limit), `of_universe(dataset, space)` that of a single one. Each
+        is a bracket whose upper end is proved and whose lower end is attained by the pair that comes with it; `pair_above` and
+        `pair_against` look for a pair that refutes a number or a printed form.
 
         >>> from dpspec.plugin import UnorderedRecords
         >>> space = UnorderedRecords(attributes=[{"name": "kin", "count": 9}, {"name": "place", "count": 9}], unit="household")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import (
         InputDivergence as InputDivergence,
+        RecordSteps as RecordSteps,
         Relation as Relation,
         WithinDistance as WithinDistance,
     )
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.parts import (
         CellCounts as CellCounts,
         CellRecords as CellRecords,
+        Changes as Changes,
         Choice as Choice,
         Collections as Collections,
         ListedCells as ListedCells,
@@ -95,6 +97,7 @@ _HOMES = {
     ),
     "dpspec.blocks.input_divergence": (
         "InputDivergence",
+        "RecordSteps",
         "Relation",
         "WithinDistance",
     ),
@@ -136,6 +139,7 @@ _HOMES = {
     ),
     "dpspec.blocks.parts": (
         "CellRecords",
+        "Changes",
         "CellCounts",
         "Choice",
         "Collections",

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.rule import Conversion as Conversion, Question as Question, Route as Route, Rule as Rule, Step as Step
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+    from dpspec.grammar.structure import (
+        LawPair as LawPair,
+        NoisyCount as NoisyCount,
+        Report as Report,
+        Seen as Seen,
+        Structure as Structure,
+        View as View,
+    )
 
 _HOMES = {
     "dpspec.grammar.attacker": (
@@ -51,6 +59,7 @@ _HOMES = {
         "Step",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
+    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "Seen", "Structure", "View"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

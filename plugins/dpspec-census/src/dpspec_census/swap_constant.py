@@ -90,7 +90,7 @@ class SwapConstant:
         return slope is not None and (slope.exchanged, slope.likely, slope.unlikely) != (2, self.size - 2, self.size)
 
 
-ConstantOfSwap = Callable[[int, Fraction], SwapConstant]
+SwapTheorem = Callable[[int, Fraction], SwapConstant]
 """The constant of an algorithm for a stratum size and a swap rate."""
 
 
@@ -231,7 +231,7 @@ def _power(base: Fraction, exponent: int) -> tuple[Fraction, ...] | None:
 # --- where the printed theorem is false --------------------------------------------------------------
 
 
-def least_size_above(constant: ConstantOfSwap, swap_rate: Fraction, epsilon: Number) -> int | None:
+def least_size_above(constant: SwapTheorem, swap_rate: Fraction, epsilon: Number) -> int | None:
     """The least stratum whose constant certainly exceeds a number; None where none does. The constant grows with the stratum.
 
     >>> least_size_above(derangement_constant, Fraction(1, 20), ln(259921558))  # printed for b = 13,680,081

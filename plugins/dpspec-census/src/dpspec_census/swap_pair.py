@@ -18,6 +18,7 @@ from dpspec_census.swap_budget import StratumRate, SwapScheme, nominal_budget, r
 from dpspec_census.swap_constant import (
     ZERO,
     Slope,
+    SwapTheorem,
     least_size_above,
     lone_slopes,
     sizes_refuted,
@@ -253,7 +254,7 @@ class Swap:
     scheme: SwapScheme
     rates: tuple[StratumRate, ...]
     default: Fraction
-    constant: ConstantOfSwap
+    constant: SwapTheorem
     derange: bool
 
     def rate_of(self, stratum: Record) -> Fraction:

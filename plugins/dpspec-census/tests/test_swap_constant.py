@@ -98,6 +98,32 @@ def test_no_permutation_moves_one_record_and_any_two_numbers_at_distance_two_or_
         assert {(d, m, m + d) for m in numbers for d in range(2, n + 1 - m)} <= seen
 
 
+# --- drop a hypothesis, see the counterexample ------------------------------------------------------
+
+
+def test_three_records_are_an_exception():
+    rate = Fraction(1, 10)
+    assert constant_of_permutations(3, rate, derange=False) != ln(1 + 6 * 9 + 6 * 81) / 2
+    assert constant_of_permutations(3, rate, derange=True) == ln(1458) / 3 > ln(9)
+
+
+def test_three_values_a_side_break_the_bound_of_two():
+    rate = Fraction(1, 20)
+    margins = ((3, 2, 1), (3, 2, 1))
+    assert derangement_constant(4, rate).value.lower > two_values_bound(4, rate)
+    assert constant_of_universe(margins, rate, derangement_weights) > two_values_bound(6, rate)
+
+
+def test_with_fewer_invariants_the_constant_is_infinite():
+    here = derangement_weights((1, 0, 0, 1), 2, 1, 4)
+    assert not set(here) & set(derangement_weights((1, 0, 1, 0), 2, 1, 4))  # one swap value less
+
+
+def test_a_rate_of_one_makes_permutations_of_two_tables_alike_and_derangements_unlike():
+    assert len({tuple(sorted(permutation_weights(cells, 2, 1, 0).items())) for cells in ((1, 0, 0, 1), (0, 1, 1, 0))}) == 1
+    assert not set(derangement_weights((1, 0, 0, 1), 2, 1, 0)) & set(derangement_weights((0, 1, 1, 0), 2, 1, 0))
+
+
 # --- against the exact laws -------------------------------------------------------------------------
 
 

@@ -136,6 +136,10 @@ class Swapping(Mechanism):
     def constant(self, space: DatasetSpace, sizes: Mapping[Record, int] | None = None) -> ConstantOfSpace:
         """The constant of all universes of a space, or of those with the given number of records in each stratum.
 
+        It is that of d_MULT per unit of d_Ham, half the symmetric difference of records, inside the universes of c_Swap (the
+        `multiverse` of the scheme). Per unit of the symmetric difference it is half of it. Under more invariants the upper end
+        stands and the pair may lie in two universes; under fewer, no number here applies.
+
         Args:
             sizes: the records of each stratum, by its match categories; None for every size that the space allows.
         """

@@ -476,3 +476,25 @@ def test_households_with_nested_places():
     assert mechanism.scheme().multiverse(space).share_universe(x, other, space)
     p, q = mechanism.law(x, space).probability(y), mechanism.law(other, space).probability(y)
     assert ln(p / q) / 2 == found.value.lower == derangement_constant(8, Fraction(1, 2)).value.lower
+
+
+def test_a_place_in_the_match_fixes_the_coarser_ones():
+    """Matched on the county, all records of a stratum lie in one state: with nothing else held there is one table."""
+    places = [{"name": "state", "count": 2}, {"name": "county", "count": 4, "within": "state"}, {"name": "kin", "count": 3}]
+    space = UnorderedRecords(attributes=places, unit="household")
+    mechanism = DerangementSwapping(match=["county"], swap=["kin"], swap_rate="1/4")
+    assert mechanism.constant(space, {("3",): 6}).value.upper == mechanism.constant(space).value.upper == ZERO
+
+
+def test_a_pair_has_as_many_records_as_the_space_asks_for():
+    """Two records have a larger slope than any pair of five with two values a side, but are too few here."""
+    mechanism = swap_of(DerangementSwapping, "99/100")
+    found = mechanism.constant(space_of(2, 2, most=5, least=5))
+    assert sum(found.pair.likely.values()) == 5
+    assert found.value.lower < mechanism.constant(space_of(2, 2, most=5)).value.lower == ln(99)
+
+
+def test_the_branch_ln_o_needs_all_values_to_differ():
+    assert stays(derangement_constant(6, Fraction(1, 2)), *SIX[0])
+    assert not stays(derangement_constant(6, Fraction(9, 10)), *SIX[0])
+    assert stays(derangement_constant(6, Fraction(9, 10)), [1] * 6, [1] * 6)

@@ -139,7 +139,7 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
         at: parameters of the divergence to convert to, such as delta.
 
     Raises:
-        NoRouteError: no formula is known.
+        NoFormulaError: no formula is known.
 
     >>> convert({"rho": "0.1"}, "epsilon", delta="1e-6").paths[0].names
     ('zcdp-to-approximate-cks',)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 
-from dpspec.base.errors import NoRouteError, NumericalError
+from dpspec.base.errors import NoFormulaError, NumericalError
 from dpspec.base.exact import ZERO, Bracket, Number, ball, number
 
 if TYPE_CHECKING:
@@ -148,9 +148,9 @@ class OutputDivergence(ABC):
         A ball around g(q), concave and non-decreasing in q on [0, 1]; a concave function above it only costs power.
 
         Raises:
-            NoRouteError: when the divergence does not say it, so that sampling cannot refute claims about it.
+            NoFormulaError: when the divergence does not say it, so that sampling cannot refute claims about it.
         """
-        raise NoRouteError(
+        raise NoFormulaError(
             self.name,
             "does not say the largest probability that it allows",
             "implement largest_probability(q, bound) to judge samples",

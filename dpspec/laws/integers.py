@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
@@ -163,7 +163,7 @@ class TwoSidedGeometricLaw(IntegerLaw):
 
     def _rational_ratio(self) -> Fraction:
         if self.ratio is None:
-            raise NoRouteError("ratio", "is not rational", "use mass and tail, which enclose", value=f"exp(-({self.decay}))")
+            raise NoFormulaError("ratio", "is not rational", "use mass and tail, which enclose", value=f"exp(-({self.decay}))")
         return self.ratio
 
     def closed_against(self, other: Law) -> Dichotomy | None:

@@ -31,7 +31,7 @@ from typing import Any, ClassVar, cast
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, rational
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
@@ -55,7 +55,7 @@ class Law(ABC):
         """The pair (P, Q) of this law and another one, seen through its likelihood ratio.
 
         Raises:
-            NoRouteError: when no exact or bracketed way is known to compare the two.
+            NoFormulaError: when no exact or bracketed way is known to compare the two.
         """
 
 
@@ -137,7 +137,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
     if Kind.LISTED not in kinds:
         return LocationSandwich.of_parts(p_parts, q_parts)
     if Kind.LINE in kinds:
-        raise NoRouteError(
+        raise NoFormulaError(
             f"{type(p).__name__} against {type(q).__name__}",
             "mixes a law on the line with one that is only listed atom by atom",
             "compare laws of one kind, or products of the same shape factor by factor",
@@ -171,7 +171,7 @@ def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
 def atomic(part: Law) -> AtomicLaw:
     """The law as one that lists its atoms."""
     if not isinstance(part, AtomicLaw):
-        raise NoRouteError(type(part).__name__, "has no atoms", "compare it with a law on the line")
+        raise NoFormulaError(type(part).__name__, "has no atoms", "compare it with a law on the line")
     return part
 
 

@@ -99,7 +99,7 @@ def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precisi
 
     Raises:
         ParameterError: when the prior is not in (0, 1).
-        NoRouteError: when the pair cannot be cut into cells.
+        NoFormulaError: when the pair cannot be cut into cells.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
@@ -232,7 +232,7 @@ def worst_posterior(divergence: OutputDivergence, bound: Number, prior: exact.Nu
         prior: p.
 
     Raises:
-        NoRouteError: when the divergence does not say g.
+        NoFormulaError: when the divergence does not say g.
 
     >>> from dpspec_divergences import Mult
     >>> worst_posterior(Mult(), number("ln(3)"), "1/2").upper.decimal()

@@ -68,7 +68,7 @@ class Generator:
         """D_f(P||Q): exact where every term is, else in a bracket.
 
         Raises:
-            NoRouteError: when the pair has neither finitely many atoms nor cells.
+            NoFormulaError: when the pair has neither finitely many atoms nor cells.
         """
         if pair.is_identical:
             return laws.NOTHING

@@ -243,7 +243,7 @@ class TradeOffSteps(Named):
         """The least number of steps.
 
         Raises:
-            NoRouteError: when the laws have other atoms than finitely many rational ones.
+            NoFormulaError: when the laws have other atoms than finitely many rational ones.
         """
         if pair.is_identical:
             return laws.NOTHING

@@ -59,7 +59,7 @@ def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff,
     """The trade-off function that a guarantee allows, between one that is above it and one that is below it.
 
     Raises:
-        NoRouteError: when the standard has no such curve with finitely many corners.
+        NoFormulaError: when the standard has no such curve with finitely many corners.
 
     >>> from dpspec.plugin import ln
     >>> str(worst_curve(MultDelta(delta="1/5"), ln(3))[1])
@@ -74,9 +74,9 @@ def worst_pairs(source: OutputDivergence, value: Number) -> DichotomyPair:  # no
     """The worst pair that a budget of a standard allows on neighbours.
 
     Raises:
-        NoRouteError: for standards without one, and for numbers too large to write it down.
+        NoFormulaError: for standards without one, and for numbers too large to write it down.
     """
-    raise errors.NoRouteError(source.name, "has no single worst pair", "convert to a standard that has one")
+    raise errors.NoFormulaError(source.name, "has no single worst pair", "convert to a standard that has one")
 
 
 @worst_pairs.register
@@ -103,7 +103,7 @@ def _(source: TotalVariation, value: Number) -> DichotomyPair:  # noqa: ARG001 -
 def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
     steps = MOST_STEPS + 1 if value.is_infinite else int(exact.dyadic(value.enclose(BITS).lower()).__floor__())
     if steps > MOST_STEPS:
-        raise errors.NoRouteError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
+        raise errors.NoFormulaError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
     curve = source.f.group(steps)
     corners = zip(curve.knots, curve.knots[1:], strict=False)
     atoms = [(c - a, b - d) for (a, b), (c, d) in corners]
@@ -114,7 +114,7 @@ def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
 @worst_pairs.register
 def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
     if value.is_infinite or value > LARGEST:
-        raise errors.NoRouteError(
+        raise errors.NoFormulaError(
             source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value
         )
     if value.logs:
@@ -135,7 +135,7 @@ def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> DichotomyP
     if epsilon.is_infinite:
         return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
     if epsilon > LARGEST:
-        raise errors.NoRouteError(
+        raise errors.NoFormulaError(
             "epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon
         )
     ratio = laws.rational_exponential(epsilon)
@@ -186,7 +186,7 @@ class WorstPair(Conversion):
             low, high = worst_pairs(source, value)
             bottom = target.evaluate(low)
             top = bottom if high is low else target.evaluate(high)
-        except errors.NoRouteError:
+        except errors.NoFormulaError:
             return None
         lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
         return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
@@ -444,7 +444,7 @@ class DiscreteGaussianProfile(Conversion):
         variance = 1 / (2 * value.as_fraction())
         try:
             return target.between(laws.DiscreteGaussianLaw(0, variance), laws.DiscreteGaussianLaw(1, variance))
-        except errors.NoRouteError:
+        except errors.NoFormulaError:
             return None
 
 

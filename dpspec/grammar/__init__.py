@@ -23,7 +23,15 @@ if TYPE_CHECKING:
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
     )
-    from dpspec.grammar.rule import Conversion as Conversion, Question as Question, Route as Route, Rule as Rule, Step as Step
+    from dpspec.grammar.rule import (
+        BudgetFormula as BudgetFormula,
+        Conversion as Conversion,
+        Question as Question,
+        Route as Route,
+        Rule as Rule,
+        Step as Step,
+        conversion as conversion,
+    )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
 
 _HOMES = {
@@ -45,10 +53,12 @@ _HOMES = {
     ),
     "dpspec.grammar.rule": (
         "Conversion",
+        "BudgetFormula",
         "Question",
         "Route",
         "Rule",
         "Step",
+        "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
 }

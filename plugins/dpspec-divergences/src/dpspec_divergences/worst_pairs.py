@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import singledispatch
-from typing import Any, ClassVar, cast
+from functools import partial, singledispatch
+from typing import ClassVar, cast
 
 from flint import arb, ctx
 
@@ -46,6 +46,8 @@ from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
 from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, TotalVariation, enclosed
 from dpspec_divergences.trade_off import MOST_STEPS, GaussianTradeOff, HockeyStick, TradeOffSteps
+
+row = partial(grammar.conversion, __name__)
 
 DichotomyPair = tuple[laws.Dichotomy, laws.Dichotomy]
 """Two pairs that the worst pair lies between; the same one twice when it is known exactly."""
@@ -170,26 +172,21 @@ def _ends(value: Number) -> tuple[Fraction, Fraction]:
     return exact.dyadic(enclosure.lower()), exact.dyadic(enclosure.upper())
 
 
-class WorstPair(Conversion):
-    """The number of the worst pair of the source.
+def by_worst_pair(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+    """The number of the worst pair of the source; None where it has none.
 
     >>> from dpspec.plugin import number
-    >>> approximate = WORST_PAIRS["gaussian-to-approximate"]()
-    >>> approximate.convert(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
+    >>> by_worst_pair(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
     '16.742'
     """
-
-    tight: ClassVar[bool] = True
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        try:
-            low, high = worst_pairs(source, value)
-            bottom = target.evaluate(low)
-            top = bottom if high is low else target.evaluate(high)
-        except errors.NoFormulaError:
-            return None
-        lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
-        return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
+    try:
+        low, high = worst_pairs(source, value)
+        bottom = target.evaluate(low)
+        top = bottom if high is low else target.evaluate(high)
+    except errors.NoFormulaError:
+        return None
+    lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
+    return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
 
 
 def _stated(target: OutputDivergence, constant: Number) -> Number:
@@ -272,31 +269,22 @@ of the normal one (van Zwet 1964).
 """
 
 
-def _made() -> Iterator[type[WorstPair]]:
+def _made() -> Iterator[type[Conversion]]:
     for start, ends in _JOINED.items():
         source, mechanism, citation = _ATTAINED[start]
         for end in ends:
             if end == start == "pure" or (end == start == "total-variation"):
                 continue
-            name = f"{start}-to-{end}"
             formula = _WORDS.get((start, end), f"{_NAMES[end]} of the worst pair, {mechanism}")
-            members: dict[str, Any] = {
-                "__doc__": f"Tight, from {source} to {_NAMES[end]}: {formula}. Attained by {mechanism} ({citation}).",
-                "__module__": __name__,
-                "name": name,
-                "source": source,
-                "target": _NAMES[end],
-                "formula": formula,
-                "citation": citation,
-                "sense": f"attained by {mechanism}",
-                "slows": (start, end) in _SLOW,
-            }
-            yield type("".join(map(str.capitalize, name.split("-"))), (WorstPair,), members)
+            yield row(
+                f"{start}-to-{end}", source, _NAMES[end], formula, by_worst_pair, tight=True, slows=(start, end) in _SLOW,
+                citation=citation,
+                sense=f"attained by {mechanism}",
+                doc=f"Tight, from {source} to {_NAMES[end]}: {formula}. Attained by {mechanism} ({citation}).",
+            )  # fmt: skip
 
 
-WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
-"""The conversions by worst pairs, by name."""
-globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place for each, as a class that is written out has
+globals().update({cls.__name__: cls for cls in _made()})  # a place for each, as one has that is written out
 
 
 # --- group privacy --------------------------------------------------------------------------------
@@ -460,28 +448,27 @@ CLOSED: dict[str, Callable[[arb], arb]] = {
 """By generator; a Gaussian pair looks the same in both directions."""
 
 
-@define
-class GaussianToF(WorstPair):
-    """The f-divergence of two unit Gaussians mu apart, the worst pair of Gaussian privacy; attained by Gaussian noise.
+def _of_gaussians(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+    closed = CLOSED.get(cast("FDivergence", target).generator)
+    if closed is None or value.is_infinite:
+        return by_worst_pair(source, value, target)
+    return enclosed(lambda: closed(value.enclose(WORKING)))
+
+
+GaussianToFDivergence = row(
+    "gaussian-to-f-divergence", "gaussian-trade-off", "f-divergence",
+    "kl: mu^2/2; chi-squared: e^(mu^2) - 1; hellinger: 1 - e^(-mu^2/8); total-variation: 2 Phi(mu/2) - 1", _of_gaussians,
+    tight=True,
+    citation="Dong, Roth and Su 2022, Corollary 2.13",
+    sense="attained by Gaussian noise",
+    doc="""The f-divergence of two unit Gaussians mu apart, the worst pair of Gaussian privacy; attained by Gaussian noise.
 
     kl: mu^2/2. chi-squared: e^(mu^2) - 1. hellinger: 1 - e^(-mu^2/8). total-variation: 2 Phi(mu/2) - 1. Others by quadrature.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import GaussianTradeOff
     >>> target = FDivergence(generator="hellinger", direction="both")
-    >>> GaussianToF().convert(GaussianTradeOff(), number(2), target).upper.decimal()
+    >>> GaussianToFDivergence().convert(GaussianTradeOff(), number(2), target).upper.decimal()
     '0.393469'
-    """
-
-    name: ClassVar[str] = "gaussian-to-f-divergence"
-    citation: ClassVar[str] = "Dong, Roth and Su 2022, Corollary 2.13"
-    source: ClassVar[str] = "gaussian-trade-off"
-    target: ClassVar[str] = "f-divergence"
-    formula: ClassVar[str] = "kl: mu^2/2; chi-squared: e^(mu^2) - 1; hellinger: 1 - e^(-mu^2/8); total-variation: 2 Phi(mu/2) - 1"
-    sense: ClassVar[str] = "attained by Gaussian noise"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        closed = CLOSED.get(cast("FDivergence", target).generator)
-        if closed is None or value.is_infinite:
-            return super().convert(source, value, target)
-        return enclosed(lambda: closed(value.enclose(WORKING)))
+    """,
+)  # fmt: skip

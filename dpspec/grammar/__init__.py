@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Mechanism as Mechanism,
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
+        first_datasets as first_datasets,
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
@@ -50,6 +51,7 @@ _HOMES = {
         "Mechanism",
         "ReleaseInvariants",
         "Symmetry",
+        "first_datasets",
     ),
     "dpspec.grammar.rule": (
         "Conversion",

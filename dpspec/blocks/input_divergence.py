@@ -95,6 +95,7 @@ class InputDivergence(ABC):
 
 
 Bound = tuple[Number, str]
+"""A constant by which one distance is bounded by another, and the reason in words."""
 
 
 @define

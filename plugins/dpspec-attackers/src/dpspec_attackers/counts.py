@@ -25,7 +25,6 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx
 from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ from dpspec.plugin import (
     AttackerModel,
     Bracket,
     Exact,
+    Floats,
     Integer,
     Items,
     Mechanism,
@@ -52,8 +52,6 @@ from dpspec.plugin import (
 )
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
-
-Floats = npt.NDArray[np.float64]
 
 _STEP = Fraction(1, 1 << 11)
 """The grid of privacy losses on which several releases are added up."""

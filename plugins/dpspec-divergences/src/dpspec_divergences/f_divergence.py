@@ -16,6 +16,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    Bound,
     Bracket,
     Items,
     Number,
@@ -31,7 +32,7 @@ from dpspec.plugin import (
     ln,
     number,
 )
-from dpspec_divergences.output import Bound, Named, Renyi, TotalVariation, both_ways, is_pure
+from dpspec_divergences.output import Named, Renyi, TotalVariation, both_ways, is_pure
 
 _LARGEST_EXACT = 512
 """An exact sum has at most this many summands."""

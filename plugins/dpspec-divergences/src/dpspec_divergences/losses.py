@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
-from dpspec_divergences.output import Bound, MultDelta, Named, both_ways, by_hockey_stick, is_pure
+from dpspec.plugin import Bound, Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
+from dpspec_divergences.output import MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
 """Bits by which the working precision exceeds what is asked for."""

@@ -19,7 +19,7 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, FiniteLaw, Number, OutputDivergence, Rational, blocks, define, exact, laws, number
+from dpspec.plugin import Bound, Bracket, FiniteLaw, Number, OutputDivergence, Rational, blocks, define, exact, laws, number
 
 ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 22, 32, 48, 72, 128, 256, 512))
 """The Renyi orders through which a concentrated claim is looked at."""
@@ -173,8 +173,6 @@ def of_curve(bound: Number, curve: laws.TradeOff) -> Iterator[laws.Answers]:
 
 # --- the divergences ------------------------------------------------------------------------------
 
-
-Bound = tuple[Number, str]
 
 _HALF_ROOT = exact.sqrt(Fraction(1, 2))
 

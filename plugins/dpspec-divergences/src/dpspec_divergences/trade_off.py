@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    Bound,
     Bracket,
     Exact,
     Items,
@@ -32,7 +33,7 @@ from dpspec.plugin import (
 )
 from dpspec_divergences import output as extremal
 from dpspec_divergences.f_divergence import by_total_variation
-from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
+from dpspec_divergences.output import DNor, Named, TotalVariation, both_ways, is_pure
 
 MOST_STEPS = 100
 """Curves are composed at most this many times: each time they get more knots, and longer numbers in them."""

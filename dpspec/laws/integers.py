@@ -20,7 +20,8 @@ from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
-from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LinePoint, LocationLaw, LocationSandwich, OutputValue
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LocationLaw, LocationSandwich, OutputValue
+from dpspec.laws.location import LinePoint
 from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
 
 _MOST_POINTS = 4096
@@ -32,7 +33,6 @@ class IntegerLaw(LocationLaw, AtomicLaw):
     """A symmetric law on the integers that falls away from its center."""
 
     kind: ClassVar[Kind] = Kind.INTEGERS
-    on_integers: ClassVar[bool] = True
     center: int
 
     @abstractmethod

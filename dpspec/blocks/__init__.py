@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         EventBounds as EventBounds,
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
+        WorstPairs as WorstPairs,
         added as added,
         total as total,
     )
@@ -131,6 +132,7 @@ _HOMES = {
         "EventBounds",
         "OutputDivergence",
         "SpentBudgets",
+        "WorstPairs",
         "added",
         "total",
     ),

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import partial, singledispatch
+from functools import partial
 from typing import ClassVar, cast
 
-from flint import arb, ctx
+from flint import arb
 
 from dpspec.plugin import (
     Bracket,
@@ -35,6 +35,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Rule,
     UniformBudget,
+    blocks,
     define,
     errors,
     exact,
@@ -44,17 +45,10 @@ from dpspec.plugin import (
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
-from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, TotalVariation, enclosed
-from dpspec_divergences.trade_off import MOST_STEPS, GaussianTradeOff, HockeyStick, TradeOffSteps
+from dpspec_divergences.output import WORKING, DNor, MultDelta, enclosed
+from dpspec_divergences.trade_off import GaussianTradeOff
 
 row = partial(grammar.conversion, __name__)
-
-DichotomyPair = tuple[laws.Dichotomy, laws.Dichotomy]
-"""Two pairs that the worst pair lies between; the same one twice when it is known exactly."""
-
-LARGEST = 64
-"""Up to this epsilon, or mu, a worst pair is written down."""
-BITS = 96
 
 
 def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff, laws.TradeOff]:
@@ -71,105 +65,16 @@ def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff,
     return above, below
 
 
-@singledispatch
-def worst_pairs(source: OutputDivergence, value: Number) -> DichotomyPair:  # noqa: ARG001 - for standards without one
+def worst_pairs(source: OutputDivergence, value: Number) -> blocks.WorstPairs:
     """The worst pair that a budget of a standard allows on neighbours.
 
     Raises:
         NoFormulaError: for standards without one, and for numbers too large to write it down.
     """
-    raise errors.NoFormulaError(source.name, "has no single worst pair", "convert to a standard that has one")
-
-
-@worst_pairs.register
-def _(source: Mult, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
-    return _responses(value, (Fraction(0), Fraction(0)))
-
-
-@worst_pairs.register
-def _(source: MultDelta, value: Number) -> DichotomyPair:
-    return _responses(value, (source.delta, source.delta))
-
-
-@worst_pairs.register
-def _(source: HockeyStick, value: Number) -> DichotomyPair:
-    return _responses(source.epsilon, _around(value))
-
-
-@worst_pairs.register
-def _(source: TotalVariation, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
-    return _responses(exact.ZERO, _around(value))
-
-
-@worst_pairs.register
-def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
-    steps = MOST_STEPS + 1 if value.is_infinite else int(exact.dyadic(value.enclose(BITS).lower()).__floor__())
-    if steps > MOST_STEPS:
-        raise errors.NoFormulaError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
-    curve = source.f.group(steps)
-    corners = zip(curve.knots, curve.knots[1:], strict=False)
-    atoms = [(c - a, b - d) for (a, b), (c, d) in corners]
-    pair = laws.FiniteDichotomy.of([*atoms, (Fraction(0), 1 - curve.knots[0][1])])
-    return pair, pair
-
-
-@worst_pairs.register
-def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
-    if value.is_infinite or value > LARGEST:
-        raise errors.NoFormulaError(
-            source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value
-        )
-    if value.logs:
-        low, high = _ends(value)
-        return _gaussians(low * low), _gaussians(high * high)
-    pair = _gaussians(value.squared().as_fraction())
-    return pair, pair
-
-
-def _gaussians(square: Fraction) -> laws.Dichotomy:
-    """N(0, 1/mu^2) against N(1, 1/mu^2), by mu^2."""
-    if square == 0:
-        return laws.FiniteDichotomy((1,), (1,), 1, 1)
-    return laws.GaussianLaw(0, 1 / square).against(laws.GaussianLaw(1, 1 / square))
-
-
-def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> DichotomyPair:
-    if epsilon.is_infinite:
-        return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
-    if epsilon > LARGEST:
-        raise errors.NoFormulaError(
-            "epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon
-        )
-    ratio = laws.rational_exponential(epsilon)
-    if ratio is not None:
-        return _response(ratio, deltas[0]), _response(ratio, deltas[1])
-    with ctx.workprec(BITS):
-        enclosure = epsilon.enclose(BITS).exp()
-    low, high = max(exact.dyadic(enclosure.lower()), Fraction(1)), exact.dyadic(enclosure.upper())
-    return _response(low, deltas[0]), _response(high, deltas[1])
-
-
-def _response(ratio: Fraction, delta: Fraction) -> laws.Dichotomy:
-    """Randomised response with odds `ratio`, except that with probability delta the data are given away."""
-    heads = (1 - delta) * ratio / (1 + ratio)
-    tails = (1 - delta) / (1 + ratio)
-    zero = Fraction(0)
-    return laws.FiniteDichotomy.of([(heads, tails), (tails, heads), (delta, zero), (zero, delta)])
-
-
-def _around(value: Number) -> tuple[Fraction, Fraction]:
-    """A probability, or two that it lies between."""
-    if value >= 1:
-        return Fraction(1), Fraction(1)
-    low, high = _ends(value)
-    return max(low, Fraction(0)), min(high, Fraction(1))
-
-
-def _ends(value: Number) -> tuple[Fraction, Fraction]:
-    if value.is_rational:
-        return value.as_fraction(), value.as_fraction()
-    enclosure = value.enclose(BITS)
-    return exact.dyadic(enclosure.lower()), exact.dyadic(enclosure.upper())
+    pairs = source.worst_pairs(value)
+    if pairs is None:
+        raise errors.NoFormulaError(source.name, "has no single worst pair", "convert to a standard that has one")
+    return pairs
 
 
 def by_worst_pair(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:

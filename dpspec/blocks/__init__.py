@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import (
         InputDivergence as InputDivergence,
+        RecordSteps as RecordSteps,
         Relation as Relation,
         WithinDistance as WithinDistance,
     )
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.parts import (
         CellCounts as CellCounts,
         CellRecords as CellRecords,
+        Changes as Changes,
         Choice as Choice,
         Collections as Collections,
         ListedCells as ListedCells,
@@ -96,6 +98,7 @@ _HOMES = {
     ),
     "dpspec.blocks.input_divergence": (
         "InputDivergence",
+        "RecordSteps",
         "Relation",
         "WithinDistance",
     ),
@@ -138,6 +141,7 @@ _HOMES = {
     ),
     "dpspec.blocks.parts": (
         "CellRecords",
+        "Changes",
         "CellCounts",
         "Choice",
         "Collections",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar
 
+import attrs
+
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.params import Integer, Registered, define
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -32,6 +34,30 @@ class Relation(ABC):
     def within(self, other: Relation) -> str | None:
         """A reason why every pair of this relation is one of the other, on every space; None when none is known."""
         return "the same relation" if self == other else None
+
+
+@attrs.frozen(kw_only=True)
+class RecordSteps:
+    """A divergence as a price of changing records of one unit, one by one.
+
+    For all x, x' at finite distance d: a part of the records of x, as a multiset, is replaced by other records, one for one, some
+    are removed or some added, and x' is what comes out; *whichever* record that comes is paired with whichever goes, the prices
+    add up to at most d (to at most `within`, where d is 1 for neighbours). A record that goes and one that comes may also be
+    taken as removed and added, where records are added at all; `replaced` is then twice `added`.
+
+    Args:
+        unit: whose records.
+        replaced: the price of a record replaced by another.
+        added: the price of a record added or removed; None where datasets of different sizes are never compared.
+        within: for a neighbour form, the largest price of all changes between neighbours; None for a distance that is the price.
+        in_place: whether a record that replaces another takes its position, and all others keep theirs.
+    """
+
+    unit: str
+    replaced: int
+    added: int | None = None
+    within: int | None = None
+    in_place: bool = False
 
 
 class InputDivergence(ABC):
@@ -68,6 +94,10 @@ class InputDivergence(ABC):
 
     def counted_unit(self) -> str | None:
         """A unit u such that |q(x) - q(x')| <= d(x, x') for every count q of the records of u with some property."""
+        return None
+
+    def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
+        """The divergence as a price of changing records one by one; None when it is none, or that is not known."""
         return None
 
     def path_form(self) -> InputDivergence | None:
@@ -135,6 +165,10 @@ class WithinDistance(InputDivergence):
 
     def check(self, space: DatasetSpace) -> None:
         self.of.check(space)
+
+    def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
+        steps = self.of.record_steps(space)
+        return None if steps is None or steps.within is not None else attrs.evolve(steps, within=self.most)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         if left == right:

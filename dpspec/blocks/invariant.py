@@ -144,6 +144,10 @@ class Marginal(Invariant):
             if all(record[place] in categories for place, categories in conditions)
         )
 
+    def cell_of(self, record: Record, space: DatasetSpace) -> Record | None:
+        """The cell of the table in which a record of the unit is counted; None where it is left out."""
+        return next(iter(self._count((record,), space)), None)
+
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         counts = self._count(space.records(dataset, self.unit), space)
         return tuple(counts[cell] for cell in self._cells(space))

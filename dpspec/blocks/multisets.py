@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.blocks.parts import Choice, Collections, ListedCells, Mentioned, Wording
+from dpspec.blocks.parts import Changes, Choice, Collections, ListedCells, Mentioned, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
@@ -76,7 +76,11 @@ def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
     return tuple(itertools.chain.from_iterable(itertools.repeat(c, n) for c, n in sorted(counts.items(), key=repr)))
 
 
-class Multisets(DatasetSpace, ListedCells, Collections, Wording):
+MOST_FILLED = 10_000
+"""A pair of datasets is not filled up with more records than this."""
+
+
+class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
 
     least: int
@@ -113,6 +117,16 @@ class Multisets(DatasetSpace, ListedCells, Collections, Wording):
 
     def magnitude(self, dataset: Dataset) -> int:
         return len(self.cells_of(dataset))
+
+    def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
+        """With as many further records, all alike, as the least size asks for."""
+        if unit != self.units[0]:
+            return
+        ours, theirs = (tuple(map(self.cell_of, records)) for records in (gone, come))
+        further = max(0, self.least - min(len(ours), len(theirs)))
+        if further <= MOST_FILLED:
+            filled = (*(ours or theirs or tuple(itertools.islice(self.kinds(), 1)))[:1],) * further
+            yield self.of(ours + filled), self.of(theirs + filled)
 
     def fixes_size(self, unit: str) -> bool:
         return unit == self.units[0] and self.least == self.most

@@ -293,6 +293,25 @@ def own_attributes(space: DatasetSpace, unit: str) -> tuple[Attribute, ...]:
     return space.attributes_of(unit) if members is None else members.own_attributes(unit)
 
 
+class Changes(SpacePart):
+    """Pairs of datasets that differ in given records and in nothing else, also in spaces that nobody can list.
+
+    Opens:
+        verify: the pair that attains a constant, or refutes it, in a space of any size.
+    """
+
+    @abstractmethod
+    def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
+        """Pairs (x, x') as few records as can be, x with the records `gone` of the unit where x' has the records `come`.
+
+        What is yielded need not be in the space; `dataset` decides.
+        """
+
+    def few_values(self, attribute: Attribute) -> Iterator[Hashable]:
+        """The values that a record may have for an attribute."""
+        return attribute.values()
+
+
 # --- what is tried, and how it is told ------------------------------------------------------------
 
 
@@ -380,6 +399,7 @@ def wording_of(space: DatasetSpace) -> Wording:
 
 
 PARTS: tuple[type[SpacePart], ...] = (
-    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Miniatures, Trials, SimplerNames, Wording,
+    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Changes, Miniatures, Trials, SimplerNames,
+    Wording,
 )  # fmt: skip
 """All parts, in the order of `docs/reference/parts.md`."""

@@ -17,6 +17,7 @@ from dpspec.blocks.multisets import (
     CELLS,
     CELLS_LISTED,
     COMBINED,
+    MOST_FILLED,
     Multisets,
     all_records,
     check_attributes,
@@ -36,6 +37,7 @@ from dpspec.blocks.multisets import (
     sequences_between,
 )
 from dpspec.blocks.parts import (
+    Changes,
     Choice,
     Collections,
     Membership,
@@ -139,7 +141,7 @@ class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
 
 
 @define
-class OrderedRecords(Records, SimplerNames):
+class OrderedRecords(Records, Changes, SimplerNames):
     """Sequences of records over named categorical attributes.
 
     Args:
@@ -152,6 +154,13 @@ class OrderedRecords(Records, SimplerNames):
 
     def dataset(self, value: Any) -> Dataset:
         return self._read(value)
+
+    def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
+        """The records that differ in the first places, after them as many others, all alike, as the least size asks for."""
+        further = max(0, self.least - min(len(gone), len(come)))
+        if unit == self.unit and further <= MOST_FILLED:
+            filled = (*(gone or come or tuple(itertools.islice(all_records(self.attributes), 1)))[:1],) * further
+            yield gone + filled, come + filled
 
     def datasets(self) -> Iterator[Dataset]:
         kinds = tuple(all_records(self.attributes))
@@ -368,6 +377,47 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
                 for place in all_records(self.household):
                     yield place, members
 
+    def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
+        """Persons that go and come leave their households where they are; alone in them first, then with one other."""
+        if unit == "household":
+            yield from super().differing(unit, gone, come)
+            return
+        here, there = ([(r[: len(self.household)], r[len(self.household) :]) for r in records] for records in (gone, come))
+        if {place for place, _ in here} == {place for place, _ in there}:
+            yield from self._settled(tuple(dict.fromkeys(place for place, _ in here)), here, there, ())
+        places = (*(place for place, _ in here), *(place for place, _ in there))
+        companion = next(iter((*here, *there)))[1] if here or there else ()
+        for others in ((), (companion,)):
+            yield from self._settled(places, here, there, others)
+
+    def _settled(
+        self, places: tuple[Record, ...], here: list[tuple[Record, Record]], there: list[tuple[Record, Record]],
+        others: tuple[Record, ...],
+    ) -> Iterator[tuple[Any, Any]]:  # fmt: skip
+        """Households at these places, first with the one persons in them, then with the other ones; `others` in all of them."""
+        further = max(0, self.least - len(places))
+        if further > MOST_FILLED or not places:
+            return
+        settled: list[Any] = []
+        for persons in (here, there):
+            left = list(persons)
+            cells = []
+            for place in places:
+                own = next((person for at, person in left if at == place), None)
+                if own is not None:
+                    left.remove((place, own))
+                cells.append((place, tuple(sorted((*others, *(() if own is None else (own,)))))))
+            settled.append(self.of((*cells, *((places[0], others),) * further)))
+            if left:
+                return
+        yield settled[0], settled[1]
+
+    def few_values(self, attribute: Attribute) -> Iterator[Hashable]:
+        if attribute.name != MEMBERS:
+            return attribute.values()
+        one = next(all_records(self.person))
+        return iter([(), (one,), (one, one)][: 3 if self.members is None else self.members + 1])
+
     def most_within(self, inner: str, outer: str) -> int | None:
         return self.members if (inner, outer) == ("person", "household") else Unnested(self).most_within(inner, outer)
 
@@ -437,7 +487,7 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
         def household(place: Record, members: tuple[Record, ...]) -> str:
             where = record_in_words(place, self.household, "")
             persons = records_in_words(members, self.person, "person") if members else "vacant"
-            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"a vacant household {where}".strip()
+            return f"a household {where + ' ' if where else ''}of {persons}" if members else f"an empty household {where}".strip()
 
         def whole(dataset: Any) -> str:
             found = Counter(household(place, members) for place, members in dataset)

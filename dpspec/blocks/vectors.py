@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import CellRecords, ListedCells, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -122,7 +122,7 @@ def _check_listed(name: str, length: int) -> None:
 
 
 @define
-class BitVectors(DatasetSpace, ListedCells, CellRecords, Trials, Wording):
+class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wording):
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
@@ -201,6 +201,13 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Trials, Wording):
 
     def tried(self, lot: Random) -> Iterator[Any]:
         return lists_tried(self.datasets(), (0, 1), (self.length, self.length), lot)
+
+    def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
+        """The records that differ in the first places, zeros in all others."""
+        further = self.length - len(gone)
+        if unit == self.unit and len(gone) == len(come) and 0 <= further <= _PLACES_LISTED:
+            ours, theirs = (tuple(int(str(bit)) for (bit,) in records) for records in (gone, come))
+            yield ours + (0,) * further, theirs + (0,) * further
 
     def _bits(self, dataset: Dataset) -> tuple[int, ...]:
         return cast("tuple[Any, ...]", dataset)

@@ -34,6 +34,14 @@ if TYPE_CHECKING:
         conversion as conversion,
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+    from dpspec.grammar.structure import (
+        LawPair as LawPair,
+        NoisyCount as NoisyCount,
+        Report as Report,
+        Seen as Seen,
+        Structure as Structure,
+        View as View,
+    )
 
 _HOMES = {
     "dpspec.grammar.attacker": (
@@ -63,6 +71,7 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
+    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "Seen", "Structure", "View"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -25,6 +25,7 @@ from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
     from dpspec.base.randomness import Randomness
+    from dpspec.grammar.structure import Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
     from dpspec.laws.law import Law
@@ -110,6 +111,13 @@ class Mechanism(ABC):
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The mechanism's theorems as printed, on the given space."""
         return ()
+
+    def structure(self, space: DatasetSpace) -> Structure | None:
+        """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
+
+        It counts for the class that states it alone: a class that is derived from it may have changed the law, and says its own.
+        """
+        return None
 
     def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
         """Renamings that do not change the mechanism, so that fewer pairs need be compared; optional."""

@@ -92,6 +92,7 @@ def _obligation(obligation: Obligation) -> JsonData:
         "detail": obligation.detail,
         "exchanged": list(obligation.exchanged),
         "grown": [_grown(line) for line in obligation.grown],
+        "unproved": obligation.unproved,
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,
@@ -136,6 +137,7 @@ def verdict(given: Verdict) -> JsonData:
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
         "assumptions": [*given.assumptions],
+        "proof": [{"step": step.step, "says": step.says, "citation": step.citation} for step in given.proof],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 

@@ -134,6 +134,8 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[TextLin
         yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
     yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
     yield from _raised(obligation.grown)
+    if obligation.unproved:
+        yield "whole", f"space: {obligation.unproved}"
 
 
 def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
@@ -156,6 +158,8 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[TextLine]:
         yield "method", f"{verdict.method}: {verdict.scope}"
     if verdict.universes:
         yield "constant", _constant(verdict)
+    for step in verdict.proof:
+        yield "proof", str(step)
     if verdict.vacuous:
         yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
     if verdict.witness is not None:

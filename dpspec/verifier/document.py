@@ -18,9 +18,11 @@ from dpspec.base.exact import Bracket
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
+from dpspec.verifier.derived import METHOD, Missing, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -46,6 +48,7 @@ class Obligation:
         verdict: for a claim, the engine's verdict.
         value: for a printed number, the recomputed one.
         replay: the command that shows a refutation again, where there is one.
+        unproved: for a claim on a miniature, the step that a proof on the whole space lacks.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Obligation:
     verdict: Verdict | None = None
     value: Bracket | None = None
     replay: str | None = None
+    unproved: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -81,6 +85,9 @@ class FileReport:
             return "printed numbers only"
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
+        proved = any(o.verdict is not None and o.verdict.method == METHOD and o.verdict.proof for o in self.obligations)
+        if proved:
+            return "the whole space, by a proof from how the mechanism is made"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
 
@@ -165,12 +172,15 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
+        whole = _on_whole(document)
+        if not isinstance(whole, Missing):
+            yield _proved(whole, document, recorded)
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else _on_miniature(name, document, miniature, recorded, effort)
+                else _as_second(_on_miniature(name, document, miniature, recorded, effort), whole)
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
@@ -183,9 +193,47 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
+        if verdict.method == "none":  # too large to be listed
+            found = derive(mechanism, spec, registry=registry)
+            verdict = attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Judgement(name=name, judge=judge)
+
+
+def _on_whole(document: SpecDocument) -> Verdict | Missing:
+    """The claim of a file with miniatures, judged on the whole space by how the mechanism is made."""
+    if document.mechanism is None:
+        return Missing(step="structure", reason="the file names no mechanism on the whole space")
+    try:
+        return derive(document.mechanism, document.spec)
+    except DpspecError as fault:
+        return Missing(step="structure", reason=str(fault))
+
+
+def _proved(found: Verdict, document: SpecDocument, recorded: str) -> Judgement:
+    """A claim that was judged on the whole space."""
+
+    def judge(registry: Registry | None, _: Progress | None) -> Obligation:
+        blocks = {"mechanism": document.mechanism, **blocks_of(document.spec)}
+        verdict = attrs.evolve(found, provenance=origins(blocks, registry))
+        held = _recorded("claim", verdict, recorded)
+        return attrs.evolve(held, recorded=recorded, spec=document.spec, subject=document.mechanism)
+
+    return Judgement(name="claim", judge=judge)
+
+
+def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
+    """A miniature that holds beside a proof is a second witness; without one it says nothing about the whole space."""
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        small = judgement.judge(registry, progress)
+        if isinstance(whole, Missing):
+            return attrs.evolve(small, unproved=str(whole))
+        proved = whole.outcome is Outcome.VERIFIED and small.word is Word.MINIATURE
+        return attrs.evolve(small, word=Word.HOLDS) if proved else small
+
+    return attrs.evolve(judgement, judge=judge)
 
 
 def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Judgement:

@@ -239,8 +239,8 @@ def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Pro
         if progress is not None:
             progress(done, total)
     outcome = worst(result.outcome for result in results)
-    compared = sum(result.pairs for result in results)
-    listed = sum(result.datasets for result in results)
+    compared = sum(result.pairs or 0 for result in results)
+    listed = sum(result.datasets or 0 for result in results)
     return Verdict(
         outcome=outcome,
         method="exhaustive",

@@ -334,7 +334,7 @@ class _Raised:
             return str(fault)
         if found.outcome is Outcome.UNDECIDED:
             return found.reason
-        self.left -= size + sum(result.datasets * (result.datasets - 1) // 2 for result in found.universes)
+        self.left -= size + sum(n * (n - 1) // 2 for n in (result.datasets or 0 for result in found.universes))
         return found
 
     def load(self, verdict: Verdict) -> Bracket:

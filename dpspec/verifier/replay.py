@@ -185,7 +185,7 @@ class Replay:
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
         if self.outcome is Outcome.VERIFIED:
-            pairs = sum(result.pairs for result in self.verdict.universes)
+            pairs = sum(result.pairs or 0 for result in self.verdict.universes)
             shared = f"it is within the budget: constant {self.verdict.constant}" if pairs else "the two share no universe now"
             return f"the witness no longer refutes the claim; {shared}"
         if self.verdict.method == "sampled":

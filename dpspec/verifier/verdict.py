@@ -137,8 +137,9 @@ class UniverseResult:
 
     Args:
         label: the universe.
-        datasets: how many datasets it has.
-        pairs: how many (unordered, or ordered for asymmetric divergences) pairs at finite distance were compared.
+        datasets: how many datasets it has; None where they were not listed.
+        pairs: how many (unordered, or ordered for asymmetric divergences) pairs at finite distance were compared; None where a
+            proof speaks about all of them.
         constant: sup d_Pr / d_X over those pairs.
         bound: the Lipschitz constant that the budget allows.
         outcome: whether the one stays below the other.
@@ -146,8 +147,8 @@ class UniverseResult:
     """
 
     label: Hashable
-    datasets: int
-    pairs: int
+    datasets: int | None
+    pairs: int | None
     constant: Bracket
     bound: Number
     outcome: Outcome
@@ -177,12 +178,31 @@ class UniverseResult:
 
 
 @attrs.frozen(kw_only=True)
+class ProofStep:
+    """One step of a proof.
+
+    Args:
+        step: sensitivity, noise, path, post-process.
+        says: what it shows here.
+        citation: the theorem (author, year), where one is needed.
+    """
+
+    step: str
+    says: str
+    citation: str
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.says}" + (f" ({self.citation})" if self.citation else "")
+
+
+@attrs.frozen(kw_only=True)
 class Verdict:
     """The judgement of a claim.
 
     Args:
         outcome: verified, refuted or undecided.
-        method: exhaustive (every pair of every universe), sampled (refutation from draws), or none when nothing could be tried.
+        method: exhaustive (every pair of every universe), derived (a proof from the structure of the mechanism, and a pair),
+            sampled (refutation from draws), or none when nothing could be tried.
         scope: what was looked at, in words.
         reason: for undecided, why.
         universes: the result of each universe.
@@ -190,6 +210,7 @@ class Verdict:
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
         findings: what else was noticed about the mechanism.
         assumptions: what the judgement takes for granted, one short line each.
+        proof: for a derived verdict, the steps of the proof.
     """
 
     outcome: Outcome
@@ -201,6 +222,7 @@ class Verdict:
     provenance: tuple[tuple[str, str, Provenance], ...] = ()
     findings: tuple[Notice, ...] = ()
     assumptions: tuple[str, ...] = ()
+    proof: tuple[ProofStep, ...] = ()
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")

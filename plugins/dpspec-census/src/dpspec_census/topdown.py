@@ -27,12 +27,12 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
-from dpspec_noise.additive import noisy_table
+from dpspec_noise.additive import noisy_counts, noisy_table
 from dpspec_noise.samplers import discrete_gaussian
 
 from dpspec.plugin import (
@@ -60,6 +60,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    grammar,
     laws,
     number,
 )
@@ -103,6 +104,13 @@ def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
     if rows is None:
         raise IncompatibleBlocksError(f"query {invariant}", "is not linear in the counts", "use a marginal or a linear map")
     return rows
+
+
+def _check_linear(invariant: Invariant, space: DatasetSpace) -> None:
+    """Refuse what is no linear map of the counts; a table of counts is one also where its rows are too many to list."""
+    invariant.check(space)
+    if invariant.as_marginal() is None:
+        constraint_rows(invariant, space)
 
 
 def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: DatasetSpace, unit: str) -> Number:
@@ -170,7 +178,11 @@ class TopdownNoise(Mechanism):
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)
         for measurement in self.measurements:
-            query_rows(measurement.query, space)
+            _check_linear(measurement.query, space)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """Independent noise on the counts of every table; None where a query is no table of counts."""
+        return noisy_counts((m.query, partial(laws.DiscreteGaussianLaw, variance=m.variance)) for m in self.measurements)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""
@@ -240,7 +252,13 @@ class Topdown(TopdownNoise):
 
     def check(self, space: DatasetSpace) -> None:
         super().check(space)
-        self.constraints(space)
+        for invariant in self.invariants:
+            _check_linear(invariant, space)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """The noise step, and a fit that reads c(x)."""
+        noise = super().structure(space)
+        return None if noise is None else attrs.evolve(noise, reads=self.invariants)
 
     def constraints(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...]:
         """The rows of c over the cells of the space."""

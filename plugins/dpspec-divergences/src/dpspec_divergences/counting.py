@@ -111,6 +111,9 @@ class Hamming(Counting):
 
     unit: Annotated[str, Text()] = "person"
 
+    def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
+        return blocks.RecordSteps(unit=self.unit, replaced=1)
+
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         gone, come = exchange(left, right, space, self.unit)
         return number(gone) if gone == come else exact.INFINITY
@@ -152,6 +155,9 @@ class SymmetricDifference(Counting):
 
     unit: Annotated[str, Text()] = "person"
 
+    def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
+        return blocks.RecordSteps(unit=self.unit, replaced=2, added=1)
+
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         return number(sum(exchange(left, right, space, self.unit)))
 
@@ -191,6 +197,9 @@ class HammingOrdered(Counting):
 
     def check(self, space: DatasetSpace) -> None:
         check_ordered(self.name, space, self.unit, "hamming")
+
+    def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
+        return blocks.RecordSteps(unit=self.unit, replaced=1, in_place=True)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         ours, theirs = space.records(left, self.unit), space.records(right, self.unit)

@@ -61,6 +61,11 @@ class Neighbour(Minorised):
     def grows_on_subspaces(self) -> bool:  # type: ignore[override]  # of this class it depends on the relation
         return isinstance(self.relation, CountedRelation)
 
+    def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps | None:
+        measure = self.minorant()
+        steps = None if measure is None else measure.record_steps(space)
+        return None if steps is None else attrs.evolve(steps, within=1)
+
     def path_form(self) -> InputDivergence:
         return Path(relation=self.relation)
 

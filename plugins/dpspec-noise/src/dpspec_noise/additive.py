@@ -33,6 +33,7 @@ from dpspec.plugin import (
     UniformBudget,
     define,
     errors,
+    grammar,
     laws,
     params,
 )
@@ -83,6 +84,13 @@ class AdditiveNoise(Mechanism):
         factors = tuple(self.noise(answer) for answer in self.answers(space.dataset(dataset), space))
         return factors[0] if len(factors) == 1 else laws.product(factors)
 
+    def noisy_counts(self) -> grammar.Structure | None:
+        """Independent noise on the counts of every table; None where a query is no table of counts.
+
+        For the `structure` of a class whose `noise` has the same shape around every center.
+        """
+        return noisy_counts((query, self.noise) for query in self.queries)
+
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
         raise errors.ReleaseError(
@@ -126,6 +134,13 @@ class AdditiveNoise(Mechanism):
             budget=UniformBudget(parameter=parameter, value=value),
         )
         return (Claim(label=label, source=source, spec=spec),)
+
+
+def noisy_counts(measured: Iterable[tuple[Invariant, Callable[[int], Law]]]) -> grammar.Structure | None:
+    """Independent noise on the answers to tables of counts; None where a query is none, or answers with more than its counts."""
+    given = list(measured)
+    views = [grammar.NoisyCount(query, noise) for query, noise in given if type(query) is Marginal]
+    return grammar.Structure(views=tuple(views)) if len(views) == len(given) else None
 
 
 def _check_query(query: Invariant, space: DatasetSpace) -> None:

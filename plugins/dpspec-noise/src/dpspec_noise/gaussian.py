@@ -24,6 +24,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    grammar,
     laws,
     ln,
     number,
@@ -92,6 +93,9 @@ class Gaussian(AdditiveNoise):
     def noise(self, center: int) -> Law:
         return laws.GaussianLaw(center, self.sigma_squared())
 
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_counts()
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """For epsilon < 1 the calibration's theorem as printed, for neighbours; and rho-zCDP, which is true."""
         rho = number(_square(self.sensitivity, "sensitivity") / (2 * self.sigma_squared()))
@@ -143,6 +147,9 @@ class DiscreteGaussian(AdditiveNoise):
 
     def noise(self, center: int) -> Law:
         return laws.DiscreteGaussianLaw(center, self.variance)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_counts()
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """rho-zCDP, stated for all pairs."""
@@ -199,6 +206,9 @@ class Laplace(AdditiveNoise):
     def noise(self, center: int) -> Law:
         return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
 
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_counts()
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP."""
         return self._claims(
@@ -247,6 +257,9 @@ class Geometric(AdditiveNoise):
 
     def noise(self, center: int) -> Law:
         return laws.TwoSidedGeometricLaw(center, self.decay())
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_counts()
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""

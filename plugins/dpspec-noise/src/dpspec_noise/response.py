@@ -23,6 +23,7 @@ from dpspec.plugin import (
     Rational,
     Trivial,
     UniformBudget,
+    blocks,
     define,
     grammar,
     laws,
@@ -51,6 +52,12 @@ class _Response(Mechanism):
         self.check(space)
         bits = cast("tuple[int, ...]", space.dataset(dataset))
         return laws.product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
+
+    def reports(self, space: DatasetSpace) -> grammar.Structure:
+        """Every bit is answered for by itself."""
+        answers = [FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in (0, 1)]
+        bit = blocks.Marginal(attributes=("bit",), unit=space.units[0])
+        return grammar.Structure(views=(grammar.Report(bit, (answers[0], answers[1])),))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""
@@ -123,6 +130,9 @@ class RandomisedResponse(_Response):
     def truth(self) -> Fraction:
         return self.keep_probability
 
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        return self.reports(space)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon = logit(p), printed for p > 1/2; below that its absolute value."""
         p = self.keep_probability
@@ -153,6 +163,9 @@ class LectureRandomisedResponse(_Response):
 
     def truth(self) -> Fraction:
         return Fraction(1, 2) + Fraction(1, 4)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        return self.reports(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """ln(3)-DP, for one answer replaced (which is what its proof does)."""

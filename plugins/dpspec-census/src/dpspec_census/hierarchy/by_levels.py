@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
@@ -37,6 +38,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    grammar,
     laws,
     number,
     randomness,
@@ -170,6 +172,19 @@ class TopdownByLevels(Mechanism):
                 spec=spec,
             ),
         )
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        """Noise on the table of every (level, query), and a fit that reads c(x)."""
+        views = [
+            grammar.NoisyCount(
+                blocks.Marginal(attributes=(name, *query.attributes), unit=table.unit),
+                partial(laws.DiscreteGaussianLaw, variance=1 / table.rho_star(level, query)),
+            )
+            for table in self.tabulations()
+            for level, name in enumerate(self.levels)
+            for query in table.asked(level)
+        ]
+        return grammar.Structure(views=tuple(views), reads=self.invariants)
 
     # --- in miniature ----------------------------------------------------------------------------
 

@@ -1,0 +1,310 @@
+"""The changes of one record that keep the invariants, up to what views of the records can tell apart.
+
+Let n(x) be the counts of the records of a unit by their kinds, and v = n(x') - n(x) for two datasets of one universe. Invariants
+that are tables of counts say that v adds up to 0 in each of their cells. Cells are sets of kinds; a family of them is *laminar*
+when any two are disjoint or one lies in the other. The *signature* of a kind is the set of cells of the family that it lies in.
+
+    Lemma. If the cells of the invariants are laminar, v is a sum of changes of one record, each of which keeps the invariants:
+    one record replaced by another of the same signature, or, where the signature is empty, one record added or removed. As many
+    records go and come in all of them together as in v.
+
+    Proof. The kinds of one signature are a cell without the cells inside it, so v adds up to 0 over them: pair the records that
+    come with those that go. Over the kinds of no cell v may be anything: what is left over there is added or removed.
+
+The lemma holds for datasets of any number of records and for kinds that are too many to list. Where the invariants are not
+laminar, it holds for a laminar part of them, which allows more changes: what is an upper bound there is one for all of them.
+
+A change of one record is told here by a *pattern*: for each attribute whether it keeps its category, and which of the categories
+that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a few
+patterns for each attribute, however many categories it has.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+import attrs
+
+from dpspec.base.errors import NotInSpaceError
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.parts import Changes
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.grammar.structure import Seen
+
+Class = tuple[bool, ...]
+"""Of a category: for each set of categories that some condition names, whether it is in it."""
+
+MOST_PATTERNS = 200_000
+"""Conditions that cut the kinds of records into more patterns than this are not looked through."""
+
+
+@attrs.frozen
+class Kept:
+    """What becomes of one attribute in a change: whether its category stays, and the class of the one before and after."""
+
+    equal: bool
+    before: Class
+    after: Class
+
+
+Pattern = Mapping[str, Kept]
+
+
+@attrs.frozen
+class Columns:
+    """The attributes of a unit that tables look at, with the conditions on them.
+
+    Args:
+        attributes: by name, in the order of the records; an attribute comes with all that it lies within.
+        named: for each attribute the sets of categories that the conditions name.
+    """
+
+    attributes: Mapping[str, Attribute]
+    named: Mapping[str, tuple[frozenset[str], ...]]
+
+    @classmethod
+    def of(cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str) -> Columns:
+        """Those that some of the tables look at."""
+        known = {a.name: a for a in space.attributes_of(unit)}
+        named: dict[str, dict[frozenset[str], None]] = {}
+        for table in tables:
+            conditions = dict(table.where)
+            for name in _with_outer((*table.attributes, *conditions), known):
+                named.setdefault(name, {})
+            for attribute, categories in conditions.items():
+                named[attribute][frozenset(categories)] = None
+        return cls(
+            attributes={name: a for name, a in known.items() if name in named},
+            named={name: tuple(sets) for name, sets in named.items()},
+        )
+
+    def classes(self, name: str) -> dict[Class, int]:
+        """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
+        attribute, sets = self.attributes[name], self.named[name]
+        singled = sorted(frozenset().union(*sets))
+        counted: dict[Class, int] = {(False,) * len(sets): attribute.size - len(singled)} if attribute.size > len(singled) else {}
+        for category in singled:
+            of = tuple(category in one for one in sets)
+            counted[of] = counted.get(of, 0) + 1
+        return {of: min(many, 2) for of, many in counted.items()}
+
+    def class_of(self, name: str, category: Hashable) -> Class:
+        """The class of one category."""
+        return tuple(category in one for one in self.named[name])
+
+    def lies_within(self, name: str, of: Class, outer: Class) -> bool:
+        """Whether a category of one class can lie in one of a class of the coarser attribute; True where that is not known."""
+        attribute = self.attributes[name]
+        coarser = self.attributes[str(attribute.within)]
+        listed = attribute.categories or (sorted(frozenset().union(*self.named[name])) if any(of) else None)
+        return listed is None or any(
+            self.class_of(name, c) == of and self.class_of(coarser.name, attribute.parent(c, coarser)) == outer for c in listed
+        )
+
+    def inside(self, table: Marginal, pattern: Pattern, side: Callable[[Kept], Class]) -> bool:
+        """Whether the record meets the conditions of a table, before or after the change."""
+        return all(
+            side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in dict(table.where).items()
+        )
+
+    def visible(self, table: Marginal) -> set[str]:
+        """The attributes that a cell of a table tells: its own, and those that they lie within."""
+        return _with_outer(table.attributes, self.attributes)
+
+    def roots(self) -> tuple[str, ...]:
+        """The attributes that lie within none."""
+        return tuple(name for name, a in self.attributes.items() if a.within is None)
+
+    def inner(self, name: str) -> tuple[str, ...]:
+        """The attributes that lie directly within one."""
+        return tuple(other for other, a in self.attributes.items() if a.within == name)
+
+
+# --- patterns -------------------------------------------------------------------------------------
+
+
+def replacements(columns: Columns) -> Iterator[Pattern]:
+    """Every pattern of one record replaced by another; some may be those of no two records, none is missing."""
+    for parts in itertools.product(*(list(_below(name, None, columns)) for name in columns.roots())):
+        yield {name: kept for part in parts for name, kept in part.items()}
+
+
+def additions(columns: Columns) -> Iterator[Pattern]:
+    """Every pattern of one record by itself, as one that stays what it is."""
+    return (pattern for pattern in replacements(columns) if all(kept.equal for kept in pattern.values()))
+
+
+def _below(name: str, outer: Kept | None, columns: Columns) -> Iterator[dict[str, Kept]]:
+    """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
+    classes = columns.classes(name)
+    before, after = list(classes), list(classes)
+    if outer is not None:
+        before = [of for of in classes if columns.lies_within(name, of, outer.before)]
+        after = [of for of in classes if columns.lies_within(name, of, outer.after)]
+    options = [Kept(True, of, of) for of in before] if outer is None or outer.equal else []
+    if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
+        options += [Kept(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
+    for kept in options:
+        inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
+        for parts in itertools.product(*inner):
+            yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
+
+
+def _has_siblings(attribute: Attribute, columns: Columns) -> bool:
+    """Whether two categories may lie in one category of the coarser attribute."""
+    if attribute.within is None:
+        return attribute.size > 1
+    if attribute.parents:
+        return len(set(attribute.parents)) < len(attribute.parents)
+    return attribute.size > columns.attributes[attribute.within].size
+
+
+def seen_by(table: Marginal, pattern: Pattern, columns: Columns) -> Seen:
+    """What a table sees of a replacement."""
+    before = columns.inside(table, pattern, lambda kept: kept.before)
+    after = columns.inside(table, pattern, lambda kept: kept.after)
+    if before and after:
+        return Seen.NOTHING if all(pattern[name].equal for name in table.attributes) else Seen.MOVED
+    return Seen.LOST if before else Seen.GAINED if after else Seen.NOTHING
+
+
+def added_to(table: Marginal, pattern: Pattern, columns: Columns) -> Seen:
+    """What a table sees of a record that is added."""
+    return Seen.GAINED if columns.inside(table, pattern, lambda kept: kept.after) else Seen.NOTHING
+
+
+# --- laminar families -----------------------------------------------------------------------------
+
+
+def laminar_parts(tables: Sequence[Marginal], space: DatasetSpace, unit: str) -> list[tuple[Marginal, ...]]:
+    """The largest laminar parts of some tables, one of them all where that is laminar; without tables the empty one."""
+    known = {a.name: a for a in space.attributes_of(unit)}
+    found: list[tuple[Marginal, ...]] = []
+    for size in range(len(tables), -1, -1):
+        for part in itertools.combinations(tables, size):
+            if any(set(part) <= set(larger) for larger in found):
+                continue
+            if all(_are_nested(one, other, known) for one, other in itertools.combinations(part, 2)):
+                found.append(part)
+    return found
+
+
+def _are_nested(one: Marginal, other: Marginal, known: Mapping[str, Attribute]) -> bool:
+    """Whether any cell of the one table and any of the other are seen to be disjoint, or one to lie in the other."""
+    ours, theirs = dict(one.where), dict(other.where)
+    if any(not set(ours[name]) & set(theirs[name]) for name in ours.keys() & theirs.keys()):
+        return True
+    return _refines(one, other, known) or _refines(other, one, known)
+
+
+def _with_outer(names: Iterable[str], known: Mapping[str, Attribute]) -> set[str]:
+    """Attributes with all that they lie within."""
+    found: set[str] = set()
+    for name in names:
+        outer: str | None = name
+        while outer is not None:
+            found.add(outer)
+            outer = known[outer].within
+    return found
+
+
+def _refines(fine: Marginal, coarse: Marginal, known: Mapping[str, Attribute]) -> bool:
+    """Whether each cell of the fine table is seen to lie in a cell of the coarse one, or outside all of them."""
+    visible = _with_outer(fine.attributes, known)
+    ours = {name: set(categories) for name, categories in fine.where}
+    fixed = visible | {name for name, categories in ours.items() if len(categories) == 1}
+    admitted = all(
+        name in fixed or (name in ours and (ours[name] <= set(categories) or not ours[name] & set(categories)))
+        for name, categories in coarse.where
+    )
+    return admitted and set(coarse.attributes) <= fixed
+
+
+# --- records of a pattern -------------------------------------------------------------------------
+
+
+TRIED = 40
+"""So many categories of an attribute are tried where a pattern asks for one."""
+
+
+def records_of(pattern: Pattern, columns: Columns, space: DatasetSpace, unit: str) -> tuple[Record, Record] | None:
+    """Two records with a pattern; None where none are found among the first categories."""
+    part = Changes.found_in(space)
+    if part is None:
+        return None
+    every = {a.name: a for a in space.attributes_of(unit)}
+    choice, chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part), dict[str, tuple[Hashable, Hashable]]()
+    for root in (name for name, a in every.items() if a.within is None):  # what lies within different ones is independent
+        found = choice.completed([name for name in _outer_first(every) if root in _with_outer((name,), every)], {})
+        if found is None:
+            return None
+        chosen |= found
+    return tuple(chosen[name][0] for name in every), tuple(chosen[name][1] for name in every)
+
+
+def _outer_first(known: Mapping[str, Attribute]) -> list[str]:
+    def depth(name: str) -> int:
+        within = known[name].within
+        return 0 if within is None else 1 + depth(within)
+
+    return sorted(known, key=depth)
+
+
+Chosen = Mapping[str, tuple[Hashable, Hashable]]
+
+
+@attrs.frozen(kw_only=True)
+class _Choice:
+    """Values before and after for each attribute, one attribute after the other; back where an inner one finds none."""
+
+    pattern: Pattern
+    columns: Columns
+    known: Mapping[str, Attribute]
+    part: Changes
+
+    def completed(self, order: Sequence[str], chosen: Chosen) -> Chosen | None:
+        """The first complete choice that goes on from one for the outer attributes."""
+        if not order:
+            return chosen
+        name, *rest = order
+        for pair in self._pairs(self.known[name], chosen):
+            found = self.completed(rest, {**chosen, name: pair})
+            if found is not None:
+                return found
+        return None
+
+    def _pairs(self, attribute: Attribute, chosen: Chosen) -> list[tuple[Hashable, Hashable]]:
+        kept = self.pattern.get(attribute.name)
+        before, after = (self._values(attribute, kept, side, chosen) for side in (0, 1))
+        if kept is None:  # no table looks at it: it only has to lie within what was chosen
+            same = attribute.within is None or len(set(chosen[attribute.within])) == 1
+            return [(value, value) for value in before[:1]] if same else list(zip(before[:1], after[:1], strict=False))
+        if kept.equal:
+            return [(value, value) for value in before if value in after]
+        return [(one, two) for one in before for two in after if one != two][: 2 * TRIED]
+
+    def _values(self, attribute: Attribute, kept: Kept | None, side: int, chosen: Chosen) -> list[Hashable]:
+        """The first categories that fit the pattern on one side, inside the category chosen for the coarser attribute."""
+        outer = None if attribute.within is None else self.known[attribute.within]
+        asked = () if kept is None else (kept.before, kept.after)[side]
+        sets = self.columns.named.get(attribute.name, ())
+        if any(asked):  # few categories, which may be far from the first
+            singled = (c for c in sorted(frozenset().union(*sets)) if self.columns.class_of(attribute.name, c) == asked)
+            return [c for c in singled if outer is None or attribute.parent(c, outer) == chosen[outer.name][side]]
+        values: Iterator[Hashable] = (
+            self.part.few_values(attribute) if outer is None else attribute.children(str(chosen[outer.name][side]), outer)
+        )
+        return list(itertools.islice((value for value in values if not any(value in one for one in sets)), TRIED))
+
+
+def pairs_of(
+    gone: tuple[Record, ...], come: tuple[Record, ...], space: DatasetSpace, unit: str
+) -> Iterator[tuple[Dataset, Dataset]]:
+    """Datasets of the space that differ in these records."""
+    part = Changes.found_in(space)
+    for left, right in () if part is None else part.differing(unit, gone, come):
+        try:
+            yield space.dataset(left), space.dataset(right)
+        except NotInSpaceError:
+            continue

@@ -1,0 +1,176 @@
+"""Derived constants against the exhaustive engine: on random small spaces no proof is below the truth, and no pair above it.
+
+The exhaustive engine lists every pair of every universe and knows nothing of patterns, families or prices; the space is cut off
+at a few records, so its constant is at most that of the whole space that the proof speaks about.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from dpspec_divergences import (
+    AddRemove,
+    DifferInOnePosition,
+    DNor,
+    Hamming,
+    HammingOrdered,
+    Mult,
+    MultDelta,
+    Neighbour,
+    ReplaceOne,
+    SymmetricDifference,
+    TotalVariation,
+)
+from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, Laplace
+
+from dpspec import Marginal, PrivacySpec, Trivial, UniformBudget
+from dpspec.blocks.input_divergence import WithinDistance
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.records import OrderedRecords, UnorderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
+
+MOST_RECORDS = 4
+
+
+def attributes(lot: random.Random) -> tuple[Attribute, ...]:
+    """One to three attributes of one to three categories, some within others, some with parents of their own."""
+    found: list[Attribute] = []
+    for name in "abc"[: lot.choice((1, 2, 2, 3))]:
+        size = lot.choice((2, 2, 3, 3)) if len(found) < 2 else 2
+        outer = lot.choice(found) if found and lot.random() < 0.35 else None
+        if outer is None:
+            found.append(Attribute(name=name, count=size) if lot.random() < 0.5 else named(name, size))
+        elif lot.random() < 0.5 or outer.count is not None:
+            found.append(Attribute(name=name, count=max(size, outer.size), within=outer.name))
+        else:
+            size = max(size + 1, outer.size)  # each coarser category holds one at least
+            parents = [*outer.categories, *(lot.choice(outer.categories) for _ in range(size - outer.size))]
+            lot.shuffle(parents)
+            found.append(Attribute(name=name, categories=named(name, size).categories, within=outer.name, parents=tuple(parents)))
+    return tuple(found)
+
+
+def named(name: str, size: int) -> Attribute:
+    return Attribute(name=name, categories=tuple(f"{name}{place}" for place in range(size)))
+
+
+def marginal(lot: random.Random, known: tuple[Attribute, ...], share: float = 0.5) -> Marginal:
+    """A table of some attributes, perhaps of the records that meet conditions."""
+    chosen = [a.name for a in known if lot.random() < share]
+    where = {}
+    for a in known:
+        if lot.random() < 0.25:
+            values = list(a.values())
+            where[a.name] = tuple(lot.sample(values, lot.randint(1, len(values))))
+    return Marginal(attributes=chosen, where=where)
+
+
+def mechanism(lot: random.Random, known: tuple[Attribute, ...]) -> Any:
+    queries = tuple(marginal(lot, known) for _ in range(lot.choice((1, 1, 1, 2))))
+    kind = lot.choice(("laplace", "geometric", "gaussian", "discrete"))
+    if kind == "laplace":
+        return Laplace(queries=queries, epsilon=Fraction(lot.randint(1, 5), 3))
+    if kind == "geometric":
+        return Geometric(queries=queries, ratio=Fraction(lot.randint(1, 3), 4))
+    if kind == "gaussian":
+        return Gaussian(queries=queries, variance=Fraction(lot.randint(1, 9), 2))
+    return DiscreteGaussian(queries=queries, variance=Fraction(lot.randint(1, 9), 2), sensitivities=(1,) * len(queries))
+
+
+def output_divergence(lot: random.Random, given: Any) -> tuple[Any, str]:
+    if isinstance(given, (Laplace, Geometric)):
+        return lot.choice(
+            ((Mult(), "epsilon"), (Mult(), "epsilon"), (MultDelta(delta="1/20"), "epsilon"), (TotalVariation(), "distance"))
+        )
+    return lot.choice(((DNor(), "rho"), (DNor(), "rho"), (MultDelta(delta="1/20"), "epsilon")))
+
+
+def case(lot: random.Random) -> tuple[Any, PrivacySpec]:
+    known = attributes(lot)
+    ordered = lot.random() < 0.2
+    least = lot.choice((0, 0, 0, 1, 2))
+    space = (OrderedRecords if ordered else UnorderedRecords)(attributes=known, least=least)
+    made = mechanism(lot, known)
+    distances = [SymmetricDifference(), Hamming(), Neighbour(relation=AddRemove()), Neighbour(relation=ReplaceOne())]
+    distances += [WithinDistance(of=d, most=lot.choice((1, 2, 3))) for d in (SymmetricDifference(), Hamming())]
+    distances += [HammingOrdered(), Neighbour(relation=DifferInOnePosition())] * 3 if ordered else []
+    divergence, parameter = output_divergence(lot, made)
+    fixed = tuple(marginal(lot, known, 0.3) for _ in range(lot.choice((0, 0, 0, 1, 1, 1, 2, 3))))
+    multiverse = LevelSets(invariants=tuple(dict.fromkeys(fixed))) if fixed else Trivial()
+    budget = UniformBudget(parameter=parameter, value="1/2" if parameter == "distance" else 1)
+    spec = PrivacySpec(
+        space=space, multiverse=multiverse, input_divergence=lot.choice(distances), output_divergence=divergence, budget=budget
+    )
+    return made, spec
+
+
+def cut(spec: PrivacySpec, lot: random.Random) -> PrivacySpec | None:
+    """The part of the space with few records: as many as can be walked."""
+    for most in range(MOST_RECORDS, spec.space.least, -1):
+        small = type(spec.space)(attributes=spec.space.attributes, least=spec.space.least, most=most)
+        size = small.cardinality()
+        if size is not None and size <= 40:
+            return spec.replace(space=small)
+    return None
+
+
+def judged(seed: int) -> tuple[str, str] | None:
+    """What came of one case: a word, and for a fault what is wrong."""
+    lot = random.Random(seed)
+    made, spec = case(lot)
+    found = derive(made, spec)
+    if isinstance(found, Missing):
+        return found.step, ""
+    small = cut(spec, lot)
+    if small is None:
+        return "too large", ""
+    walked = verify(made, small)
+    truth = walked.constant
+    if found.outcome is Outcome.REFUTED:
+        pair = found.universes[0].attained
+        alone = verify(made, spec, datasets=pair)
+        return "refuted", "" if alone.outcome is Outcome.REFUTED else f"seed {seed}: the pair does not refute"
+    constant = found.constant
+    if found.outcome is Outcome.UNDECIDED and not found.universes:
+        wrong = (
+            ""
+            if truth.upper == 0 or all(u.is_vacuous for u in walked.universes)
+            else f"seed {seed}: a pair was not found ({truth})"
+        )
+        return "no pair", wrong
+    if constant.upper < truth.lower:
+        return "below", f"seed {seed}: proof {constant}, truth {truth}"
+    pair = verify(made, spec, datasets=found.universes[0].attained)
+    if pair.constant.upper < constant.lower or pair.constant.lower > constant.upper:
+        return "pair", f"seed {seed}: the pair has {pair.constant}, not {constant}"
+    if constant.upper.is_infinite:
+        return "infinite", ""
+    return ("tight" if constant.is_exact or float(constant.upper) - float(constant.lower) < 1e-9 else "gap"), ""
+
+
+def tried(first: int, many: int) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for seed in range(first, first + many):
+        found = judged(seed)
+        assert found is not None
+        word, wrong = found
+        assert not wrong, wrong
+        counted[word] += 1
+    return counted
+
+
+def test_no_proof_is_below_the_truth_and_no_pair_above_it() -> None:
+    counted = tried(0, 150)
+    assert counted["tight"] > 60
+
+
+@pytest.mark.long
+def test_twenty_thousand_random_claims() -> None:
+    print(dict(tried(1_000, 20_000)))

@@ -309,6 +309,7 @@ OPENS: dict[str, dict[str, str]] = {
         "largest_probability": "`verify` by sampling, and what is *at most* possible for testers",
         "largest_loss": "the yardstick: by how much odds may change",
         "composed": "`ledger`",
+        "worst_pairs": "`compose`: the pair of laws that simulates all it allows; *tight* numbers of `convert` (`by_worst_pair`)",
         "bounded_by": "`compare`: *implies* by a constant between divergences",
         "bounds": "the same, from the other side",
     },

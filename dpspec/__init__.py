@@ -4,9 +4,9 @@
 
     print(dpspec.verify("specs/randomised-response.dpspec.toml").word.word)
 
-One function for each question: `read`, `build`, `verify`, `compare`, `convert`, `risk`, `ledger`, `release`, `explain`, `lint`.
-The five blocks and what they are made of stand here too, and every registered class under its own name. Names are loaded when
-they are first used, so that ``import dpspec`` stays fast. Authors of plugins import from `dpspec.plugin`.
+One function for each question: `read`, `build`, `verify`, `compare`, `convert`, `risk`, `ledger`, `compose`, `release`,
+`explain`, `lint`. The five blocks and what they are made of stand here too, and every registered class under its own name.
+Names are loaded when they are first used, so that ``import dpspec`` stays fast. Authors of plugins import from `dpspec.plugin`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dpspec.api import (
         build as build,
         compare as compare,
+        compose as compose,
         convert as convert,
         explain as explain,
         ledger as ledger,
@@ -65,6 +66,7 @@ _HOMES = {
     "dpspec.api": (
         "build",
         "compare",
+        "compose",
         "convert",
         "explain",
         "ledger",

@@ -13,11 +13,12 @@ from dpspec.base.errors import NoYardstickError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from dpspec.base.exact import NumberLike
     from dpspec.base.types import Progress
     from dpspec.blocks.space import Dataset
     from dpspec.comparison.compare import Comparison, Order
     from dpspec.comparison.yardstick import Yardstick
-    from dpspec.composition import Composition
+    from dpspec.composition import Composition, PrivacyAccount
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.verdict import Verdict
 
 
-# --- the ten questions ----------------------------------------------------------------------------
+# --- the questions --------------------------------------------------------------------------------
 
 
 def read(path: str | Path, registry: Registry | None = None) -> SpecDocument:
@@ -139,7 +140,7 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
         at: parameters of the divergence to convert to, such as delta.
 
     Raises:
-        NoRouteError: no formula is known.
+        NoFormulaError: no formula is known.
 
     >>> convert({"rho": "0.1"}, "epsilon", delta="1e-6").paths[0].names
     ('zcdp-to-approximate-cks',)
@@ -219,6 +220,35 @@ def ledger(*specifications: SpecDocument | str | Path, like: SpecDocument | str 
 
     documents = [_document(single) for single in specifications]
     return add_up(documents, installed().registry, None if like is None else _document(like).spec)
+
+
+def compose(
+    *specifications: SpecDocument | str | Path,
+    times: Sequence[int] | None = None,
+    delta: NumberLike | None = None,
+    epsilon: NumberLike | None = None,
+    like: SpecDocument | str | Path | None = None,
+) -> PrivacyAccount:
+    """What releases show together, counted by their privacy losses: an epsilon at a delta, or a delta at an epsilon.
+
+    Args:
+        specifications: the releases, specifications or files.
+        times: how often each is released; once, when it is left out.
+        delta: the delta at which epsilon is asked for.
+        epsilon: the epsilon at which delta is asked for, instead.
+        like: a specification whose space and input divergence the result is stated in.
+
+    Raises:
+        NoCompositionError: there are no common blocks, or a promise that has no worst pair. RefutedPartError: a part whose
+        claim is refuted.
+    """
+    from dpspec.composition import account_of
+    from dpspec.extension.loader import installed
+
+    documents = [_document(single) for single in specifications]
+    often = [1] * len(documents) if times is None else times
+    frame = None if like is None else _document(like).spec
+    return account_of(documents, often, installed().registry, frame, delta=delta, epsilon=epsilon)
 
 
 def release(specification: SpecDocument | str | Path, table: str | Path, out: str | Path, **options: Any) -> dict[str, Any]:

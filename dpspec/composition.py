@@ -7,16 +7,18 @@ the parts is independent; a later part may depend on what the earlier ones have 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
+from dpspec import laws
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
-from dpspec.base.exact import Number, number
-from dpspec.base.params import collect, raise_all
+from dpspec.base.exact import Bracket, Number, NumberLike, number
+from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
-from dpspec.blocks.output_divergence import Composed, total
+from dpspec.blocks.output_divergence import Composed, WorstPairs, total
 from dpspec.blocks.parts import nesting_of
 from dpspec.extension import Registry, installed
 from dpspec.reason.kinds import check_kinds
@@ -29,7 +31,6 @@ from dpspec.verifier.document import Standing, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from dpspec.blocks.space import DatasetSpace
     from dpspec.grammar.rule import Rule, Step
@@ -54,6 +55,7 @@ class Part:
 # --- composition ----------------------------------------------------------------------------------
 
 
+MOST_TIMES = 10**6
 ADVICE = "state the missing number in [space], or name common blocks with --like FILE"
 
 
@@ -136,8 +138,12 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Se
     >>> str(survey.budget), str(found.spec.budget), found.rule
     ('epsilon = ln(3)', 'epsilon = 2*ln(3)', 'epsilon adds')
     """
-    listed = tuple(parts)
     known = rules_of(installed().registry) if rules is None else rules
+    return _added(_aligned(tuple(parts), like, known), known)
+
+
+def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule]) -> tuple[LedgerLine, ...]:
+    """The parts, led to one space, to the common refinement of their universes, and to one distance."""
     if like is None or not listed:
         check_kinds([(part.id, part.spec) for part in listed])
     space = _common_space(listed, like)
@@ -147,7 +153,7 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Se
     for divergence in inputs:
         lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence), known)
         if not lacking:
-            return _added(lines, known)
+            return lines
         gaps += lacking
     raise NoCompositionError("input divergence", "; ".join(dict.fromkeys(gaps)), ADVICE)
 
@@ -273,6 +279,139 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
         yield f"the number of {inner}s differs inside a universe"
 
 
+# --- by privacy losses ----------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class PrivacyAccount:
+    """What releases show together of two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
+
+    It holds for all mechanisms that keep the parts' promises, also where a later one depends on what the earlier ones have shown.
+
+    Args:
+        lines: the parts, each led to common universes and one distance.
+        times: how often each is released.
+        given: delta or epsilon, the one at which the other was asked for, and its value.
+        value: the other one, as the worst pairs of the promises have it.
+    """
+
+    lines: tuple[LedgerLine, ...]
+    times: tuple[int, ...]
+    given: tuple[str, Number]
+    value: Bracket
+
+    @property
+    def wanted(self) -> str:
+        """What was asked for: epsilon or delta."""
+        return "epsilon" if self.given[0] == "delta" else "delta"
+
+
+def account(
+    parts: Sequence[Part],
+    times: Sequence[int],
+    *,
+    delta: NumberLike | None = None,
+    epsilon: NumberLike | None = None,
+    like: PrivacySpec | None = None,
+    rules: Sequence[Rule] | None = None,
+) -> PrivacyAccount:
+    """Count releases together by their privacy losses: the product of worst pairs is the worst pair of all releases.
+
+    With (P*, Q*) a pair that simulates every pair of laws that a promise allows, independent copies of these pairs simulate the
+    joint laws, and the losses ln(dP*/dQ*) add. That is tight for these pairs, where epsilons and deltas added up are not
+    (Kairouz, Oh and Viswanath 2015; Dong, Roth and Su 2022, Theorem 3.2).
+
+    Args:
+        parts: the releases, with independent noise.
+        times: how often each is released.
+        delta: the delta at which epsilon is asked for.
+        epsilon: the epsilon at which delta is asked for, instead.
+        like, rules: as in `compose`.
+
+    Raises:
+        ParameterError: neither or both of delta and epsilon are given, or one outside its range.
+        NoCompositionError: there are no common blocks, or a promise that has no worst pair.
+
+    >>> from dpspec.extension import installed
+    >>> from dpspec.specfile import new_spec, read_text
+    >>> survey = Part(id="survey", spec=read_text(new_spec("survey"), installed().registry).spec)
+    >>> found = account([survey], [100], delta="1e-6")
+    >>> str(survey.spec.budget), found.value.upper.decimal()
+    ('epsilon = ln(3)', '94.2899')
+    """
+    if (delta is None) == (epsilon is None):
+        raise ParameterError("delta", "or epsilon has to be given, and not both", "write --delta 1e-6")
+    often = Items(Integer(1, MOST_TIMES)).read(times, "times")
+    if len(often) != len(parts):
+        raise ParameterError("times", "must be one number for each release", value=len(often))
+    lines = _aligned(tuple(parts), like, rules_of(installed().registry) if rules is None else rules)
+    pairs = [_worst_pairs(line) for line in lines]
+    low, high = (laws.compose([(pair[end], n) for pair, n in zip(pairs, often, strict=True)]) for end in (0, 1))
+    if delta is not None:
+        slack = Rational(0, 1, open_high=True).read(delta, "delta")
+        given, value = ("delta", number(slack)), Bracket(lower=low.epsilon_at(slack).lower, upper=high.epsilon_at(slack).upper)
+    else:
+        loss = Exact(0, "inf", open_high=True).read(epsilon, "epsilon")
+        given, value = ("epsilon", loss), Bracket(lower=low.hockey_stick(loss).lower, upper=high.hockey_stick(loss).upper)
+    return PrivacyAccount(lines=lines, times=often, given=given, value=value)
+
+
+def _worst_pairs(line: LedgerLine) -> WorstPairs:
+    divergence = line.spec.output_divergence
+    found = divergence.worst_pairs(line.amount)
+    if found is None:
+        rule = f"of {line.part.id} is {divergence.name}, for which no pair of laws is the worst of all that it allows"
+        advice = "add up such budgets with dpspec ledger, and convert the sum with dpspec convert"
+        raise NoCompositionError("output divergence", rule, advice)
+    return found
+
+
+def account_files(
+    given: Sequence[str],
+    registry: Registry,
+    like: str | None = None,
+    *,
+    as_promised: bool = False,
+    **asked: NumberLike | None,
+) -> PrivacyAccount:
+    """The account of the releases that texts mean: a file or directory, or ``FILE=N`` for a release that is made N times.
+
+    Raises:
+        ParameterError: a number of times that is no whole number above 0.
+        RefutedPartError: for each part whose claim is refuted, unless they are counted as promised.
+        what reading a file and `account` raise.
+    """
+    often: dict[Path, int] = {}
+    for text in given:
+        path, times = _with_times(text)
+        for file in spec_files(path):
+            often[file] = often.get(file, 0) + times
+    documents = documents_of([str(file) for file in often], registry)
+    frame = None if like is None else read_file(like, registry).spec
+    return account_of(documents, tuple(often.values()), registry, frame, as_promised=as_promised, **asked)
+
+
+def account_of(
+    documents: Sequence[SpecDocument],
+    times: Sequence[int],
+    registry: Registry,
+    like: PrivacySpec | None = None,
+    *,
+    as_promised: bool = False,
+    **asked: NumberLike | None,
+) -> PrivacyAccount:
+    """The account of specifications that are read; otherwise as `account_files`."""
+    parts = _kept(documents, registry, as_promised=as_promised)
+    return account(parts, times, like=like, rules=rules_of(registry), **asked)
+
+
+def _with_times(text: str) -> tuple[str, int]:
+    path, sign, times = text.rpartition("=")
+    if not sign or Path(text).exists():
+        return text, 1
+    return path, Integer(1, MOST_TIMES).read(times, f"times of {path}")
+
+
 # --- from files to files --------------------------------------------------------------------------
 
 
@@ -309,10 +448,14 @@ def add_up(
     documents: Sequence[SpecDocument], registry: Registry, like: PrivacySpec | None = None, *, as_promised: bool = False
 ) -> Composition:
     """The composition of specifications that are read; otherwise as `compose_files`."""
+    return compose(_kept(documents, registry, as_promised=as_promised), like=like, rules=rules_of(registry))
+
+
+def _kept(documents: Sequence[SpecDocument], registry: Registry, *, as_promised: bool) -> tuple[Part, ...]:
     parts = parts_of(documents, registry)
     if not as_promised:
         raise_all([_refused(part) for part in parts if part.standing is not None and part.standing.is_false])
-    return compose(parts, like=like, rules=rules_of(registry))
+    return parts
 
 
 def _refused(part: Part) -> DpspecError:

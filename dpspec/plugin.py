@@ -29,8 +29,9 @@ if TYPE_CHECKING:
         define as define,
     )
     from dpspec.base.randomness import Randomness as Randomness
+    from dpspec.base.types import AnyIntegers as AnyIntegers, Floats as Floats, Integers as Integers, Mask as Mask
     from dpspec.blocks.budget import Budget as Budget, UniformBudget as UniformBudget
-    from dpspec.blocks.input_divergence import InputDivergence as InputDivergence, Relation as Relation
+    from dpspec.blocks.input_divergence import Bound as Bound, InputDivergence as InputDivergence, Relation as Relation
     from dpspec.blocks.invariant import Invariant as Invariant, LinearMap as LinearMap, Marginal as Marginal
     from dpspec.blocks.multiverse import LevelSets as LevelSets, Multiverse as Multiverse, Trivial as Trivial
     from dpspec.blocks.output_divergence import OutputDivergence as OutputDivergence
@@ -74,11 +75,18 @@ _HOMES = {
         "define",
     ),
     "dpspec.base.randomness": ("Randomness",),
+    "dpspec.base.types": (
+        "AnyIntegers",
+        "Floats",
+        "Integers",
+        "Mask",
+    ),
     "dpspec.blocks.budget": (
         "Budget",
         "UniformBudget",
     ),
     "dpspec.blocks.input_divergence": (
+        "Bound",
         "InputDivergence",
         "Relation",
     ),

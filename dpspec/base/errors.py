@@ -206,10 +206,10 @@ class NotReachedError(DpspecError):
     exit_code = 3
 
 
-class NoRouteError(DpspecError, LookupError):
-    """No exact or bracketed way is known to evaluate a divergence on two laws."""
+class NoFormulaError(DpspecError, LookupError):
+    """No formula is known: to evaluate a divergence on two laws, exactly or in a bracket, or from one budget to another."""
 
-    code = "no-route"
+    code = "no-formula"
     exit_code = 3
 
 

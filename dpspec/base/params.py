@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 import attrs
 
@@ -447,31 +447,90 @@ def parameters(cls: type) -> tuple[Parameter, ...]:
     )
 
 
+UNKNOWN_KEYS_SHOWN = 20
+"""So many unknown keys of one table are reported one by one."""
+
+
+class _Failed:
+    """What stands for a value with a fault; the structurer knows the fault."""
+
+    def __repr__(self) -> str:
+        return "FAILED"
+
+
+FAILED: Final = _Failed()
+
+
+class Structurer:
+    """Makes objects of declared classes from plain data, parameter by parameter; no fault of a table hides another.
+
+    `fail` takes each fault with the path of the table or value it was met at. Here faults are gathered, for `build`; the
+    reader of spec files overrides it to know lines, and `value` to make registered objects of the tables inside.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[DpspecError] = []
+
+    def make(self, cls: type, table: Mapping[str, Any], path: str) -> Any:
+        """An object of a class from a table of its declared parameters, or FAILED."""
+        declared = {parameter.name: parameter for parameter in parameters(cls)}
+        healthy = self.known_keys(table, declared, path)
+        values: dict[str, Any] = {}
+        for key, parameter in declared.items():
+            if key in table:
+                values[key] = self.value(parameter.domain, table[key], f"{path}.{key}")
+            elif parameter.required:
+                values[key] = self.absent(key, declared, table, path)
+        if not healthy or any(value is FAILED for value in values.values()):
+            return FAILED
+        return self.construct(cls, values, path)
+
+    def construct(self, cls: type, values: Mapping[str, Any], path: str) -> Any:
+        """The object of read values, or FAILED when they do not fit together."""
+        return self.attempt(path, lambda: cls(**values))
+
+    def value(self, domain: Domain, value: Any, path: str) -> Any:
+        """A value read by its domain, or FAILED."""
+        return self.attempt(path, lambda: domain.read(value, path))
+
+    def known_keys(self, table: Mapping[str, Any], known: Mapping[str, object], path: str) -> bool:
+        """Whether all keys have a meaning; a fault with a suggestion for each that has none."""
+        unknown = [key for key in table if key not in known]
+        for key in unknown[:UNKNOWN_KEYS_SHOWN]:
+            advice = did_you_mean(key.replace("-", "_"), known) or "remove it"
+            self.fail(UnknownKeyError(f"{path}.{key}" if path else key, "is no key of this table", advice), path)
+        if len(unknown) > UNKNOWN_KEYS_SHOWN:
+            self.fail(UnknownKeyError(path or "file", f"has {len(unknown)} unknown keys, the first are shown"), path)
+        return not unknown
+
+    def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
+        """FAILED, with a fault: a required parameter that the table does not name."""
+        advice = f"give a {declared[key].domain.describe()}"
+        return self.fail(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
+
+    def attempt(self, path: str, call: Callable[[], Any]) -> Any:
+        """The result of a call, or FAILED with its faults recorded at `path`."""
+        try:
+            return call()
+        except DpspecError as fault:
+            return self.fail(fault, path)
+
+    def fail(self, fault: DpspecError, path: str) -> Any:
+        """Record a fault that was met at `path`; a group of faults is taken apart."""
+        self.faults.extend(each(fault))
+        return FAILED
+
+
 def build(cls: type, table: Mapping[str, Any], subject: str) -> Any:
     """Make an object from a table of its parameters; every fault of the table is reported, not the first alone.
 
     Raises:
         Faults, or the single fault: UnknownKeyError, MissingKeyError, ParameterError, IncompatibleBlocksError.
     """
-    declared = {parameter.name: parameter for parameter in parameters(cls)}
-    given = {str(key).replace("-", "_"): value for key, value in table.items()}
-    faults: list[DpspecError] = [
-        UnknownKeyError(f"{subject}.{key}", "is no key of this table", did_you_mean(key, declared))
-        for key in given
-        if key not in declared
-    ]
-    values: dict[str, Any] = {}
-    for key, parameter in declared.items():
-        if key not in given:
-            if parameter.required:
-                faults.append(MissingKeyError(f"{subject}.{key}", "is missing", f"give a {parameter.domain.describe()}"))
-            continue
-        try:
-            values[parameter.name] = parameter.domain.read(given[key], f"{subject}.{key}")
-        except DpspecError as fault:
-            faults.extend(each(fault))
-    raise_all(faults)
-    return cls(**values)
+    structurer = Structurer()
+    made = structurer.make(cls, {str(key).replace("-", "_"): value for key, value in table.items()}, subject)
+    raise_all(structurer.faults)
+    return made
 
 
 def object_schema(cls: type) -> dict[str, Any]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         EventBounds as EventBounds,
         OutputDivergence as OutputDivergence,
         SpentBudgets as SpentBudgets,
+        WorstPairs as WorstPairs,
         added as added,
         total as total,
     )
@@ -134,6 +135,7 @@ _HOMES = {
         "EventBounds",
         "OutputDivergence",
         "SpentBudgets",
+        "WorstPairs",
         "added",
         "total",
     ),

@@ -125,6 +125,7 @@ class InputDivergence(ABC):
 
 
 Bound = tuple[Number, str]
+"""A constant by which one distance is bounded by another, and the reason in words."""
 
 
 @define

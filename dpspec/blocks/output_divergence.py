@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import attrs
 
-from dpspec.base.errors import NoRouteError, NumericalError
+from dpspec.base.errors import NoFormulaError, NumericalError
 from dpspec.base.exact import ZERO, Bracket, Number, ball, number
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ def added(divergence: OutputDivergence, parts: SpentBudgets, rule: str, citation
     if any(measured != divergence for measured, _ in parts):
         return None
     return Composed(divergence=divergence, value=total(value for _, value in parts), rule=rule, citation=citation)
+
+
+WorstPairs: TypeAlias = "tuple[Dichotomy, Dichotomy]"
+"""Two pairs of laws that a worst pair lies between; the same one twice where it is known exactly."""
 
 
 # --- the output divergence ------------------------------------------------------------------------
@@ -148,9 +152,9 @@ class OutputDivergence(ABC):
         A ball around g(q), concave and non-decreasing in q on [0, 1]; a concave function above it only costs power.
 
         Raises:
-            NoRouteError: when the divergence does not say it, so that sampling cannot refute claims about it.
+            NoFormulaError: when the divergence does not say it, so that sampling cannot refute claims about it.
         """
-        raise NoRouteError(
+        raise NoFormulaError(
             self.name,
             "does not say the largest probability that it allows",
             "implement largest_probability(q, bound) to judge samples",
@@ -171,6 +175,14 @@ class OutputDivergence(ABC):
 
         Args:
             parts: for each release its divergence d_i and its budget, in the first of the divergence's `budget_parameters`.
+        """
+        return None
+
+    def worst_pairs(self, bound: Number) -> WorstPairs | None:
+        """The pair (P*, Q*) that simulates every pair within the bound, in either order (Blackwell); None when none is known.
+
+        Every (P, Q) with d(P, Q) <= bound and d(Q, P) <= bound is a post-processing of it; so is every product of such pairs
+        of the product of theirs, which is how many releases are counted together.
         """
         return None
 

@@ -347,11 +347,11 @@ class Trials(SpacePart):
     """
 
     @abstractmethod
-    def tried(self, lot: Random) -> Iterator[Any]:
+    def tried(self, generator: Random) -> Iterator[Any]:
         """The values that are tried, the most telling first; those that are no datasets are passed over.
 
         Args:
-            lot: for what is drawn.
+            generator: for what is drawn.
         """
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str] | None:

@@ -22,19 +22,24 @@ FIRST = 40
 """So many of the smallest datasets are tried before any pattern."""
 LONG, LONGEST = 12, 30
 """Constant lists are tried up to the one length, every position is changed once up to the other."""
-BY_LOT = 130
+DRAWN = 130
 
 
 def lists_tried(
-    smallest: Iterable[Any], values: Sequence[Any], lengths: tuple[int, int | None], lot: random.Random, *, ordered: bool = True
+    smallest: Iterable[Any],
+    values: Sequence[Any],
+    lengths: tuple[int, int | None],
+    generator: random.Random,
+    *,
+    ordered: bool = True,
 ) -> Iterator[Any]:
-    """The smallest datasets, then lists with a pattern: constant, one entry changed, a step, and by lot.
+    """The smallest datasets, then lists with a pattern: constant, one entry changed, a step, and at random.
 
     Args:
         smallest: the datasets of a space of lists, smallest first.
         values: what an entry may be.
         lengths: the least and the largest length.
-        lot: for what is drawn.
+        generator: for what is drawn.
         ordered: whether positions count.
     """
     yield from itertools.islice(smallest, FIRST)
@@ -55,17 +60,17 @@ def lists_tried(
             yield [other] + [value] * (size - 1) if size else []
             yield [value] * (size // 2) + [other] * (size - size // 2)
     if len(values) ** max(sizes) > FIRST:
-        for _ in range(BY_LOT):
-            yield from _by_lot(values, lot.choice(sizes), lot)
+        for _ in range(DRAWN):
+            yield from _drawn_list(values, generator.choice(sizes), generator)
 
 
-def _by_lot(values: Sequence[Any], size: int, lot: random.Random) -> Iterator[list[Any]]:
-    """A list by lot, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
-    drawn = [lot.choice(values) for _ in range(size)]
+def _drawn_list(values: Sequence[Any], size: int, generator: random.Random) -> Iterator[list[Any]]:
+    """A list at random, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
+    drawn = [generator.choice(values) for _ in range(size)]
     yield drawn
     if size:
-        place, other = lot.randrange(size), lot.randrange(size)
-        yield [*drawn[:place], lot.choice(values), *drawn[place + 1 :]]
+        place, other = generator.randrange(size), generator.randrange(size)
+        yield [*drawn[:place], generator.choice(values), *drawn[place + 1 :]]
         exchanged = list(drawn)
         exchanged[place], exchanged[other] = drawn[other], drawn[place]
         yield exchanged
@@ -199,8 +204,8 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
     def cell_range(self) -> tuple[int, int]:
         return 0, 1
 
-    def tried(self, lot: Random) -> Iterator[Any]:
-        return lists_tried(self.datasets(), (0, 1), (self.length, self.length), lot)
+    def tried(self, generator: Random) -> Iterator[Any]:
+        return lists_tried(self.datasets(), (0, 1), (self.length, self.length), generator)
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """The records that differ in the first places, zeros in all others."""
@@ -300,7 +305,7 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
     def total_range(self) -> tuple[int, int | None]:
         return self.length * self.low, None if self.high is None else self.length * self.high
 
-    def tried(self, lot: Random) -> Iterator[Any]:
+    def tried(self, generator: Random) -> Iterator[Any]:
         return vectors_tried(self.length, self.low, self.high)
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
@@ -428,8 +433,8 @@ class ValueLists(DatasetSpace, Trials, Wording):
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
 
-    def tried(self, lot: Random) -> Iterator[Any]:
-        return lists_tried(self.datasets(), self.values, (self.least, self.most), lot, ordered=self.ordered)
+    def tried(self, generator: Random) -> Iterator[Any]:
+        return lists_tried(self.datasets(), self.values, (self.least, self.most), generator, ordered=self.ordered)
 
     def order(self, dataset: Dataset) -> tuple[int, str]:
         entries = cast("tuple[Any, ...]", dataset)

@@ -216,15 +216,15 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
 
     from dpspec.api import quick_standing, read
     from dpspec.extension import installed
-    from dpspec.report import explain as words, json, pictures
+    from dpspec.report import audience as audiences, explain as words, json, pictures
 
     is_file = Path(name).is_file() or name.endswith(".toml")
     if audience is not None:
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read(name)
-        data = words.audience_data(found_file, audience, quick_standing(found_file))
-        say(json.document("explain", 0, {"audience": data}) if as_json else words.audience_text(data, found_file))
+        data = audiences.audience_data(found_file, audience, quick_standing(found_file))
+        say(json.document("explain", 0, {"audience": data}) if as_json else audiences.audience_text(data, found_file))
         return 0
     if name == "flavours":
         data = pictures.family(installed().registry)

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import attrs
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, Bracket, Number, number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -85,7 +85,7 @@ def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
     try:
         forward = divergence.between(left, right)
         return forward if divergence.is_symmetric else forward | divergence.between(right, left)
-    except NoRouteError:
+    except NoFormulaError:
         return Bracket(lower=number(0), upper=INFINITY)
 
 
@@ -125,7 +125,7 @@ def _apart(divergence: OutputDivergence, bound: Number, *pair: Law) -> bool:
     for precision in (64, 256):
         try:
             brackets = [divergence.between(*pair, precision=precision), divergence.between(*pair[::-1], precision=precision)]
-        except NoRouteError:
+        except NoFormulaError:
             return False
         if all(bracket.upper <= bound for bracket in brackets):
             return True

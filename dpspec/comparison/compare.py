@@ -24,7 +24,7 @@ from typing import NoReturn
 
 import attrs
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.types import Progress
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
@@ -320,7 +320,7 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
             return None
         instance = _instance(premise, conclusion, candidate.pair)
         first, first_line = judge(candidate.mechanism, premise, instance)
-    except NoRouteError:  # one of the divergences cannot compare these laws
+    except NoFormulaError:  # one of the divergences cannot compare these laws
         return None
     if first != "verified":
         return None

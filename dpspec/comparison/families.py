@@ -454,6 +454,7 @@ def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) 
 
 
 EVENTS_TRIED = 400
+CHANCES_SHOWN = 6
 """At most this many events are tried."""
 
 
@@ -484,7 +485,7 @@ def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]
         )
 
 
-def _chances_in_words(chances: Mapping[Dataset, Fraction], shown: int = 6) -> str:
+def _chances_in_words(chances: Mapping[Dataset, Fraction]) -> str:
     listed = sorted(chances.items(), key=lambda item: repr(item[0]))
-    more = f" and other ones for {len(listed) - shown} more" if len(listed) > shown else ""
-    return ", ".join(f"{chance} for {dataset}" for dataset, chance in listed[:shown]) + more
+    more = f" and other ones for {len(listed) - CHANCES_SHOWN} more" if len(listed) > CHANCES_SHOWN else ""
+    return ", ".join(f"{chance} for {dataset}" for dataset, chance in listed[:CHANCES_SHOWN]) + more

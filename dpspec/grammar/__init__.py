@@ -22,8 +22,17 @@ if TYPE_CHECKING:
         Mechanism as Mechanism,
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
+        first_datasets as first_datasets,
     )
-    from dpspec.grammar.rule import Conversion as Conversion, Question as Question, Route as Route, Rule as Rule, Step as Step
+    from dpspec.grammar.rule import (
+        BudgetFormula as BudgetFormula,
+        Conversion as Conversion,
+        Question as Question,
+        Route as Route,
+        Rule as Rule,
+        Step as Step,
+        conversion as conversion,
+    )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.structure import (
         CellMove as CellMove,
@@ -50,13 +59,16 @@ _HOMES = {
         "Mechanism",
         "ReleaseInvariants",
         "Symmetry",
+        "first_datasets",
     ),
     "dpspec.grammar.rule": (
         "Conversion",
+        "BudgetFormula",
         "Question",
         "Route",
         "Rule",
         "Step",
+        "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
     "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "CellMove", "Structure", "View"),

@@ -24,13 +24,14 @@ value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import attrs
 
 from dpspec.base.exact import Bracket, Number
+from dpspec.base.params import define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.grammar.spec import PrivacySpec
@@ -153,6 +154,34 @@ class Conversion(Rule):
                 reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form" + ("" if near else SLOWER),
                 citation=self.citation,
             )
+
+
+BudgetFormula = Callable[[OutputDivergence, Number, OutputDivergence], Bracket | None]
+"""What `Conversion.convert` does: a source, a budget of it and a target to the budget of the target."""
+
+
+def conversion(  # noqa: PLR0917 - the columns of a table
+    module: str, name: str, source: str, target: str, formula: str, value: BudgetFormula, *,
+    doc: str, citation: str, base: type = Conversion, **more: Any,
+) -> type[Conversion]:  # fmt: skip
+    """A conversion that is one formula, written as a row of a table: the class that is registered under its name.
+
+    Args:
+        module: the module that holds the row, under the name in capitals: `ZcdpToKl` of zcdp-to-kl.
+        name, source, target, formula, citation: as in `Conversion`.
+        value: the formula.
+        doc: what it says, for people, with an example.
+        base: what several rows share.
+        more: further members, such as `tight` and `sense`.
+    """
+
+    def convert(self: Conversion, source: OutputDivergence, budget: Number, target: OutputDivergence) -> Bracket | None:  # noqa: ARG001
+        return value(source, budget, target)
+
+    members = {"name": name, "source": source, "target": target, "formula": formula, "citation": citation, "convert": convert}
+    title = "".join(word.capitalize() for word in name.split("-"))
+    made = type(title, (base,), {"__module__": module, "__doc__": doc, **members, **more})
+    return define(made)
 
 
 # --- routes ---------------------------------------------------------------------------------------

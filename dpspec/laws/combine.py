@@ -22,7 +22,7 @@ from typing import Any, TypeVar, cast
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Cells, Dichotomy, rational_end, total
@@ -75,7 +75,7 @@ class Product(AtomicLaw):
         """The product of the windows of the factors, taken smaller when it would be too long.
 
         Raises:
-            NoRouteError: when it is too long to be listed even so.
+            NoFormulaError: when it is too long to be listed even so.
         """
         while True:
             windows = [atomic(law).window(precision) for law in self.laws]
@@ -83,7 +83,7 @@ class Product(AtomicLaw):
             if outcomes <= _MOST_OUTCOMES or (precision <= _LEAST_PRECISION and outcomes <= _LISTED):
                 return list(itertools.product(*windows))
             if precision <= _LEAST_PRECISION:
-                raise NoRouteError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")
+                raise NoFormulaError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")
             precision //= 2
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
@@ -129,7 +129,7 @@ class PushForward(AtomicLaw):
             return IDENTICAL
         try:
             listed = general(self, other)
-        except NoRouteError:
+        except NoFormulaError:
             return Between((IDENTICAL,), (parent,))
         return Between((listed,), (parent, listed))
 
@@ -181,18 +181,18 @@ class Mixture(KnownLaw):
         theirs = other.laws if isinstance(other, Mixture) and other.weights == self.weights else (other,) * len(self.laws)
         try:
             union = UnionDichotomy(self.weights, tuple(mine.against(its) for mine, its in zip(self.laws, theirs, strict=True)))
-        except NoRouteError:
+        except NoFormulaError:
             return None
         try:
             merged = general(self, _known(other))
-        except NoRouteError:
+        except NoFormulaError:
             return Between((IDENTICAL,), (union,))
         return Between((merged,), (union, merged))
 
 
 def _known(law: Law) -> KnownLaw:
     if not isinstance(law, KnownLaw):
-        raise NoRouteError(type(law).__name__, "cannot be taken apart", "derive the law from AtomicLaw")
+        raise NoFormulaError(type(law).__name__, "cannot be taken apart", "derive the law from AtomicLaw")
     return law
 
 
@@ -233,7 +233,7 @@ class Adaptive(Law):
         if self == other:
             return IDENTICAL
         if not isinstance(other, Adaptive) or self.labels != other.labels:
-            raise NoRouteError("adaptive law", "is compared with one of the same first outcomes only", "compare the stages")
+            raise NoFormulaError("adaptive law", "is compared with one of the same first outcomes only", "compare the stages")
         return _pair(self, other)
 
     @property

@@ -21,7 +21,8 @@ from dpspec.base.params import Exact
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, Growth, Joinable, gain_of
-from dpspec.laws.law import Kind, Law, LinePoint, LocationLaw, LocationSandwich
+from dpspec.laws.law import Kind, Law, LocationLaw, LocationSandwich
+from dpspec.laws.location import LinePoint
 from dpspec.laws.numeric import ball_exponential, normal_cdf, rational_exponential
 
 _BITS_PER_CELL = 16
@@ -31,7 +32,6 @@ class LineLaw(LocationLaw):
     """A symmetric law with a density that falls away from its center."""
 
     kind: ClassVar[Kind] = Kind.LINE
-    on_integers: ClassVar[bool] = False
     center: Fraction
 
     @abstractmethod

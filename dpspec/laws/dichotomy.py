@@ -19,7 +19,7 @@ from fractions import Fraction
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, NumericalError, ParameterError
+from dpspec.base.errors import NoFormulaError, NumericalError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, ceiling_of, number, rational
 from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
 from dpspec.laws.numeric import ball_exponential, hull, last_above, positive
@@ -116,9 +116,9 @@ class Dichotomy(ABC):
         """The exact probabilities (p, q) of every outcome, for a pair of finite laws.
 
         Raises:
-            NoRouteError: when the pair is not finite, or its probabilities are not rational.
+            NoFormulaError: when the pair is not finite, or its probabilities are not rational.
         """
-        raise NoRouteError(
+        raise NoFormulaError(
             type(self).__name__,
             "has no finite list of rational probabilities",
             "use hockey_stick, renyi, max_log_ratio or concentration, which work for every pair",
@@ -129,7 +129,7 @@ class Dichotomy(ABC):
 
         Products are evaluated through them when nothing better is known.
         """
-        raise NoRouteError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
+        raise NoFormulaError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
 
     def below(self) -> Dichotomy:
         """A pair that this one can simulate: itself, unless it is only known between two others."""

@@ -27,7 +27,7 @@ from typing import Any
 import attrs
 from flint import acb, arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import NumberLike, ball, dyadic, rational
 from dpspec.laws.atoms import IDENTICAL, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Cell, Cells, Dichotomy
@@ -134,7 +134,7 @@ class EnclosedLaw(Law):
             return IDENTICAL
         if isinstance(other, (EnclosedLaw, FiniteLaw, ExponentialLaw)):
             return self._against(other)
-        raise NoRouteError(
+        raise NoFormulaError(
             type(self).__name__, f"cannot be compared with a {type(other).__name__}", "compare laws with listed outcomes"
         )
 

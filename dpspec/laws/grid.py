@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number
 from dpspec.laws.dichotomy import NOTHING, Dichotomy
 from dpspec.laws.pieces import UNIT, Lattice, LossPieces, Spread, Tilted, loss_pieces, total
@@ -173,7 +173,7 @@ class Totals:
         """The grid has about precision^2 sqrt(n) points for n releases; the bounds get closer with the square of that number."""
         coarse = [(loss_pieces(pair, _FIRST_STEP), times) for pair, times in parts]
         if any(not len(pieces.masses) for pieces, _ in coarse):
-            raise NoRouteError("composition", "has a pair of which no finite loss is known", "ask for its singular mass")
+            raise NoFormulaError("composition", "has a pair of which no finite loss is known", "ask for its singular mass")
         count = sum(times for _, times in parts)
         wanted = precision**2 * max(math.sqrt(count), 4 * count**0.25)
         size = min(max(1 << math.ceil(math.log2(wanted)), _SMALLEST), _LARGEST)

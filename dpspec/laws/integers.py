@@ -16,11 +16,12 @@ from typing import Annotated, Any, ClassVar
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
-from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LinePoint, LocationLaw, LocationSandwich, OutputValue
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LocationLaw, LocationSandwich, OutputValue
+from dpspec.laws.location import LinePoint
 from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
 
 _MOST_POINTS = 4096
@@ -32,7 +33,6 @@ class IntegerLaw(LocationLaw, AtomicLaw):
     """A symmetric law on the integers that falls away from its center."""
 
     kind: ClassVar[Kind] = Kind.INTEGERS
-    on_integers: ClassVar[bool] = True
     center: int
 
     @abstractmethod
@@ -163,7 +163,7 @@ class TwoSidedGeometricLaw(IntegerLaw):
 
     def _rational_ratio(self) -> Fraction:
         if self.ratio is None:
-            raise NoRouteError("ratio", "is not rational", "use mass and tail, which enclose", value=f"exp(-({self.decay}))")
+            raise NoFormulaError("ratio", "is not rational", "use mass and tail, which enclose", value=f"exp(-({self.decay}))")
         return self.ratio
 
     def closed_against(self, other: Law) -> Dichotomy | None:

@@ -5,16 +5,9 @@ A law is a mixture of simple parts, and each part is one of four kinds: finitely
 integers; a location law on the line; or atoms that can only be listed up to a small remainder (products and images of
 infinite laws). Atoms and the line are mutually singular, so cells of different kinds never meet.
 
-`FiniteLaw` has finitely many outcomes, each with an exact rational probability. `LocationLaw` is the shape that Laplace,
-Gaussian, geometric and discrete Gaussian laws share,
-
-    ln f(t) = ln f(c) - curvature (t - c)^2 - slope |t - c|
-
-so that every log-likelihood ratio of two of them is a quadratic between their centers, and its range on an interval,
-its limits in the tails and the divergence of its moments are known exactly, not estimated.
-
-`LocationSandwich` compares mixtures of location laws and atoms, whose tails are known in closed form, and `Answers` are the laws
-N_0, N_1, N_2, ... of an answer with a whole number that a given bound allows.
+`FiniteLaw` has finitely many outcomes, each with an exact rational probability. `LocationSandwich` compares mixtures of location
+laws and atoms, whose tails are known in closed form, and `Answers` are the laws N_0, N_1, N_2, ... of an answer with a whole
+number that a given bound allows.
 """
 
 from __future__ import annotations
@@ -31,11 +24,21 @@ from typing import Any, ClassVar, cast
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, rational
+from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.exact import Bracket, NumberLike, ball, rational
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
-from dpspec.laws.numeric import hull, whole_number
+from dpspec.laws.location import (
+    Location,
+    Measure,
+    WeightedLaw,
+    interval_cells,
+    is_heavier,
+    moment_diverges,
+    ratio_supremum,
+    tail_sign,
+)
+from dpspec.laws.numeric import whole_number
 
 
 class NotALaw(ParameterError):
@@ -55,7 +58,7 @@ class Law(ABC):
         """The pair (P, Q) of this law and another one, seen through its likelihood ratio.
 
         Raises:
-            NoRouteError: when no exact or bracketed way is known to compare the two.
+            NoFormulaError: when no exact or bracketed way is known to compare the two.
         """
 
 
@@ -137,7 +140,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
     if Kind.LISTED not in kinds:
         return LocationSandwich.of_parts(p_parts, q_parts)
     if Kind.LINE in kinds:
-        raise NoRouteError(
+        raise NoFormulaError(
             f"{type(p).__name__} against {type(q).__name__}",
             "mixes a law on the line with one that is only listed atom by atom",
             "compare laws of one kind, or products of the same shape factor by factor",
@@ -171,7 +174,7 @@ def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
 def atomic(part: Law) -> AtomicLaw:
     """The law as one that lists its atoms."""
     if not isinstance(part, AtomicLaw):
-        raise NoRouteError(type(part).__name__, "has no atoms", "compare it with a law on the line")
+        raise NoFormulaError(type(part).__name__, "has no atoms", "compare it with a law on the line")
     return part
 
 
@@ -343,159 +346,11 @@ def _refuse_negative(weights: Mapping[OutputValue, int]) -> None:
             raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=weight)
 
 
-# --- location laws --------------------------------------------------------------------------------
-
-
-LinePoint = Fraction | None
-"""A point of the line; None stands for the infinite end on its side."""
-
-
-class LocationLaw(SimpleLaw):
-    """A law on the line or on the integers with the density above."""
-
-    on_integers: ClassVar[bool]
-    center: Fraction | int
-
-    @property
-    @abstractmethod
-    def curvature(self) -> Number: ...
-
-    @property
-    @abstractmethod
-    def slope(self) -> Number: ...
-
-    @abstractmethod
-    def log_peak(self, precision: int) -> arb:
-        """The logarithm of the density (or mass) at the center."""
-
-    @abstractmethod
-    def between(self, low: LinePoint, high: LinePoint, precision: int) -> arb:
-        """The mass of low < X < high on the line, of low <= X < high on the integers."""
-
-    @abstractmethod
-    def breakpoints(self, precision: int) -> Sequence[Fraction]:
-        """Points in increasing order that cut the law into cells, all but about 2^-precision of it inside."""
-
-    def log_density(self, point: arb, precision: int) -> arb:
-        """ln f at a ball of points."""
-        center, curvature, slope, peak = _coefficients(self, precision)
-        distance = abs(point - center)
-        return peak - (curvature * distance + slope) * distance
-
-
-@functools.lru_cache(maxsize=256)
-def _coefficients(law: LocationLaw, precision: int) -> tuple[arb, arb, arb, arb]:
-    """Balls around center, curvature, slope and the logarithm of the peak."""
-    with ctx.workprec(precision):
-        return ball(law.center), law.curvature.enclose(precision), law.slope.enclose(precision), law.log_peak(precision)
-
-
-def tail_sign(p: LocationLaw, q: LocationLaw, side: int) -> int:
-    """1 when ln(p/q) tends to infinity in the tail on a side (1 or -1), -1 when to minus infinity, 0 for a constant."""
-    if p.curvature != q.curvature:
-        return 1 if p.curvature < q.curvature else -1
-    if p.curvature > 0:
-        shift = (p.center - q.center) * side
-        return (shift > 0) - (shift < 0)
-    return (p.slope < q.slope) - (p.slope > q.slope)
-
-
-def moment_diverges(p: LocationLaw, q: LocationLaw, order: Fraction) -> bool:
-    """Whether the integral of p^order q^(1 - order), order > 1, is proved infinite."""
-    if (p.curvature == 0) != (q.curvature == 0):
-        return p.curvature == 0
-    if p.curvature == 0:
-        return p.slope * order <= q.slope * (order - 1)
-    return p.curvature * order < q.curvature * (order - 1)
-
-
-def is_heavier(p: LocationLaw, q: LocationLaw) -> bool:
-    """Whether some moment of p/q diverges: the tails of p are heavier than by a shift alone."""
-    if p.curvature != q.curvature:
-        return p.curvature < q.curvature
-    return p.curvature == 0 and p.slope < q.slope
-
-
-def ratio_range(p: LocationLaw, q: LocationLaw, low: LinePoint, high: LinePoint, precision: int) -> tuple[arb, arb]:
-    """The range of ln(p/q) on an interval that holds no center in its inside."""
-    values = [_end_value(p, q, end, precision) for end in (low, high) if end is not None]
-    for end, side in ((low, -1), (high, 1)):
-        if end is None:
-            sign = tail_sign(p, q, side)
-            values += [arb.pos_inf()] if sign > 0 else [arb.neg_inf()] if sign < 0 else []
-    vertex = _vertex(p, q, low, high, precision)
-    if vertex is not None:
-        values.append(p.log_density(vertex, precision) - q.log_density(vertex, precision))
-    return _smallest(values), _largest(values)
-
-
-def ratio_supremum(p: LocationLaw, q: LocationLaw, precision: int) -> arb:
-    """sup ln(p/q) of two laws on the line, when it is finite: at a center, at a turning point, or constant in a tail."""
-    low, high = sorted((Fraction(p.center), Fraction(q.center)))
-    points = [ball(low), ball(high)]
-    regions = ((None, low), (low, high), (high, None))
-    points += [vertex for a, b in regions if (vertex := _vertex(p, q, a, b, precision)) is not None]
-    values = [p.log_density(point, precision) - q.log_density(point, precision) for point in points]
-    return functools.reduce(arb.max, values)
-
-
-def _end_value(p: LocationLaw, q: LocationLaw, end: Fraction, precision: int) -> arb:
-    point = ball(Fraction(end))
-    return p.log_density(point, precision) - q.log_density(point, precision)
-
-
-def _vertex(p: LocationLaw, q: LocationLaw, low: LinePoint, high: LinePoint, precision: int) -> arb | None:
-    """Where the quadratic ln(p/q) turns, when that may lie in the interval."""
-    if p.curvature == q.curvature:
-        return None
-    slope, curvature = arb(0), arb(0)
-    for law, sign in ((p, 1), (q, -1)):
-        right = low is not None and low >= law.center
-        center, a, b, _ = _coefficients(law, precision)
-        slope += sign * (2 * a * center - (b if right else -b))
-        curvature += sign * 2 * a
-    vertex = slope / curvature
-    if low is not None:
-        vertex = vertex.max(ball(Fraction(low)))
-    if high is not None:
-        vertex = vertex.min(ball(Fraction(high)))
-    return vertex
-
-
-def _largest(values: Sequence[arb]) -> arb:
-    best = values[0].upper()
-    for value in values[1:]:
-        best = best.max(value.upper())
-    return best
-
-
-def _smallest(values: Sequence[arb]) -> arb:
-    return -_largest([-value for value in values])
-
-
-def log_density_range(law: LocationLaw, low: Fraction, high: Fraction, precision: int) -> arb:
-    """ln f over an interval that holds the center at most at an end."""
-    return hull(law.log_density(ball(Fraction(low)), precision), law.log_density(ball(Fraction(high)), precision))
-
-
 # --- sandwiches of location laws and atoms --------------------------------------------------------
 
 
-WeightedLaw = tuple[Fraction, LocationLaw]
-
-
-@attrs.frozen
-class Measure:
-    """The parts of one law that live on the integers, or on the line."""
-
-    laws: tuple[WeightedLaw, ...]
-    atoms: dict[int, Fraction] = attrs.field(factory=dict)
-
-    def between(self, low: LinePoint, high: LinePoint, precision: int) -> arb:
-        total = sum((ball(weight) * law.between(low, high, precision) for weight, law in self.laws), arb(0))
-        if self.atoms and low is not None and high == low + 1:
-            total += ball(self.atoms.get(int(low), Fraction(0)))
-        return total
+class LocationLaw(Location, SimpleLaw):
+    """A law of the shape that `Location` describes, as a simple part."""
 
 
 @attrs.frozen(eq=False)
@@ -541,7 +396,7 @@ class LocationSandwich(Sandwich):
         return Sandwich._concentration(self, precision)
 
 
-LawRelation = Callable[[LocationLaw, LocationLaw], bool]
+LawRelation = Callable[[Location, Location], bool]
 
 
 def _somewhere(p_parts: Parts, q_parts: Parts, relation: LawRelation) -> bool:
@@ -558,7 +413,7 @@ def _unbounded(p_parts: Parts, q_parts: Parts) -> bool:
     return any(_somewhere(p_parts, q_parts, functools.partial(_grows, side)) for side in (-1, 1))
 
 
-def _grows(side: int, p: LocationLaw, q: LocationLaw) -> bool:
+def _grows(side: int, p: Location, q: Location) -> bool:
     return tail_sign(p, q, side) > 0
 
 
@@ -576,13 +431,13 @@ def location_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
         whole = {o: k for o in outcomes if (k := whole_number(o)) is not None}
         p_measure = Measure(p_integers, {k: p_atoms[o] for o, k in whole.items() if o in p_atoms})
         q_measure = Measure(q_integers, {k: q_atoms[o] for o, k in whole.items() if o in q_atoms})
-        cells += _interval_cells(p_measure, q_measure, precision, on_integers=True)
+        cells += interval_cells(p_measure, q_measure, precision, on_integers=True)
         outcomes = dict.fromkeys(outcome for outcome in outcomes if outcome not in whole)
     for outcome in outcomes:
         cells.append(Cell.atom(ball(p_atoms.get(outcome, Fraction(0))), ball(q_atoms.get(outcome, Fraction(0)))))
     line = Measure(_location(p_parts, Kind.LINE)), Measure(_location(q_parts, Kind.LINE))
     if line[0].laws or line[1].laws:
-        cells += _interval_cells(*line, precision, on_integers=False)
+        cells += interval_cells(*line, precision, on_integers=False)
     return tuple(cells)
 
 
@@ -594,57 +449,6 @@ def _atoms(parts: Parts) -> dict[OutputValue, Fraction]:
             for outcome, probability in cast("FiniteLaw", part).probabilities():
                 merged[outcome] = merged.get(outcome, Fraction(0)) + weight * probability
     return merged
-
-
-def _interval_cells(p: Measure, q: Measure, precision: int, *, on_integers: bool) -> list[Cell]:
-    points: set[Fraction] = set()
-    for _, law in (*p.laws, *q.laws):
-        points.update(law.breakpoints(precision))
-    for outcome in (*p.atoms, *q.atoms):
-        points.update((Fraction(outcome), Fraction(outcome + 1)))
-    ordered: list[LinePoint] = [None, *sorted(points), None]
-    return [_cell(p, q, low, high, precision, on_integers=on_integers) for low, high in itertools.pairwise(ordered)]
-
-
-def _cell(p: Measure, q: Measure, low: LinePoint, high: LinePoint, precision: int, *, on_integers: bool) -> Cell:
-    p_mass, q_mass = p.between(low, high, precision), q.between(low, high, precision)
-    last = high - 1 if on_integers and high is not None else high
-    single = on_integers and low is not None and low == last
-    holds_atom = single and low is not None and (int(low) in p.atoms or int(low) in q.atoms)
-    if not p.laws or not q.laws or holds_atom or (single and len(p.laws) * len(q.laws) > 1):
-        return Cell.atom(p_mass, q_mass)
-    high_ratio = _largest_ratio(p.laws, q.laws, low, last, precision)
-    low_ratio = -_largest_ratio(q.laws, p.laws, low, last, precision)
-    return Cell(p_mass.max(arb(0)), q_mass.max(arb(0)), low_ratio, high_ratio)
-
-
-def _largest_ratio(p: Sequence[WeightedLaw], q: Sequence[WeightedLaw], low: LinePoint, high: LinePoint, precision: int) -> arb:
-    """An upper bound of ln(sum w_i p_i / sum v_j q_j) on an interval that holds no center inside.
-
-    With ln(p_i/q_j) <= u_ij there: sum_i min_j (w_i/v_j) e^(u_ij), and max_ij e^(u_ij) sum w / sum v; on a bounded
-    interval also the largest densities over the smallest ones.
-    """
-    upper = [[ratio_range(law, other, low, high, precision)[1] for _, other in q] for _, law in p]
-    if len(p) == len(q) == 1:
-        return (upper[0][0] + ball(p[0][0] / q[0][0]).log()).upper()
-    sharp, widest = arb(0), arb.neg_inf()
-    for (weight, _), row in zip(p, upper, strict=True):
-        least = arb.pos_inf()
-        for (other_weight, _), bound in zip(q, row, strict=True):
-            widest = widest.max(bound)
-            least = least.min(bound + ball(weight / other_weight).log())
-        sharp += least.exp()
-    total = ball(sum((w for w, _ in p), Fraction(0)) / sum((v for v, _ in q), Fraction(0)))
-    best = _log(sharp).min((widest + total.log()).upper())
-    if low is None or high is None:
-        return best
-    top = sum((ball(w) * log_density_range(law, low, high, precision).upper().exp() for w, law in p), arb(0))
-    bottom = sum((ball(v) * log_density_range(law, low, high, precision).lower().exp() for v, law in q), arb(0))
-    return best.min(_log(top / bottom))
-
-
-def _log(value: arb) -> arb:
-    return value.log().upper() if value.is_finite() else arb.pos_inf()
 
 
 # --- answers with a whole number ------------------------------------------------------------------

@@ -25,7 +25,7 @@ from fractions import Fraction
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
@@ -81,7 +81,7 @@ class PrivacyLoss:
             return _gaussian(self.pair, point, precision)
         try:
             cells = self.pair.cells(precision)
-        except NoRouteError:
+        except NoFormulaError:
             return self._from_slopes(point, precision)
         with ctx.workprec(precision + 32):
             end = point.enclose(precision + 32)

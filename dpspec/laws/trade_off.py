@@ -40,7 +40,7 @@ from functools import lru_cache
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy, exact_atoms_of, growth_of, is_convolved
@@ -102,12 +102,12 @@ class TradeOff:
         """T(P, Q) of two laws with finitely many rational atoms, in the order of their likelihood ratio.
 
         Raises:
-            NoRouteError: when the pair has other atoms.
+            NoFormulaError: when the pair has other atoms.
         """
         atoms = exact_atoms_of(pair)
         if atoms is None:
             rule = "has no finite list of rational probabilities, so that no exact trade-off function is known"
-            raise NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities")
+            raise NoFormulaError(type(pair).__name__, rule, "use laws with finitely many rational probabilities")
         level, error = Fraction(0), Fraction(1)
         points = [(level, error)]
         for p, q in reversed(atoms):  # the likeliest under Q first
@@ -252,7 +252,7 @@ def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
     """The least mu; exact for two Gaussians of one variance.
 
     Raises:
-        NoRouteError: when the pair can neither be listed nor cut into cells.
+        NoFormulaError: when the pair can neither be listed nor cut into cells.
 
     >>> from dpspec.base.exact import number
     >>> from dpspec.laws.continuous import LaplaceShift
@@ -436,7 +436,7 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
 
     Raises:
         ParameterError: for a level outside [0, 1].
-        NoRouteError: when the pair can neither be listed nor cut into cells.
+        NoFormulaError: when the pair can neither be listed nor cut into cells.
 
     >>> from dpspec.laws.atoms import FiniteDichotomy
     >>> from dpspec.laws.continuous import GaussianShift

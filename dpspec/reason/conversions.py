@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingKeyError, NoRouteError, ParameterError, UnknownNameError
+from dpspec.base.errors import DpspecError, MissingKeyError, NoFormulaError, ParameterError, UnknownNameError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import build, did_you_mean, parameters
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -216,7 +216,7 @@ def convert(
         UnknownNameError: for a quantity or a mechanism that nothing is known of.
         MissingKeyError: a parameter is missing without which there is no such number, such as a delta.
         ParameterError: a number lies outside its domain.
-        NoRouteError: no path is known, or none for a number as large.
+        NoFormulaError: no path is known, or none for a number as large.
 
     >>> from dpspec.extension import installed
     >>> found = convert(installed().registry, {"rho": "2.63"}, "epsilon", {"delta": "1e-10"})
@@ -227,7 +227,7 @@ def convert(
     source, value = _source(registry, arrows, given, divergence)
     goals = [goal for goal in _goals(registry, arrows, to, at) if goal != source]
     if not goals:
-        raise NoRouteError(to, "is the budget that was given", "ask for another")
+        raise NoFormulaError(to, "is the budget that was given", "ask for another")
     for goal in goals:
         found = paths(arrows, source, value, goal, known=mechanism is not None)
         if found:
@@ -310,11 +310,11 @@ def _ends(arrows: Sequence[Conversion], source: OutputDivergence) -> set[str]:
     return {arrow.target for arrow in arrows if arrow.source == source.name}
 
 
-def _beyond(source: OutputDivergence, value: Number, to: str) -> NoRouteError:
+def _beyond(source: OutputDivergence, value: Number, to: str) -> NoFormulaError:
     """There are formulas, and they say nothing about so large a number."""
     rule = f"is beyond the formulas from {source.name} to {to}: none gives a finite number for so much"
     advice = "ask about a smaller budget: one as large promises next to nothing"
-    return NoRouteError(source.budget_parameters[0], rule, advice, value=value.decimal())
+    return NoFormulaError(source.budget_parameters[0], rule, advice, value=value.decimal())
 
 
 def _unreached(
@@ -328,4 +328,4 @@ def _unreached(
         rule = f"is missing: from {source.name} the number {to} follows only with it"
         return MissingKeyError(" or ".join(wanting), rule, f"write --{wanting[0]}")
     rule = f"does not follow from {source.name} by any registered formula"
-    return NoRouteError(to, rule, f"from {source.name} there are formulas to {', '.join(sorted(ends)) or 'nothing'}")
+    return NoFormulaError(to, rule, f"from {source.name} there are formulas to {', '.join(sorted(ends)) or 'nothing'}")

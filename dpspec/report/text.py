@@ -15,7 +15,7 @@ from dpspec.base.errors import DpspecError, count, value_text
 from dpspec.base.params import each
 from dpspec.base.words import Word, joint_word
 from dpspec.report import terminal
-from dpspec.report.json import registered
+from dpspec.report.json import bracket, registered
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -28,6 +28,7 @@ from dpspec.report.terminal import (
     grid,
     headline,
     marked,
+    multiverse_in_words,
     number_in_words,
     pair_in_words,
     probability_in_words,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from dpspec.composition import Composition, LedgerLine
+    from dpspec.composition import Composition, LedgerLine, PrivacyAccount
     from dpspec.extension.loader import PluginInfo, Plugins
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
@@ -345,7 +346,7 @@ def _parts(found: Composition) -> Table:
     return table
 
 
-def _standings(found: Composition) -> Table:
+def _standings(found: Composition | PrivacyAccount) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
@@ -354,7 +355,7 @@ def _standings(found: Composition) -> Table:
     return rows
 
 
-def together(found: Composition) -> Standing:
+def together(found: Composition | PrivacyAccount) -> Standing:
     """How the total stands: as the worst of its parts, and derived where each of them is verified."""
     from dpspec.verifier.document import Standing
 
@@ -428,6 +429,50 @@ def _step(step: Step) -> Mapping[str, Any]:
         "parameters": dict(step.parameters),
         "before": str(step.before.budget),
         "after": str(step.after.budget),
+    }
+
+
+# --- releases counted by their privacy losses -----------------------------------------------------
+
+
+def account_text(found: PrivacyAccount) -> str:
+    """The answer, the parts, and what it is about."""
+    name, value = found.given
+    answer = found.value.outward(7)
+    lies = "lies in" if answer.startswith("[") else "="
+    head = Text.assemble((f"{found.wanted} {lies} {answer}", "bold"), f" at {name} = {value.plain()}")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold")
+    for title in ("part", "promise"):
+        table.add_column(title, overflow="fold")
+    table.add_column("times", justify="right")
+    for line, times in zip(found.lines, found.times, strict=True):
+        promise = f"{budget_in_words(line.spec.budget)} in {thing_in_words(line.spec.output_divergence)}"
+        table.add_row(line.part.id, promise, f"{times:,}")
+    spec = found.lines[0].spec
+    about = grid()
+    about.add_row(Text("for datasets", FAINT), f"at distance 1 in {thing_in_words(spec.input_divergence)}")
+    about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
+    return drawn(
+        head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))
+    ).rstrip()
+
+
+def account_data(found: PrivacyAccount) -> dict[str, Any]:
+    """The same as JSON data."""
+    name, value = found.given
+    return {
+        "wanted": found.wanted,
+        "value": bracket(found.value),
+        "given": {"name": name, "value": str(value)},
+        "parts": [{"times": times, **_line(line)} for line, times in zip(found.lines, found.times, strict=True)],
+        "together": {
+            "blocks": {
+                block.replace(" ", "_"): lines
+                for block, lines in blocks_in_words(found.lines[0].spec).items()
+                if block in ("dataset space", "multiverse", "input divergence")
+            },
+            "standing": terminal.standing_data(together(found)),
+        },
     }
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, rational
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
@@ -54,7 +54,7 @@ def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tup
     try:
         with ctx.workprec(BITS + _GUARD):
             said: arb = divergence.largest_probability(ball(level), bound.enclose(BITS + _GUARD))
-    except NoRouteError:
+    except NoFormulaError:
         return None
     if not said.is_finite():
         return None

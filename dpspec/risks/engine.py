@@ -26,7 +26,7 @@ from dpspec.base.errors import (
     CounterfactualError,
     DpspecError,
     FailureProbabilityError,
-    NoRouteError,
+    NoFormulaError,
     NotEnumerableError,
     NotReachedError,
     ParameterError,
@@ -47,7 +47,7 @@ from dpspec.grammar.tables import Table, read_households, read_table
 
 Place = tuple[tuple[str, str], ...]
 """Where a quantity is measured."""
-_OPEN = (NoRouteError, NotEnumerableError, NotReachedError)
+_OPEN = (NoFormulaError, NotEnumerableError, NotReachedError)
 """Errors that leave one side of the report open; every other one refuses the question."""
 
 
@@ -106,7 +106,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
     Raises:
         AttackerMisfitError, IncompatibleBlocksError: when the attacker or the mechanism does not fit the specification.
-        NoRouteError, NotEnumerableError, NotReachedError: when nothing at all can be said.
+        NoFormulaError, NotEnumerableError, NotReachedError: when nothing at all can be said.
         PluginContractError: when the attacker raises what it must not, or hides an assumption.
 
     Either side alone may stay open, because no formula is known or there is too much to list; the report then says why.

@@ -22,7 +22,7 @@ from dpspec.base.errors import (
     UnknownKeyError,
     WrongShapeError,
 )
-from dpspec.base.params import Data, Domain, Exact, Rational, Text, did_you_mean, each, parameters
+from dpspec.base.params import FAILED, Data, Domain, Exact, Rational, Text, did_you_mean, each, parameters
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.grammar.mechanism import Mechanism
@@ -38,7 +38,7 @@ from dpspec.specfile.document import (
     Miniature,
     RecordedClaim,
 )
-from dpspec.specfile.maker import FAILED, Maker, misspelt, shape_of
+from dpspec.specfile.maker import Maker, misspelt, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -24,10 +24,11 @@ from dpspec.base.errors import (
     ParameterError,
     PluginContractError,
     SpecError,
-    UnknownKeyError,
     WrongShapeError,
 )
 from dpspec.base.params import (
+    FAILED,
+    UNKNOWN_KEYS_SHOWN,
     Domain,
     Exact,
     Integer,
@@ -37,9 +38,8 @@ from dpspec.base.params import (
     Parameter,
     Rational,
     Registered,
-    did_you_mean,
+    Structurer,
     each,
-    parameters,
 )
 
 if TYPE_CHECKING:
@@ -255,8 +255,6 @@ class _Scanner:
 
 Result = TypeVar("Result")
 
-UNKNOWN_KEYS_SHOWN = 20
-"""So many unknown keys of one table are reported one by one."""
 FAULTS_SHOWN = 100
 """So many faults of one file are shown; the others are counted."""
 DIGITS = 2000
@@ -264,16 +262,6 @@ DIGITS = 2000
 
 _HUGE_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{5,}")
 _SHAPES: dict[type, str] = {dict: "table", list: "list", str: "text"}
-
-
-class _Failed:
-    """What stands for a value with a fault; the fault is in the log."""
-
-    def __repr__(self) -> str:
-        return "FAILED"
-
-
-FAILED: Final = _Failed()
 
 
 class Log:
@@ -318,8 +306,8 @@ def shape_of(value: object) -> str:
     return _SHAPES.get(type(value), "number" if not isinstance(value, bool) else "truth value")
 
 
-class Maker:
-    """Makes registered objects from tables.
+class Maker(Structurer):
+    """The structurer of spec files: faults go to the log with their lines, tables with the key ``type`` become objects.
 
     Args:
         registry: what names mean.
@@ -342,81 +330,53 @@ class Maker:
         name = table.get("type")
         if name is None:
             known = ", ".join(self.registry.names(kind))
-            return self._fail(MissingKeyError(f"{path}.type", "is missing", f"name one of {known}"), path)
+            return self.fail(MissingKeyError(f"{path}.type", "is missing", f"name one of {known}"), path)
         if not isinstance(name, str):
-            return self._fail(WrongShapeError(f"{path}.type", f"must be a text, not a {shape_of(name)}", value=name), path)
-        cls = self.log.attempt(f"{path}.type", lambda: self.registry.get(kind, name))
-        if cls is None:
+            return self.fail(WrongShapeError(f"{path}.type", f"must be a text, not a {shape_of(name)}", value=name), path)
+        cls = self.attempt(f"{path}.type", lambda: self.registry.get(kind, name))
+        if cls is FAILED:
             return FAILED
         return self.make(cls, {key: entry for key, entry in table.items() if key != "type"}, path)
 
-    def make(self, cls: type, table: Mapping[str, Any], path: str) -> Any:
-        """An object of a class from a table of its declared parameters, or FAILED."""
-        declared = {p.name: p for p in parameters(cls)}
-        healthy = self.known_keys(table, declared, path)
-        meant = misspelt(table, declared)
-        values = {
-            key: self._parameter(parameter, table, path)
-            for key, parameter in declared.items()
-            if key in table or (parameter.required and key not in meant)
-        }
-        if not healthy or any(value is FAILED for value in values.values()):
-            return FAILED
+    def construct(self, cls: type, values: Mapping[str, Any], path: str) -> Any:
+        """The object of read values, or FAILED; what a plugin's class raises is a fault of the plugin."""
         try:
-            return cls(**values)
-        except DpspecError as fault:
-            return self._fail(fault, path)
-        except Exception as problem:  # a plugin's class may raise anything
+            return super().construct(cls, values, path)
+        except Exception as problem:
             broken = PluginContractError(
                 f"plugin {self.registry.provenance(cls).plugin}",
                 f"raised {type(problem).__name__} while it made a {getattr(cls, 'name', cls.__name__)}: {problem}",
                 "mend the plugin",
             )
             broken.__cause__ = problem
-            return self._fail(broken, path)
+            return self.fail(broken, path)
 
     def value(self, domain: Domain, value: Any, path: str) -> Any:
         """A value read by its domain, with the tables inside it made into objects, or FAILED."""
         if isinstance(domain, (Rational, Exact, Integer)) and _is_huge(value):
             rule = f"has more than {DIGITS} digits or a five-digit exponent"
-            return self._fail(ParameterError(path, rule, "no privacy number needs that", value=str(value)), path)
+            return self.fail(ParameterError(path, rule, "no privacy number needs that", value=str(value)), path)
         prepared = self._prepared(domain, value, path)
-        if prepared is FAILED:
+        return FAILED if prepared is FAILED else super().value(domain, prepared, path)
+
+    def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
+        """FAILED, with a fault, unless an unknown key of the table is meant for it: that one is told already."""
+        if key in misspelt(table, declared):
             return FAILED
-        before = self.log.found
-        read = self.log.attempt(path, lambda: domain.read(prepared, path))
-        return FAILED if self.log.found > before else read
+        advice = f"write {key} = <{declared[key].domain.describe()}>"
+        return self.fail(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
 
     def table(self, value: Any, path: str) -> Mapping[str, Any] | None:
         """The value as a table; a fault otherwise."""
         if isinstance(value, Mapping):
             return value
-        self._fail(WrongShapeError(path, f"must be a table, not a {shape_of(value)}", "write keys and values in it"), path)
+        self.fail(WrongShapeError(path, f"must be a table, not a {shape_of(value)}", "write keys and values in it"), path)
         return None
 
-    def known_keys(self, table: Mapping[str, Any], known: Mapping[str, object], path: str) -> bool:
-        """Whether all keys have a meaning; a fault with a suggestion for each that has none."""
-        unknown = [key for key in table if key not in known]
-        for key in unknown[:UNKNOWN_KEYS_SHOWN]:
-            shown = f"{path}.{key}" if path else key
-            advice = did_you_mean(key.replace("-", "_"), known) or "remove it"
-            self._fail(UnknownKeyError(shown, "is no key of this table", advice), path)
-        if len(unknown) > UNKNOWN_KEYS_SHOWN:
-            self._fail(UnknownKeyError(path or "file", f"has {len(unknown)} unknown keys, the first are shown"), path)
-        return not unknown
-
-    # -- helpers ----------------------------------------------------------------------------------
-
-    def _fail(self, fault: DpspecError, path: str) -> Any:
+    def fail(self, fault: DpspecError, path: str) -> Any:
+        """Record a fault in the log."""
         self.log.add(fault, path)
         return FAILED
-
-    def _parameter(self, parameter: Parameter, table: Mapping[str, Any], path: str) -> Any:
-        key = f"{path}.{parameter.name}"
-        if parameter.name not in table:
-            advice = f"write {parameter.name} = <{parameter.domain.describe()}>"
-            return self._fail(MissingKeyError(key, "is missing", advice), path)
-        return self.value(parameter.domain, table[parameter.name], key)
 
     def _prepared(self, domain: Domain, value: Any, path: str) -> Any:
         """The value with every table that stands for an object replaced by that object."""

@@ -198,7 +198,7 @@ def refute_bits(
     Raises:
         ParameterError: for an error outside (0, 1).
         IncompatibleBlocksError: for a given pair that the claim does not speak about.
-        NoRouteError: when the output divergence does not say the largest probability that it allows.
+        NoFormulaError: when the output divergence does not say the largest probability that it allows.
     """
     level = rational(error, "error")
     if not 0 < level < 1:

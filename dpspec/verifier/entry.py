@@ -23,7 +23,7 @@ from typing import Annotated, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, NoRouteError, NotEnumerableError, count
+from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, count
 from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -323,7 +323,7 @@ class _Case:
                 return found.reason if found.outcome is Outcome.UNDECIDED else found, {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
-        except (NotEnumerableError, NoRouteError) as problem:
+        except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
     def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:

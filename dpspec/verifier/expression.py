@@ -43,12 +43,11 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import SpecSyntaxError
-from dpspec.base.types import Floats
+from dpspec.base.types import Floats, Mask
 from dpspec.verifier.observed import Observed, UnobservableError, observed
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 MOST_NUMBERS = 64
 """Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
@@ -210,7 +209,7 @@ class Outcomes:
                 groups[shape] = (rows[kept] - start) // step, matrix[kept]
         return Outcomes(atoms=self.atoms[start:end:step], groups=groups)
 
-    def kept(self, mask: Bools) -> Outcomes:
+    def kept(self, mask: Mask) -> Outcomes:
         """The outputs where the mask is true."""
         places = np.cumsum(mask) - 1
         groups = {}

@@ -55,8 +55,7 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.pieces import EXP_ERROR, UNIT
 from dpspec.laws.products import product_of
-
-Floats = NDArray[np.float64]
+from dpspec.plugin import Floats
 
 _FAR = 700.0
 """Beyond this |z| an end is 0 or 1: doubles reach no farther."""

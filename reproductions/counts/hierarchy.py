@@ -37,10 +37,10 @@ import attrs
 import numpy as np
 from dpspec_attackers.counts import as_probability, read_prior
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from dpspec.base.errors import ParameterError
 from dpspec.base.exact import Bracket, ball
+from dpspec.plugin import Floats
 from reproductions.counts.block import read_rho
 
 _MOST_TERMS = 1 << 16
@@ -226,8 +226,6 @@ def _share(part: arb, whole: arb) -> arb:
 
 # --- Markov chains --------------------------------------------------------------------------------
 
-
-Floats = NDArray[np.float64]
 
 _REACH = 10.0
 

@@ -30,10 +30,10 @@ from typing import Any
 import attrs
 import numpy as np
 from numpy.random import Generator, default_rng
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
 from dpspec.base.errors import ParameterError
+from dpspec.plugin import Floats
 from reproductions.inference import model as tgm
 from reproductions.inference.model import (
     UNIFORM,
@@ -48,8 +48,6 @@ from reproductions.inference.model import (
     sample_variance_limit,
     variance_limit,
 )
-
-Floats = NDArray[np.float64]
 
 
 def normal_between(source: Generator, mean: Any, deviation: Any, low: Any, high: Any) -> Floats:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
 from dpspec.base.errors import DpspecError, ParameterError
+from dpspec.plugin import Floats
 
 
 class ImproperPosteriorError(DpspecError, ValueError):
@@ -173,9 +174,6 @@ def laplace_half_width(noise: float, alpha: float) -> float:
 
 
 # --- the model and its priors ---------------------------------------------------------------------
-
-
-Floats = NDArray[np.float64]
 
 
 @attrs.frozen(kw_only=True)

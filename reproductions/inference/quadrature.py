@@ -17,9 +17,9 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 from numpy.random import default_rng
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
+from dpspec.plugin import Floats
 from reproductions.inference import gibbs, gibbs as likelihood
 from reproductions.inference.gibbs import Batch, mode, normal_between, shortest_interval
 from reproductions.inference.model import (
@@ -32,8 +32,6 @@ from reproductions.inference.model import (
     log_evidence,
     sample_variance_limit,
 )
-
-Floats = NDArray[np.float64]
 
 _LEAST = 1e-7
 

@@ -50,10 +50,9 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from dpspec.base.errors import ParameterError
+from dpspec.plugin import Floats
 from reproductions.inference.gibbs import inverse_gaussian
 from reproductions.inference.model import RegressionSums, line_is_feasible, sums_are_ordered
-
-Floats = NDArray[np.float64]
 
 _LEAST = 1e-300
 

@@ -45,9 +45,9 @@ def test_convert_with_a_known_mechanism_and_other_parameters(run):
     (("rho=2.63", "--to", "epsilon", "--delta", "2"), 2, "parameter"),
     (("rho=-1", "--to", "epsilon", "--delta", "1e-10"), 2, "parameter"),
     (("roh=1", "--to", "epsilon", "--delta", "1e-10"), 2, "unknown-name"),
-    (("epsilon=1", "delta=1e-6", "--to", "rho"), 3, "no-route"),
+    (("epsilon=1", "delta=1e-6", "--to", "rho"), 3, "no-formula"),
     (("rho", "--to", "epsilon"), 2, "parameter"),
-    (("mu=1e30", "--to", "epsilon", "--delta", "1e-5"), 3, "no-route"),
+    (("mu=1e30", "--to", "epsilon", "--delta", "1e-5"), 3, "no-formula"),
     (("rho=1", "--to", "epsilon", "--delta", "1e-5", "--mechanism", "none"), 2, "unknown-name"),
 ])  # fmt: skip
 def test_bad_questions(run, arguments, code, error):

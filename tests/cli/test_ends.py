@@ -52,7 +52,8 @@ def test_what_nobody_foresees_is_told_in_one_line(monkeypatch, response, problem
 
 
 COMMANDS = [
-    ["check"], ["verify"], ["lint"], ["ledger"], ["compare", "@"], ["check-derivation"], ["verify", "--replay"], ["explain"],
+    ["check"], ["verify"], ["lint"], ["ledger"], ["compose", "--delta", "1e-6"], ["compare", "@"], ["check-derivation"],
+    ["verify", "--replay"], ["explain"],
 ]  # fmt: skip
 
 

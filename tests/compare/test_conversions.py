@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from dpspec.base.errors import MissingKeyError, NoRouteError, ParameterError, UnknownKeyError, UnknownNameError
+from dpspec.base.errors import MissingKeyError, NoFormulaError, ParameterError, UnknownKeyError, UnknownNameError
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
 from dpspec.extension import installed
@@ -105,8 +105,8 @@ def test_a_delta_and_a_budget_beyond_the_range_of_doubles(rho):
     ("rho=1", "epsilon", "delta=1e-10 size=3", MissingKeyError, "takes delta"),
     ("rho=1", "mult-delta", "delta=1e-10 size=3", UnknownKeyError, "size"),
     ("rho=1 delta=1e-5", "epsilon", "delta=1e-10", MissingKeyError, "d-nor takes nothing"),
-    ("epsilon=1 delta=1e-6", "rho", "", NoRouteError, "by any registered formula"),
-    ("rho=1", "rho", "", NoRouteError, "was given"),
+    ("epsilon=1 delta=1e-6", "rho", "", NoFormulaError, "by any registered formula"),
+    ("rho=1", "rho", "", NoFormulaError, "was given"),
     ("", "rho", "", MissingKeyError, "by its name"),
 ])  # fmt: skip
 def test_bad_questions_are_told_apart(given, to, at, error, says):

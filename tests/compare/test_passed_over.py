@@ -10,7 +10,7 @@ from tests.verify.toys import bits_spec, block
 
 
 def test_laws_that_a_divergence_cannot_compare_are_passed_over() -> None:
-    """Steps of a curve have no route for integer noise: coins separate."""
+    """Steps of a curve have no formula for integer noise: coins separate."""
     steps = bits_spec().replace(
         output_divergence=block("output_divergences", "trade-off", epsilon=ln(3), delta=Fraction(1, 10)),
         budget=UniformBudget(parameter="steps", value=1),  # type: ignore[arg-type]

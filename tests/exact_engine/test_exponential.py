@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from dpspec.base.errors import NoRouteError, NumericalError, ParameterError
+from dpspec.base.errors import NoFormulaError, NumericalError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.records import UnorderedRecords
@@ -174,7 +174,7 @@ def test_laws_are_checked_and_rational_ones_stay_finite_laws() -> None:
     assert law.against(law).is_identical
     assert law.against(FiniteLaw.point(0)).max_log_ratio().lower.is_infinite
     assert FiniteLaw.point(0).against(law).max_log_ratio().upper.is_infinite is False
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         law.against(LaplaceLaw(0, 1)).max_log_ratio()
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, number
 from dpspec.laws import Adaptive, DiscreteGaussianLaw, FiniteLaw, Product, PushForward
 
@@ -120,7 +120,7 @@ def test_composition_bounds_the_loss_and_both_stages_count():
 
 
 def test_only_laws_of_the_same_stages_are_compared():
-    with pytest.raises(NoRouteError, match="first outcomes"):
+    with pytest.raises(NoFormulaError, match="first outcomes"):
         Adaptive(COIN, ((0, DIE), (1, DIE))).against(Adaptive(DIE, ((0, DIE), (1, DIE), (2, DIE))))
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         Adaptive(COIN, ((0, DIE), (1, DIE))).against(COIN)

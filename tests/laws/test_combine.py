@@ -9,7 +9,7 @@ from flint import arb
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.laws import (
     IDENTICAL,
@@ -273,13 +273,13 @@ def test_mixture_is_flattened_and_weighted():
     assert [weight for weight, _ in outer.parts()] == [Fraction(1, 6), Fraction(1, 6), Fraction(2, 3)]
 
 
-# --- what has no route -----------------------------------------------------------------------------------------------
+# --- what has no formula ---------------------------------------------------------------------------------------------
 
 
-def test_no_route_teaches():
-    with pytest.raises(NoRouteError, match="one kind"):
+def test_no_formula_teaches():
+    with pytest.raises(NoFormulaError, match="one kind"):
         LaplaceLaw(0, 1).against(product([geometric(0), geometric(0)]))
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         product([LaplaceLaw(0, 1), geometric(0)]).against(push_forward(geometric(0), abs))
 
 
@@ -330,5 +330,5 @@ def test_a_third_party_law_joins_by_two_methods():
 
 def test_a_product_that_is_too_long_to_list_says_so():
     factors = [TwoSidedGeometricLaw(0, ln(2))] * 9
-    with pytest.raises(NoRouteError, match="outcomes to list"):
+    with pytest.raises(NoFormulaError, match="outcomes to list"):
         product(factors).window(64)

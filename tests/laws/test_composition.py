@@ -12,7 +12,7 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from scipy import integrate, signal, stats
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import ZERO, ln, number
 from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture, pieces as spread, pieces as tilted
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
@@ -410,7 +410,7 @@ def test_products_of_mechanisms_use_the_grid():
 
 
 def test_a_pair_without_any_known_loss():
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         on_grid((FiniteDichotomy((1, 0), (0, 1), 1, 1), 2))
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number
 from dpspec.laws import IDENTICAL, FiniteDichotomy, FiniteLaw, LaplaceLaw, Law, NotALaw
 
@@ -280,11 +280,11 @@ def test_order_and_epsilon_are_checked():
 def test_atoms_are_exact_or_refused():
     pair = FiniteLaw.of({0: "2/3", 1: "1/3"}).against(FiniteLaw.of({0: "1/7", 1: "6/7"}))
     assert pair.atoms() == ((Fraction(2, 3), Fraction(1, 7)), (Fraction(1, 3), Fraction(6, 7)))
-    with pytest.raises(NoRouteError, match="hockey_stick"):
+    with pytest.raises(NoFormulaError, match="hockey_stick"):
         LaplaceLaw(0, 1).against(LaplaceLaw(1, 1)).atoms()
 
 
-def test_unknown_laws_have_no_route():
+def test_unknown_laws_have_no_formula():
     class Foreign(Law):
         def against(self, other):
             return IDENTICAL

@@ -9,7 +9,7 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from scipy import integrate, stats
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, push_forward
 from dpspec.laws.integers import gaussian_sums
@@ -121,7 +121,7 @@ def test_geometric_masses_and_tails_are_exact():
 
 
 def test_an_irrational_ratio_has_no_exact_masses():
-    with pytest.raises(NoRouteError, match="mass and tail"):
+    with pytest.raises(NoFormulaError, match="mass and tail"):
         TwoSidedGeometricLaw(0, 1).probability(0)
     assert TwoSidedGeometricLaw(0, ln(4) / 2).ratio == Fraction(1, 2)
 

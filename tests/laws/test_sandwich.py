@@ -11,7 +11,7 @@ from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, Sandwich, TwoSidedGeometricLaw, mixture, product
 from dpspec.laws.atoms import Between, merge, spread
 from dpspec.laws.dichotomy import BallDichotomy, Cell
-from dpspec.laws.law import ratio_range, tail_sign
+from dpspec.laws.location import ratio_range, tail_sign
 from dpspec.laws.products import compress
 
 

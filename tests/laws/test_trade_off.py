@@ -9,7 +9,7 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
@@ -143,5 +143,5 @@ def test_points_on_no_curve(knots, message):
 def test_levels_and_laws_outside():
     with pytest.raises(ParameterError, match=r"\[0, 1\]"):
         PERFECT.at("5/4")
-    with pytest.raises(NoRouteError, match="no exact trade-off"):
+    with pytest.raises(NoFormulaError, match="no exact trade-off"):
         TradeOff.of(GaussianLaw(0, 1).against(GaussianLaw(1, 1)))

@@ -75,8 +75,20 @@ def sources(folder: Path, target: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
-    """dpspec and its first-party plugins, built and installed; third-party libraries are linked in, one by one."""
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the wheels of dpspec and its first-party plugins."""
+    built, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheels")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    copies = [str(sources(source, built / source.name)) for source in FIRST_PARTY]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(folder), *copies], check=True, capture_output=True
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def clean(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
+    """`dpspec[standard]` from wheels alone, outside the checkout; third-party libraries are linked in, one by one."""
     home, work = tmp_path_factory.mktemp("clean"), tmp_path_factory.mktemp("work")
     venv.create(home, symlinks=True, with_pip=False)
     environment = Clean(home, work)
@@ -85,8 +97,11 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
     for library in outside.iterdir():
         if not library.name.startswith(NOT_LINKED) and library.suffix != ".pth":
             (inside / library.name).symlink_to(library)
-    built = tmp_path_factory.mktemp("sources")
-    environment.install(*(sources(folder, built / folder.name) for folder in FIRST_PARTY))
+    options = ["--quiet", "--no-index", "--find-links", str(wheels), "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(home), "install", *options, "dpspec[standard]"],
+        check=True, capture_output=True, cwd=work,
+    )  # fmt: skip
     yield environment
     shutil.rmtree(home)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from dpspec.scaffold import plugin_files
+from tests.packaging.conftest import FIRST_PARTY
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +34,19 @@ def hello(clean, tmp_path_factory):
 def test_the_environment_uses_its_own_copies(clean):
     done = clean.run("python", "-c", "import dpspec, dpspec_census; print(dpspec.__file__, dpspec_census.__file__)")
     assert all(path.startswith(str(clean.home)) for path in done.out.split()), done
+
+
+def test_it_is_made_of_wheels_alone(clean):
+    """No distribution came from a folder, and the checkout is on no path."""
+    asked = (
+        "import sys; from importlib.metadata import distributions\n"
+        "ours = [one for one in distributions() if one.name.startswith('dpspec') and one.name != 'dpspec-hello']\n"
+        "print(len(ours), [one.name for one in ours if one.read_text('direct_url.json')])\n"
+        "print(*sys.path, sep='\\n')"
+    )
+    first, *paths = clean.run("python", "-c", asked).out.splitlines()
+    assert first == f"{len(FIRST_PARTY)} []"
+    assert not [path for path in paths if path == str(ROOT) or path.startswith(f"{ROOT}{os.sep}")]
 
 
 def test_dpspec_finds_it(clean, hello):

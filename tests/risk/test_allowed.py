@@ -7,7 +7,7 @@ import attrs
 import pytest
 from dpspec_divergences import FDivergence, Renyi
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.dichotomy import Dichotomy
@@ -26,7 +26,7 @@ class OneWay(OutputDivergence):
         return pair.max_log_ratio(precision=precision)
 
     def largest_probability(self, q: object, bound: object) -> object:
-        raise NoRouteError("divergence", "does not say which probabilities it allows")
+        raise NoFormulaError("divergence", "does not say which probabilities it allows")
 
 
 STEP = Fraction(1, 2**20)

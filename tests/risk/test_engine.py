@@ -6,7 +6,7 @@ from dpspec_attackers.tester import FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import AttackerMisfitError, NoRouteError, NotReachedError, PluginContractError
+from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError
 from dpspec.base.exact import Bracket, ln
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import Trivial
@@ -89,11 +89,11 @@ def test_a_mechanism_that_spends_more_than_its_specification_is_seen():
 
 
 def test_a_side_without_a_route_stays_open():
-    report = risk(spec(), Fixed(NoRouteError("x", "is not known"), (said("1/2"),)), RESPONSE)
+    report = risk(spec(), Fixed(NoFormulaError("x", "is not known"), (said("1/2"),)), RESPONSE)
     assert report.unknown == (("worst case", "x: is not known"),)
     assert [len(row.own) for row in report.rows] == [1]
-    with pytest.raises(NoRouteError):
-        risk(spec(), Fixed(NoRouteError("x", "is not known")))
+    with pytest.raises(NoFormulaError):
+        risk(spec(), Fixed(NoFormulaError("x", "is not known")))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import attrs
 import pytest
 from flint import arb
 
-from dpspec.base.errors import NoRouteError
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
@@ -160,5 +160,5 @@ class Silent(OutputDivergence):
 
 
 def test_a_divergence_that_does_not_say_what_it_allows_teaches_it():
-    with pytest.raises(NoRouteError, match="largest_probability"):
+    with pytest.raises(NoFormulaError, match="largest_probability"):
         Silent().largest_probability(arb(0), arb(1))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
-from dpspec.base.errors import NoRouteError, SpecSyntaxError
+from dpspec.base.errors import NoFormulaError, SpecSyntaxError
 from dpspec.base.exact import ln, number
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
@@ -107,7 +107,7 @@ def test_no_event_proves_what_is_true(divergence):
     for left, right in (PAIRS[name] for name in ("cut off", "laplace", "tuples", "exponential")):
         try:
             limit = divergence.between(left, right).upper
-        except NoRouteError:
+        except NoFormulaError:
             continue
         event = telling_event(left, right, Asked(divergence, limit))
         assert event is None or not event.proves

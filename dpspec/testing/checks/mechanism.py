@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx
 
-from dpspec.base.errors import DpspecError, NoRouteError, ReleaseError
+from dpspec.base.errors import DpspecError, NoFormulaError, ReleaseError
 from dpspec.base.exact import Bracket, Number, ball, number
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -69,7 +69,7 @@ def check_law_is_normalised(subject: PlacedSubject, context: Context) -> None:
 def _check_window(law: AtomicLaw, x: Dataset, context: Context) -> None:
     try:
         outcomes = law.window(_BITS)
-    except NoRouteError:  # a law on the line
+    except NoFormulaError:  # a law on the line
         return
     if context.level == "fast" and len(outcomes) > _ADDED:
         return

@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, NoRouteError
+from dpspec.base.errors import DpspecError, NoFormulaError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
@@ -136,7 +136,7 @@ def _premises(rule: Rule, context: Context) -> Iterator[tuple[LawTable, PrivacyS
                 budget=UniformBudget(parameter=output.budget_parameters[0], value=number(1)),
             )
             premise = fitted(laws, frame)
-        except (DpspecError, NoRouteError):
+        except (DpspecError, NoFormulaError):
             continue
         if premise is not None:
             yield laws, premise, source

@@ -7,7 +7,7 @@ output "does not end"; this needs the main thread of a system with interval time
 It is tried on the smallest datasets, and on patterns:
 
     lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
-             a step; some by lot, with one entry changed and with two exchanged
+             a step; some at random, with one entry changed and with two exchanged
     vectors  constants, moved up and down by 1 and 2 in patterns: all, one alone, one against the rest, a step, alternating
     records  (tables, households, whatever counts over cells) the first ones; w + v^- and w + v^+ for short changes v that keep
              the invariants, w a few equal cells; a space whose records are of very many kinds through its miniature

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, ParameterError, count
+from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, rational
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
@@ -160,7 +160,7 @@ class _SampledSearch:
             return self._undecided(NOTHING, method="none")
         try:
             self.nulls.of(self.pairs[0]).table  # noqa: B018 (asks the divergence whether it can be tested)
-        except NoRouteError as problem:
+        except NoFormulaError as problem:
             return self._undecided(str(problem), method="none")
         try:
             state = self._probe()

@@ -17,8 +17,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.types import Floats
-from dpspec.verifier.expression import Atom, Bools, Expression, Outcomes, Shape, filled, shape_text, written
+from dpspec.base.types import Floats, Mask
+from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, shape_text, written
 
 
 def exact(value: float) -> str:
@@ -137,7 +137,7 @@ class OutputEvent(ABC):
     """A set of outputs."""
 
     @abstractmethod
-    def holds(self, outcomes: Outcomes) -> Bools:
+    def holds(self, outcomes: Outcomes) -> Mask:
         """Whether each output is in the event."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Atoms(OutputEvent):
 
     members: frozenset[Atom]
 
-    def holds(self, outcomes: Outcomes) -> Bools:
+    def holds(self, outcomes: Outcomes) -> Mask:
         return np.fromiter((atom in self.members for atom in outcomes.atoms), dtype=bool, count=len(outcomes))
 
     @property
@@ -189,7 +189,7 @@ class Shapes(OutputEvent):
 
     members: frozenset[Shape]
 
-    def holds(self, outcomes: Outcomes) -> Bools:
+    def holds(self, outcomes: Outcomes) -> Mask:
         found = np.zeros(len(outcomes), dtype=bool)
         for shape in self.members:
             if shape in outcomes.groups:
@@ -220,7 +220,7 @@ class Ranges(OutputEvent):
     alone: bool = True
     """Whether outputs have no other shape, so that it need not be written."""
 
-    def holds(self, outcomes: Outcomes) -> Bools:
+    def holds(self, outcomes: Outcomes) -> Mask:
         found = np.zeros(len(outcomes), dtype=bool)
         if self.shape in outcomes.groups:
             rows, matrix = outcomes.groups[self.shape]
@@ -274,7 +274,7 @@ class Both(OutputEvent):
     first: OutputEvent
     second: OutputEvent
 
-    def holds(self, outcomes: Outcomes) -> Bools:
+    def holds(self, outcomes: Outcomes) -> Mask:
         return self.first.holds(outcomes) & self.second.holds(outcomes)
 
     @property

@@ -330,7 +330,11 @@ def _allowed(divergence: OutputDivergence, bound: float, q: float) -> float:
     return float(divergence.largest_probability(arb(q), arb(bound)).mid())
 
 
-def detectable(null: Null, mass: float, draws: int, log_needed: float, quantile: float = 2.33) -> float | None:
+NINETY_NINE = 2.33
+"""The 99 % quantile of the normal law."""
+
+
+def detectable(null: Null, mass: float, draws: int, log_needed: float) -> float | None:
     """The divergence at an event of the given mass under x that `draws` draws find with 99 % power; None when there is none.
 
     By the normal approximation of the log-wealth of the best bet; the lowest q counts, so that a smaller divergence is missed.
@@ -345,7 +349,7 @@ def detectable(null: Null, mass: float, draws: int, log_needed: float, quantile:
         chances = (mass / 2, (1 - mass) / 2, q / 2, (1 - q) / 2)
         mean = (kl(mass, point[0]) + kl(q, point[1])) / 2
         square = sum(chance * math.log(pay) ** 2 for chance, pay in zip(chances, pays, strict=True) if chance)
-        return draws * mean - quantile * math.sqrt(draws * max(square - mean**2, 0.0)) >= log_needed
+        return draws * mean - NINETY_NINE * math.sqrt(draws * max(square - mean**2, 0.0)) >= log_needed
 
     least = mass * 1e-6
     if not finds(least):

@@ -21,7 +21,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.types import Floats
+from dpspec.base.types import Floats, Integers
 from dpspec.verifier.expression import Outcomes, Shape
 from dpspec.verifier.sampled.calls import Calls, ChosenPair
 from dpspec.verifier.sampled.events import (
@@ -43,7 +43,6 @@ MOST_SHAPES = 12
 MOST_ATOMS = 200
 KEPT = 16
 _PER_TALLY = 4
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @attrs.frozen
@@ -56,7 +55,7 @@ class EventTally:
         complexity: 1 for the simplest events; the price of a candidate when growth is compared.
     """
 
-    counts: Ints
+    counts: Integers
     make: Callable[[int], OutputEvent]
     complexity: int = 1
 

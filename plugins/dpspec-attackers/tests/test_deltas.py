@@ -10,7 +10,7 @@ import pytest
 from dpspec_attackers.knowledge import approximate, concentrated, pbdp, tail
 from hypothesis import given, strategies as st
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import number
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.law import FiniteLaw
@@ -79,7 +79,7 @@ def test_deltas_of_different_kinds_are_not_compared():
 
 
 def test_where_pbdp_is_not_known():
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         pbdp(LaplaceShift(number(1)), "1/2")
     with pytest.raises(ParameterError, match="pbdp is not defined at 0"):
         pbdp(PRODUCTION, 0)

@@ -27,7 +27,7 @@ from dpspec.base.errors import (
     AttackerMisfitError,
     CertainTargetError,
     FailureProbabilityError,
-    NoRouteError,
+    NoFormulaError,
     ParameterError,
     ProfileBelowOneError,
 )
@@ -149,5 +149,5 @@ def test_errors_teach():
             wrong()
     with pytest.raises(ParameterError, match="must be one of"):
         total(Releases(times=1, epsilon=1), "naive")
-    with pytest.raises(NoRouteError, match="posterior_cdf"):
+    with pytest.raises(NoFormulaError, match="posterior_cdf"):
         posterior_law(GaussianLaw(0, 1).against(GaussianLaw(1, 1)), "1/2")

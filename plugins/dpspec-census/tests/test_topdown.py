@@ -12,7 +12,7 @@ from dpspec_census import Measurement, Topdown, TopdownNoise
 from dpspec_census.topdown import loss_of_one_unit, query_rows, weights
 from dpspec_divergences import DNor, Hamming
 
-from dpspec.base.errors import IncompatibleBlocksError, NoRouteError, NumericalError, TableError
+from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, NumericalError, TableError
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.randomness import SeededRandomness, SystemRandomness
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
@@ -211,7 +211,7 @@ def test_the_law_agrees_with_the_enumerated_image_of_noise_and_invariants():
 
 def test_laws_of_different_mechanisms_are_not_compared():
     x = people("a1 yes")
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         topdown(STATES).law(x, SPACE).against(topdown().law(x, SPACE))
 
 

@@ -24,7 +24,7 @@ from dpspec_divergences.trade_off import curve_of_approximate, curve_of_pbdp
 from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
 
 from dpspec import installed
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.grammar.rule import Conversion
 from dpspec.laws.continuous import GaussianLaw
@@ -263,7 +263,7 @@ def test_the_curve_of_approximate_privacy():
 
 @pytest.mark.parametrize(("source", "value"), [(Mult(), "65"), (GaussianTradeOff(), "65"), (CURVE, "101"), (DNor(), "1")])
 def test_no_worst_pair_is_written_down_for_what_is_too_large_or_has_none(source, value):
-    with pytest.raises(NoRouteError):
+    with pytest.raises(NoFormulaError):
         worst_pairs(source, number(value))
 
 

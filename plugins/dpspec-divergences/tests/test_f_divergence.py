@@ -12,7 +12,7 @@ from dpspec_divergences.f_divergence import NAMED
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
 from dpspec.laws.atoms import Sandwich
 from dpspec.laws.combine import mixture
@@ -211,7 +211,7 @@ def test_faults_are_named(given, message):
         FDivergence(**given)
 
 
-def test_laws_without_cells_have_no_route():
+def test_laws_without_cells_have_no_formula():
     class Opaque(type(FiniteLaw.point(0).against(FiniteLaw.uniform([0, 1])))):
         """A pair that keeps its atoms to itself."""
 
@@ -222,7 +222,7 @@ def test_laws_without_cells_have_no_route():
             return Dichotomy.cells(self, precision)
 
     pair = Opaque((1, 1), (1, 3), 2, 4)
-    with pytest.raises(NoRouteError, match="cannot be cut into cells"):
+    with pytest.raises(NoFormulaError, match="cannot be cut into cells"):
         FDivergence(generator="hellinger", direction="both").evaluate(pair)
     assert FDivergence(generator="chi-squared", direction="both").evaluate(pair).lower == F(1, 3)
 

@@ -23,7 +23,7 @@ from dpspec_divergences import (
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
-from dpspec.base.errors import NoRouteError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.laws.atoms import FiniteDichotomy, Sandwich
 from dpspec.laws.combine import mixture, product
@@ -153,7 +153,7 @@ def test_steps_are_the_least_number_by_definition():
 
 
 def test_steps_of_laws_without_a_list_of_atoms():
-    with pytest.raises(NoRouteError, match="finitely many rational"):
+    with pytest.raises(NoFormulaError, match="finitely many rational"):
         CURVE.between(LaplaceLaw(0, 1), LaplaceLaw(1, 1))
 
 

@@ -25,7 +25,6 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx
 from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ from dpspec.plugin import (
     AttackerModel,
     Bracket,
     Exact,
+    Floats,
     Integer,
     Items,
     Mechanism,
@@ -52,8 +52,6 @@ from dpspec.plugin import (
 )
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
-
-Floats = npt.NDArray[np.float64]
 
 _STEP = Fraction(1, 1 << 11)
 """The grid of privacy losses on which several releases are added up."""
@@ -99,7 +97,7 @@ def expected_posterior(pair: laws.Dichotomy, prior: exact.NumberLike, *, precisi
 
     Raises:
         ParameterError: when the prior is not in (0, 1).
-        NoRouteError: when the pair cannot be cut into cells.
+        NoFormulaError: when the pair cannot be cut into cells.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
@@ -232,7 +230,7 @@ def worst_posterior(divergence: OutputDivergence, bound: Number, prior: exact.Nu
         prior: p.
 
     Raises:
-        NoRouteError: when the divergence does not say g.
+        NoFormulaError: when the divergence does not say g.
 
     >>> from dpspec_divergences import Mult
     >>> worst_posterior(Mult(), number("ln(3)"), "1/2").upper.decimal()

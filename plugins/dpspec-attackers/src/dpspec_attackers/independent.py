@@ -126,7 +126,7 @@ class IndependentRecord(AttackerModel):
         families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
         risks = [risk for family in families for risk in self._risks(family)]
         if not risks:
-            raise errors.NoRouteError("value", "below 1 needs two different values of the target", "ask with value = 1")
+            raise errors.NoFormulaError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Kazan 2025, Definition 5), {pairs.scope}")
         return (*certain, *candidates.left_open(own))
@@ -162,7 +162,7 @@ def _families(
     def law(dataset: Dataset) -> FiniteLaw:
         made = mechanism.law(dataset, spec.space)
         if not isinstance(made, FiniteLaw):
-            raise errors.NoRouteError(
+            raise errors.NoFormulaError(
                 f"law {type(made).__name__}", "is not finite, so that Bayes is not exact", "ask for the worst case"
             )
         return made

@@ -267,7 +267,7 @@ def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
     """The delta of pbdp: exact for finite laws, enclosed for two Gaussians of one variance.
 
     Raises:
-        NoRouteError: for other laws.
+        NoFormulaError: for other laws.
 
     >>> from dpspec.plugin import number
     >>> from dpspec.plugin import laws
@@ -280,7 +280,7 @@ def pbdp(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> PbdpDelta:
     if laws.growth_of(pair).is_gaussian:
         return PbdpDelta(epsilon=loss, value=_gaussian(pair.concentration(), loss))
     if laws.exact_atoms_of(pair) is None:
-        raise errors.NoRouteError(type(pair).__name__, "has no finite list of rational probabilities", "ask for the tail")
+        raise errors.NoFormulaError(type(pair).__name__, "has no finite list of rational probabilities", "ask for the tail")
     return PbdpDelta(epsilon=loss, value=pbdp_delta(pair, loss))
 
 

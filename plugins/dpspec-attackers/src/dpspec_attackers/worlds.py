@@ -231,7 +231,7 @@ class World:
         """The world of a mechanism on ordered records, the target at a position.
 
         Raises:
-            NoRouteError: when a law is not finite.
+            NoFormulaError: when a law is not finite.
         """
         held = prior_on(spec, prior)
         masses = {split(spec, dataset, position): mass for dataset, mass in held.items() if mass}
@@ -366,12 +366,12 @@ def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: ris
     """The law of what is seen of a dataset: what the invariants publish of it, and what the mechanism draws.
 
     Raises:
-        NoRouteError: when the law of the mechanism is not finite.
+        NoFormulaError: when the law of the mechanism is not finite.
     """
     law = mechanism.law(dataset, spec.space)
     if not isinstance(law, FiniteLaw):
         rule = "is not a finite law, so that no exact posterior is known"
-        raise errors.NoRouteError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
+        raise errors.NoFormulaError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
     if not spec.multiverse.invariants:
         return law
     public = allowed.published(dataset)

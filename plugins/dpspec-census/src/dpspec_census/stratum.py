@@ -26,7 +26,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from operator import add, itemgetter, mul, sub
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -182,7 +181,6 @@ def _sums(
 
 
 Indices = npt.NDArray[np.int64]
-AnyIntegers = npt.NDArray[np.integer[Any]]
 
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
 """The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""

@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
-from dpspec.plugin import Attribute, define, tables
+from dpspec.plugin import Attribute, Integers, define, tables
 from dpspec_census.massachusetts import COUNTIES, DWELLINGS_BY_SIZE, PRINTED, TENURES
 
 if TYPE_CHECKING:
     from dpspec.plugin import Table
 
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 TAIL = 1.5
 """The index of the Pareto law of block sizes: P(size > s) falls as s^-1.5. Ours; it gives a few blocks of many hundreds."""

@@ -333,7 +333,7 @@ class FittedLaw(Law):
 
     def against(self, other: Law) -> laws.Dichotomy:
         if not isinstance(other, FittedLaw) or (other.mechanism, other.space) != (self.mechanism, self.space):
-            raise errors.NoRouteError(
+            raise errors.NoFormulaError(
                 "topdown", "is compared with the same mechanism on the same space only", "compare its noise step"
             )
         return self.noise.against(other.noise) if self.fixed == other.fixed else DISJOINT

@@ -94,7 +94,7 @@ NAMES: Names = {
         "renyi-to-chi-squared": "dpspec_divergences.from_entropy:RenyiToChiSquared",
         "renyi-to-hellinger": "dpspec_divergences.from_entropy:RenyiToHellinger",
         "renyi-to-total-variation": "dpspec_divergences.from_entropy:RenyiToTotalVariation",
-        "pure-to-zcdp-simple": "dpspec_divergences.from_entropy:PureToZcdp",
+        "pure-to-zcdp-simple": "dpspec_divergences.from_entropy:PureToZcdpSimple",
         "pbdp-to-approximate": "dpspec_divergences.from_entropy:PbdpToApproximate",
         "pbdp-to-probabilistic": "dpspec_divergences.from_entropy:PbdpToProbabilistic",
         "probabilistic-to-approximate": "dpspec_divergences.from_entropy:ProbabilisticToApproximate",
@@ -145,7 +145,7 @@ NAMES: Names = {
         "gaussian-to-pbdp": "dpspec_divergences.worst_pairs:GaussianToPbdp",
         "gaussian-to-renyi": "dpspec_divergences.worst_pairs:GaussianToRenyi",
         "gaussian-to-zcdp": "dpspec_divergences.worst_pairs:GaussianToZcdp",
-        "gaussian-to-f-divergence": "dpspec_divergences.worst_pairs:GaussianToF",
+        "gaussian-to-f-divergence": "dpspec_divergences.worst_pairs:GaussianToFDivergence",
     },
 }
 """What this plugin brings; each is imported when something names it."""

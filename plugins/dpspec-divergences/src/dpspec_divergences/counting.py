@@ -20,6 +20,7 @@ from typing import Annotated, Any, ClassVar
 import attrs
 
 from dpspec.plugin import (
+    Bound,
     Dataset,
     DatasetSpace,
     IncompatibleBlocksError,
@@ -33,8 +34,6 @@ from dpspec.plugin import (
     exact,
     number,
 )
-
-Bound = tuple[Number, str]
 
 
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:

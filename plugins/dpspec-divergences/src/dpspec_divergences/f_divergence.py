@@ -16,6 +16,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    Bound,
     Bracket,
     Items,
     Number,
@@ -31,7 +32,7 @@ from dpspec.plugin import (
     ln,
     number,
 )
-from dpspec_divergences.output import Bound, Named, Renyi, TotalVariation, both_ways, is_pure
+from dpspec_divergences.output import Named, Renyi, TotalVariation, both_ways, is_pure
 
 _LARGEST_EXACT = 512
 """An exact sum has at most this many summands."""
@@ -68,7 +69,7 @@ class Generator:
         """D_f(P||Q): exact where every term is, else in a bracket.
 
         Raises:
-            NoRouteError: when the pair has neither finitely many atoms nor cells.
+            NoFormulaError: when the pair has neither finitely many atoms nor cells.
         """
         if pair.is_identical:
             return laws.NOTHING

@@ -6,102 +6,54 @@ and from pure to concentrated privacy.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, cast
 
-from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, define, exact, ln, number
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, define, exact, grammar, ln, number
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import BUN_STEINKE, delta_of
 from dpspec_divergences.losses import LossTail
 from dpspec_divergences.output import WORKING, Renyi, enclosed
 
+row = partial(grammar.conversion, __name__)
+
+
+# --- to f-divergences and total variation ---------------------------------------------------------
+
+
+def _generator_is(target: OutputDivergence, generator: str) -> bool:
+    return isinstance(target, FDivergence) and target.generator == generator
+
 
 class ToF(Conversion):
     """Shared: to the f-divergences of one generator, in any direction."""
 
-    target: ClassVar[str] = "f-divergence"
     generator: ClassVar[str]
 
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        fits = cast("FDivergence", target).generator == self.generator
-        return self.bound(source, value) if fits and not value.is_infinite else None
-
-    @abstractmethod
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        """The formula, for a finite budget."""
-
     def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
-        if isinstance(goal, FDivergence) and goal.generator == self.generator:
+        if _generator_is(goal, self.generator):
             yield goal
 
 
-@define
-class ZcdpToKl(ToF):
-    """D_KL <= rho: the Renyi divergence alpha rho in the limit alpha = 1.
+def _to_f(
+    name: str, source: str, generator: str, formula: str, bound: Callable[[Number], Bracket], *,
+    doc: str, citation: str, sense: str, tight: bool = False,
+) -> type[Conversion]:  # fmt: skip
+    """A row with a formula of a finite rho or gamma, for the f-divergences of one generator."""
 
-    >>> from dpspec.plugin import number
-    >>> from dpspec_divergences import DNor
-    >>> str(ZcdpToKl().convert(DNor(), number("2.63"), FDivergence(generator="kl", direction="both")))
-    '263/100'
-    """
+    def value(_source: OutputDivergence, budget: Number, target: OutputDivergence) -> Bracket | None:
+        return bound(budget) if _generator_is(target, generator) and not budget.is_infinite else None
 
-    name: ClassVar[str] = "zcdp-to-kl"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Definition 1.1, at the limit of the orders"
-    source: ClassVar[str] = "d-nor"
-    generator: ClassVar[str] = "kl"
-    formula: ClassVar[str] = "rho"
-    tight: ClassVar[bool] = True
-    sense: ClassVar[str] = "attained by Gaussian noise"
-
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return Bracket.exactly(value)
+    return row(
+        name, source, "f-divergence", formula, value, base=ToF, generator=generator,
+        doc=doc, citation=citation, sense=sense, tight=tight,
+    )  # fmt: skip
 
 
-@define
-class ZcdpToChiSquared(ToF):
-    """chi-squared <= e^(2 rho) - 1, as D_2 = ln(1 + chi-squared) <= 2 rho.
-
-    >>> from dpspec.plugin import number
-    >>> from dpspec_divergences import DNor
-    >>> target = FDivergence(generator="chi-squared", direction="both")
-    >>> ZcdpToChiSquared().convert(DNor(), number("1/2"), target).upper.decimal()
-    '1.71828'
-    """
-
-    name: ClassVar[str] = "zcdp-to-chi-squared"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Definition 1.1, at alpha = 2"
-    source: ClassVar[str] = "d-nor"
-    generator: ClassVar[str] = "chi-squared"
-    formula: ClassVar[str] = "e^(2 rho) - 1"
-    tight: ClassVar[bool] = True
-    sense: ClassVar[str] = "attained by Gaussian noise"
-
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return enclosed(lambda: (2 * value.enclose(WORKING)).expm1())  # noqa: PLW0108 - all of it at the working precision
-
-
-@define
-class ZcdpToHellinger(ToF):
-    """The squared Hellinger distance is at most 1 - e^(-rho/2), as D_(1/2) = -2 ln(1 - H^2) <= D_1 <= rho.
-
-    >>> from dpspec.plugin import number
-    >>> from dpspec_divergences import DNor
-    >>> target = FDivergence(generator="hellinger", direction="both")
-    >>> ZcdpToHellinger().convert(DNor(), number(2), target).upper.decimal()
-    '0.632121'
-    """
-
-    name: ClassVar[str] = "zcdp-to-hellinger"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, Theorem 3: Renyi divergences grow with the order"
-    source: ClassVar[str] = "d-nor"
-    generator: ClassVar[str] = "hellinger"
-    formula: ClassVar[str] = "1 - e^(-rho/2)"
-    sense: ClassVar[str] = "order 1/2 is bounded by order 1; Gaussian noise has 1 - e^(-rho/4)"
-
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return enclosed(lambda: -(-value.enclose(WORKING) / 2).expm1())
+def _hellinger(entropy: Number) -> Bracket:
+    return enclosed(lambda: -(-entropy.enclose(WORKING) / 2).expm1())
 
 
 def distance_from_entropy(entropy: Number) -> Bracket:
@@ -112,46 +64,96 @@ def distance_from_entropy(entropy: Number) -> Bracket:
     return enclosed(lambda: (size / 2).sqrt().min((-(-size).expm1()).sqrt()))
 
 
-@define
-class ZcdpToTotalVariation(Conversion):
-    """The total variation is at most sqrt(rho/2) (Pinsker) and sqrt(1 - e^-rho) (Bretagnolle and Huber), as D_KL <= rho.
+ZcdpToKl = _to_f(
+    "zcdp-to-kl", "d-nor", "kl", "rho", Bracket.exactly, tight=True,
+    citation=f"{BUN_STEINKE}, Definition 1.1, at the limit of the orders",
+    sense="attained by Gaussian noise",
+    doc="""D_KL <= rho: the Renyi divergence alpha rho in the limit alpha = 1.
+
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences import DNor
+    >>> str(ZcdpToKl().convert(DNor(), number("2.63"), FDivergence(generator="kl", direction="both")))
+    '263/100'
+    """,
+)  # fmt: skip
+ZcdpToChiSquared = _to_f(
+    "zcdp-to-chi-squared", "d-nor", "chi-squared", "e^(2 rho) - 1",
+    lambda rho: enclosed(lambda: (2 * rho.enclose(WORKING)).expm1()), tight=True,  # noqa: PLW0108 - at the working precision
+    citation=f"{BUN_STEINKE}, Definition 1.1, at alpha = 2",
+    sense="attained by Gaussian noise",
+    doc="""chi-squared <= e^(2 rho) - 1, as D_2 = ln(1 + chi-squared) <= 2 rho.
+
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences import DNor
+    >>> target = FDivergence(generator="chi-squared", direction="both")
+    >>> ZcdpToChiSquared().convert(DNor(), number("1/2"), target).upper.decimal()
+    '1.71828'
+    """,
+)  # fmt: skip
+ZcdpToHellinger = _to_f(
+    "zcdp-to-hellinger", "d-nor", "hellinger", "1 - e^(-rho/2)", _hellinger,
+    citation="van Erven and Harremoes 2014, Theorem 3: Renyi divergences grow with the order",
+    sense="order 1/2 is bounded by order 1; Gaussian noise has 1 - e^(-rho/4)",
+    doc="""The squared Hellinger distance is at most 1 - e^(-rho/2), as D_(1/2) = -2 ln(1 - H^2) <= D_1 <= rho.
+
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences import DNor
+    >>> target = FDivergence(generator="hellinger", direction="both")
+    >>> ZcdpToHellinger().convert(DNor(), number(2), target).upper.decimal()
+    '0.632121'
+    """,
+)  # fmt: skip
+ZcdpToTotalVariation = row(
+    "zcdp-to-total-variation", "d-nor", "total-variation", "min(sqrt(rho/2), sqrt(1 - e^-rho))",
+    lambda _source, value, _target: distance_from_entropy(value),
+    citation="Pinsker's inequality; Bretagnolle and Huber 1979",
+    sense="uses the Kullback-Leibler divergence alone; Gaussian noise has 2 Phi(sqrt(rho/2)) - 1",
+    doc="""The total variation is at most sqrt(rho/2) (Pinsker) and sqrt(1 - e^-rho) (Bretagnolle and Huber), as D_KL <= rho.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import DNor, TotalVariation
     >>> ZcdpToTotalVariation().convert(DNor(), number("2.63"), TotalVariation()).upper.decimal()
     '0.963287'
-    """
-
-    name: ClassVar[str] = "zcdp-to-total-variation"
-    citation: ClassVar[str] = "Pinsker's inequality; Bretagnolle and Huber 1979"
-    source: ClassVar[str] = "d-nor"
-    target: ClassVar[str] = "total-variation"
-    formula: ClassVar[str] = "min(sqrt(rho/2), sqrt(1 - e^-rho))"
-    sense: ClassVar[str] = "uses the Kullback-Leibler divergence alone; Gaussian noise has 2 Phi(sqrt(rho/2)) - 1"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return distance_from_entropy(value)
-
-
-@define
-class RenyiToKl(ToF):
-    """D_KL = D_1 <= D_alpha <= gamma.
+    """,
+)  # fmt: skip
+RenyiToKl = _to_f(
+    "renyi-to-kl", "renyi", "kl", "gamma", Bracket.exactly,
+    citation="van Erven and Harremoes 2014, Theorem 3",
+    sense="equal only in the limit of a constant loss",
+    doc="""D_KL = D_1 <= D_alpha <= gamma.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import FDivergence
     >>> str(RenyiToKl().convert(Renyi(order=2), number(1), FDivergence(generator="kl", direction="both")))
     '1'
-    """
+    """,
+)  # fmt: skip
+RenyiToHellinger = _to_f(
+    "renyi-to-hellinger", "renyi", "hellinger", "1 - e^(-gamma/2)", _hellinger,
+    citation="van Erven and Harremoes 2014, Theorem 3",
+    sense="order 1/2 is bounded by the order at hand",
+    doc="""The squared Hellinger distance is at most 1 - e^(-gamma/2), as D_(1/2) = -2 ln(1 - H^2) <= D_alpha <= gamma.
 
-    name: ClassVar[str] = "renyi-to-kl"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, Theorem 3"
-    source: ClassVar[str] = "renyi"
-    generator: ClassVar[str] = "kl"
-    formula: ClassVar[str] = "gamma"
-    sense: ClassVar[str] = "equal only in the limit of a constant loss"
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences import FDivergence
+    >>> target = FDivergence(generator="hellinger", direction="both")
+    >>> RenyiToHellinger().convert(Renyi(order=2), number(2), target).upper.decimal()
+    '0.632121'
+    """,
+)  # fmt: skip
+RenyiToTotalVariation = row(
+    "renyi-to-total-variation", "renyi", "total-variation", "min(sqrt(gamma/2), sqrt(1 - e^-gamma))",
+    lambda _source, value, _target: distance_from_entropy(value),
+    citation="Pinsker's inequality; Bretagnolle and Huber 1979",
+    sense="uses the Kullback-Leibler divergence alone",
+    doc="""The total variation is at most sqrt(gamma/2) (Pinsker) and sqrt(1 - e^-gamma) (Bretagnolle and Huber).
 
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return Bracket.exactly(value)
+    >>> from dpspec.plugin import number
+    >>> from dpspec_divergences import TotalVariation
+    >>> RenyiToTotalVariation().convert(Renyi(order=2), number("0.02"), TotalVariation()).upper.decimal()
+    '0.1'
+    """,
+)  # fmt: skip
 
 
 @define
@@ -168,13 +170,14 @@ class RenyiToChiSquared(ToF):
     name: ClassVar[str] = "renyi-to-chi-squared"
     citation: ClassVar[str] = "van Erven and Harremoes 2014, equation 7"
     source: ClassVar[str] = "renyi"
+    target: ClassVar[str] = "f-divergence"
     generator: ClassVar[str] = "chi-squared"
     formula: ClassVar[str] = "e^gamma - 1, for alpha >= 2"
     tight: ClassVar[bool] = True
     sense: ClassVar[str] = "at alpha = 2 the same statement: every mechanism attains it"
 
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        if cast("Renyi", source).order < 2:
+    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        if value.is_infinite or cast("Renyi", source).order < 2 or not _generator_is(target, self.generator):
             return None
         return enclosed(lambda: value.enclose(WORKING).expm1())
 
@@ -182,139 +185,77 @@ class RenyiToChiSquared(ToF):
         return cast("Renyi", source).order == 2
 
 
-@define
-class RenyiToHellinger(ToF):
-    """The squared Hellinger distance is at most 1 - e^(-gamma/2), as D_(1/2) = -2 ln(1 - H^2) <= D_alpha <= gamma.
-
-    >>> from dpspec.plugin import number
-    >>> from dpspec_divergences import FDivergence
-    >>> target = FDivergence(generator="hellinger", direction="both")
-    >>> RenyiToHellinger().convert(Renyi(order=2), number(2), target).upper.decimal()
-    '0.632121'
-    """
-
-    name: ClassVar[str] = "renyi-to-hellinger"
-    citation: ClassVar[str] = "van Erven and Harremoes 2014, Theorem 3"
-    source: ClassVar[str] = "renyi"
-    generator: ClassVar[str] = "hellinger"
-    formula: ClassVar[str] = "1 - e^(-gamma/2)"
-    sense: ClassVar[str] = "order 1/2 is bounded by the order at hand"
-
-    def bound(self, source: OutputDivergence, value: Number) -> Bracket | None:
-        return enclosed(lambda: -(-value.enclose(WORKING) / 2).expm1())
+# --- between pure, concentrated and probabilistic privacy -----------------------------------------
 
 
-@define
-class RenyiToTotalVariation(Conversion):
-    """The total variation is at most sqrt(gamma/2) (Pinsker) and sqrt(1 - e^-gamma) (Bretagnolle and Huber).
-
-    >>> from dpspec.plugin import number
-    >>> from dpspec_divergences import TotalVariation
-    >>> RenyiToTotalVariation().convert(Renyi(order=2), number("0.02"), TotalVariation()).upper.decimal()
-    '0.1'
-    """
-
-    name: ClassVar[str] = "renyi-to-total-variation"
-    citation: ClassVar[str] = "Pinsker's inequality; Bretagnolle and Huber 1979"
-    source: ClassVar[str] = "renyi"
-    target: ClassVar[str] = "total-variation"
-    formula: ClassVar[str] = "min(sqrt(gamma/2), sqrt(1 - e^-gamma))"
-    sense: ClassVar[str] = "uses the Kullback-Leibler divergence alone"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return distance_from_entropy(value)
+def _half_square(_source: OutputDivergence, value: Number, _target: OutputDivergence) -> Bracket | None:
+    if value.is_infinite:
+        return None
+    if value.is_rational or value.root == 2:
+        return Bracket.exactly(value.squared() * Fraction(1, 2))
+    return enclosed(lambda: value.enclose(WORKING) ** 2 / 2)
 
 
-# --- from tails of the loss -----------------------------------------------------------------------
-
-
-@define
-class PureToZcdp(Conversion):
-    """rho = epsilon^2/2.
+PureToZcdpSimple = row(
+    "pure-to-zcdp-simple", "mult", "d-nor", "epsilon^2/2", _half_square,
+    citation=f"{BUN_STEINKE}, Proposition 1.4",
+    sense="approached as epsilon goes to 0; the largest is epsilon tanh(epsilon/2), see pure-to-zcdp",
+    doc="""rho = epsilon^2/2.
 
     >>> from dpspec_divergences import DNor, Mult
-    >>> str(PureToZcdp().convert(Mult(), number("1/2"), DNor()))
+    >>> str(PureToZcdpSimple().convert(Mult(), number("1/2"), DNor()))
     '1/8'
-    """
-
-    name: ClassVar[str] = "pure-to-zcdp-simple"
-    citation: ClassVar[str] = f"{BUN_STEINKE}, Proposition 1.4"
-    source: ClassVar[str] = "mult"
-    target: ClassVar[str] = "d-nor"
-    formula: ClassVar[str] = "epsilon^2/2"
-    sense: ClassVar[str] = "approached as epsilon goes to 0; the largest is epsilon tanh(epsilon/2), see pure-to-zcdp"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        if value.is_infinite:
-            return None
-        if value.is_rational or value.root == 2:
-            return Bracket.exactly(value.squared() * Fraction(1, 2))
-        return enclosed(lambda: value.enclose(WORKING) ** 2 / 2)
+    """,
+)  # fmt: skip
 
 
 class _SameNumbers(Conversion):
-    """Shared: the same epsilon at a delta that is no smaller."""
-
-    formula: ClassVar[str] = "the same epsilon and delta"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return Bracket.exactly(value) if delta_of(source) <= delta_of(target) else None
+    """Shared: tight where the deltas are equal."""
 
     def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
         return self.tight and delta_of(source) == delta_of(target)
 
 
-@define
-class PbdpToApproximate(_SameNumbers):
-    """(epsilon, delta)-pbdp is (epsilon, delta)-approximately private.
+def _same(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+    """At a delta that is no smaller; losses are counted on one side."""
+    fits = delta_of(source) <= delta_of(target) and getattr(target, "sides", "one") == "one"
+    return Bracket.exactly(value) if fits else None
+
+
+same_row = partial(row, formula="the same epsilon and delta", value=_same, base=_SameNumbers)
+PbdpToApproximate = same_row(
+    "pbdp-to-approximate", "pbdp", "mult-delta",
+    citation="Kifer et al. 2022, Section 5.3",
+    sense="the approximate delta is below the tail of the loss, and that below the delta of pbdp",
+    doc="""(epsilon, delta)-pbdp is (epsilon, delta)-approximately private.
 
     >>> from dpspec_divergences import MultDelta, Pbdp
     >>> str(PbdpToApproximate().convert(Pbdp(delta="0.1"), number(1), MultDelta(delta="0.1")))
     '1'
-    """
-
-    name: ClassVar[str] = "pbdp-to-approximate"
-    citation: ClassVar[str] = "Kifer et al. 2022, Section 5.3"
-    source: ClassVar[str] = "pbdp"
-    target: ClassVar[str] = "mult-delta"
-    sense: ClassVar[str] = "the approximate delta is below the tail of the loss, and that below the delta of pbdp"
-
-
-@define
-class PbdpToProbabilistic(_SameNumbers):
-    """(epsilon, delta)-pbdp bounds the tail of the loss of the output itself (Kifer et al. 2022, Definition 5.2).
+    """,
+)  # fmt: skip
+PbdpToProbabilistic = same_row(
+    "pbdp-to-probabilistic", "pbdp", "probabilistic", tight=True,
+    citation="Kifer et al. 2022, Definition 5.2",
+    sense="attained by randomised response",
+    doc="""(epsilon, delta)-pbdp bounds the tail of the loss of the output itself (Kifer et al. 2022, Definition 5.2).
 
     >>> from dpspec_divergences import Pbdp
     >>> str(PbdpToProbabilistic().convert(Pbdp(delta="0.1"), number(1), LossTail(delta="0.1")))
     '1'
-    """
-
-    name: ClassVar[str] = "pbdp-to-probabilistic"
-    citation: ClassVar[str] = "Kifer et al. 2022, Definition 5.2"
-    source: ClassVar[str] = "pbdp"
-    target: ClassVar[str] = "probabilistic"
-    tight: ClassVar[bool] = True
-    sense: ClassVar[str] = "attained by randomised response"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        return super().convert(source, value, target) if cast("LossTail", target).sides == "one" else None
-
-
-@define
-class ProbabilisticToApproximate(_SameNumbers):
-    """(epsilon, delta)-probabilistic privacy is approximate privacy; the converse is false for delta > 0 (Kazan 2025).
+    """,
+)  # fmt: skip
+ProbabilisticToApproximate = same_row(
+    "probabilistic-to-approximate", "probabilistic", "mult-delta", tight=True,
+    citation="Kazan 2025, Theorem 23",
+    sense="attained by giving everything away with probability delta, and else randomised response",
+    doc="""(epsilon, delta)-probabilistic privacy is approximate privacy; the converse is false for delta > 0 (Kazan 2025).
 
     >>> from dpspec_divergences import MultDelta
     >>> str(ProbabilisticToApproximate().convert(LossTail(delta="0.1"), number(1), MultDelta(delta="0.1")))
     '1'
-    """
-
-    name: ClassVar[str] = "probabilistic-to-approximate"
-    citation: ClassVar[str] = "Kazan 2025, Theorem 23"
-    source: ClassVar[str] = "probabilistic"
-    target: ClassVar[str] = "mult-delta"
-    tight: ClassVar[bool] = True
-    sense: ClassVar[str] = "attained by giving everything away with probability delta, and else randomised response"
+    """,
+)  # fmt: skip
 
 
 @define

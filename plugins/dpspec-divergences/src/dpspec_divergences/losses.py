@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
-from dpspec_divergences.output import Bound, MultDelta, Named, both_ways, by_hockey_stick, is_pure
+from dpspec.plugin import Bound, Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
+from dpspec_divergences.output import MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
 """Bits by which the working precision exceeds what is asked for."""
@@ -47,7 +47,7 @@ class Pbdp(Named):
         """The least epsilon.
 
         Raises:
-            NoRouteError: for other laws than Gaussians of one variance and those with finitely many rational atoms.
+            NoFormulaError: for other laws than Gaussians of one variance and those with finitely many rational atoms.
         """
         if pair.is_identical:
             return laws.NOTHING
@@ -156,7 +156,7 @@ class LossTail(Named):
         """The least epsilon.
 
         Raises:
-            NoRouteError: for other laws than Gaussians of one variance, on one side, and those with finitely many rational atoms.
+            NoFormulaError: for laws other than Gaussians of one variance, on one side, and finitely many rational atoms.
         """
         if laws.growth_of(pair).is_gaussian and self.sides == "one":
             return self._gaussian(pair.concentration(precision=precision), precision)
@@ -169,7 +169,7 @@ class LossTail(Named):
         atoms = laws.exact_atoms_of(pair)
         if atoms is None:
             rule = "has no finite list of rational probabilities, so that the tail of its loss is not known exactly"
-            raise errors.NoRouteError(type(pair).__name__, rule, "use laws with finitely many rational probabilities, or pbdp")
+            raise errors.NoFormulaError(type(pair).__name__, rule, "use laws with finitely many rational probabilities, or pbdp")
         losses = sorted(((self._size(p, q), p) for p, q in atoms if p), reverse=True)
         spent = Fraction(0)
         for loss, mass in losses:

@@ -19,7 +19,20 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, FiniteLaw, Number, OutputDivergence, Rational, blocks, define, exact, laws, number
+from dpspec.plugin import (
+    Bound,
+    Bracket,
+    FiniteLaw,
+    Number,
+    OutputDivergence,
+    Rational,
+    blocks,
+    define,
+    errors,
+    exact,
+    laws,
+    number,
+)
 
 ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 22, 32, 48, 72, 128, 256, 512))
 """The Renyi orders through which a concentrated claim is looked at."""
@@ -174,8 +187,6 @@ def of_curve(bound: Number, curve: laws.TradeOff) -> Iterator[laws.Answers]:
 # --- the divergences ------------------------------------------------------------------------------
 
 
-Bound = tuple[Number, str]
-
 _HALF_ROOT = exact.sqrt(Fraction(1, 2))
 
 
@@ -235,6 +246,9 @@ class Mult(Named):
     def largest_loss(self, bound: Number) -> Number | None:
         return bound
 
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        return responses(bound, (Fraction(0), Fraction(0)))
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(1), "mult-delta at delta = 0 is mult (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006)"
@@ -277,6 +291,9 @@ class MultDelta(Named):
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
+
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        return responses(bound, (self.delta, self.delta))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if isinstance(other, Mult):
@@ -437,6 +454,9 @@ class TotalVariation(Named):
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return (q + bound).min(arb(1))
 
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        return responses(exact.ZERO, probability(bound))
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(Fraction(1, 2)), "it is at most tanh(epsilon/2), which is at most epsilon/2"
@@ -451,6 +471,54 @@ class TotalVariation(Named):
 def is_pure(divergence: OutputDivergence) -> bool:
     """Whether the divergence is the multiplicative distance, under either name."""
     return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)
+
+
+# --- worst pairs ----------------------------------------------------------------------------------
+
+
+LARGEST = 64
+"""Up to this epsilon, or mu, a worst pair is written down."""
+BITS = 96
+
+
+def responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> blocks.WorstPairs:
+    """Randomised responses between which lies the worst pair of epsilon and a delta between two."""
+    if epsilon.is_infinite:
+        return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
+    if epsilon > LARGEST:
+        raise errors.NoFormulaError(
+            "epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon
+        )
+    ratio = laws.rational_exponential(epsilon)
+    if ratio is not None:
+        return _response(ratio, deltas[0]), _response(ratio, deltas[1])
+    with ctx.workprec(BITS):
+        enclosure = epsilon.enclose(BITS).exp()
+    low, high = max(exact.dyadic(enclosure.lower()), Fraction(1)), exact.dyadic(enclosure.upper())
+    return _response(low, deltas[0]), _response(high, deltas[1])
+
+
+def _response(ratio: Fraction, delta: Fraction) -> laws.Dichotomy:
+    """Randomised response with odds `ratio`, except that with probability delta the data are given away."""
+    heads = (1 - delta) * ratio / (1 + ratio)
+    tails = (1 - delta) / (1 + ratio)
+    zero = Fraction(0)
+    return laws.FiniteDichotomy.of([(heads, tails), (tails, heads), (delta, zero), (zero, delta)])
+
+
+def probability(value: Number) -> tuple[Fraction, Fraction]:
+    """A probability, or two that it lies between."""
+    if value >= 1:
+        return Fraction(1), Fraction(1)
+    low, high = ends(value)
+    return max(low, Fraction(0)), min(high, Fraction(1))
+
+
+def ends(value: Number) -> tuple[Fraction, Fraction]:
+    if value.is_rational:
+        return value.as_fraction(), value.as_fraction()
+    enclosure = value.enclose(BITS)
+    return exact.dyadic(enclosure.lower()), exact.dyadic(enclosure.upper())
 
 
 # --- solving equations ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import attrs
 
 from dpspec.plugin import (
     BitVectors,
+    Bound,
     Dataset,
     DatasetSpace,
     InputDivergence,
@@ -25,15 +26,7 @@ from dpspec.plugin import (
     exact,
     number,
 )
-from dpspec_divergences.counting import (
-    AddRemove,
-    Bound,
-    CountedRelation,
-    DifferInOnePosition,
-    HammingOrdered,
-    Minorised,
-    ReplaceOne,
-)
+from dpspec_divergences.counting import AddRemove, CountedRelation, DifferInOnePosition, HammingOrdered, Minorised, ReplaceOne
 
 LISTED = 2000
 """Shortest paths are searched on spaces with at most this many datasets."""

@@ -30,9 +30,9 @@ from dpspec.plugin import (
     ln,
     number,
 )
-from dpspec_divergences import from_renyi as from_zcdp
-from dpspec_divergences.from_renyi import simple
-from dpspec_divergences.output import WORKING, DNor, MultDelta, enclosed
+from dpspec_divergences.from_entropy import PureToZcdpSimple
+from dpspec_divergences.from_renyi import ZcdpToApproximateBunSteinke, ZcdpToApproximateCks, simple
+from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, enclosed
 
 PRECISION = 128
 """Bits of the enclosures."""
@@ -248,7 +248,7 @@ class ZcdpToApproximateCksRoute(ZcdpToApproximateRoute):
     """
 
     name: ClassVar[str] = "zcdp-to-approximate-cks"
-    conversion: ClassVar[Conversion] = from_zcdp.ZcdpToApproximateCks()
+    conversion: ClassVar[Conversion] = ZcdpToApproximateCks()
 
     def value(self, spec: PrivacySpec) -> Bracket:
         asked = self.question(spec)
@@ -270,7 +270,7 @@ class ZcdpToApproximateBunSteinkeRoute(ZcdpToApproximateCksRoute):
     """
 
     name: ClassVar[str] = "zcdp-to-approximate-bun-steinke"
-    conversion: ClassVar[Conversion] = from_zcdp.ZcdpToApproximateBunSteinke()
+    conversion: ClassVar[Conversion] = ZcdpToApproximateBunSteinke()
 
 
 @define
@@ -328,10 +328,7 @@ class PureToZcdpRoute(Route):
 
     def value(self, spec: PrivacySpec) -> Bracket:
         epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
-        if epsilon.is_rational or epsilon.is_infinite or epsilon.root == 2:
-            return Bracket.exactly(epsilon.squared() * Fraction(1, 2))
-        size = epsilon.enclose(WORKING)
-        return enclosed(lambda: size**2 / 2)
+        return PureToZcdpSimple().convert(Mult(), epsilon, DNor()) or Bracket.exactly(exact.INFINITY)
 
 
 @define

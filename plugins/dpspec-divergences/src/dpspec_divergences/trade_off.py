@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    Bound,
     Bracket,
     Exact,
     Items,
@@ -25,6 +26,7 @@ from dpspec.plugin import (
     Rational,
     blocks,
     define,
+    errors,
     exact,
     laws,
     ln,
@@ -32,7 +34,7 @@ from dpspec.plugin import (
 )
 from dpspec_divergences import output as extremal
 from dpspec_divergences.f_divergence import by_total_variation
-from dpspec_divergences.output import Bound, DNor, Named, TotalVariation, both_ways, is_pure
+from dpspec_divergences.output import DNor, Named, TotalVariation, both_ways, is_pure
 
 MOST_STEPS = 100
 """Curves are composed at most this many times: each time they get more knots, and longer numbers in them."""
@@ -84,6 +86,9 @@ class HockeyStick(Named):
         """min(e^epsilon q + delta, 1 - e^-epsilon (1 - q - delta), 1)."""
         epsilon = self.epsilon.enclose(ctx.prec)
         return (epsilon.exp() * q + bound).min(1 - (-epsilon).exp() * (1 - q - bound)).min(arb(1))
+
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        return extremal.responses(self.epsilon, extremal.probability(bound))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if isinstance(other, HockeyStick) and other.epsilon <= self.epsilon:
@@ -167,6 +172,16 @@ class GaussianTradeOff(Named):
         root = arb(2).sqrt()
         return (-((2 * q - 1).erfinv() + bound / root)).erfc() / 2
 
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        if bound.is_infinite or bound > extremal.LARGEST:
+            rule = f"is converted up to mu = {extremal.LARGEST}"
+            raise errors.NoFormulaError(self.name, rule, "larger numbers promise nothing", value=bound)
+        if bound.logs:
+            low, high = extremal.ends(bound)
+            return _gaussians(low * low), _gaussians(high * high)
+        pair = _gaussians(bound.squared().as_fraction())
+        return pair, pair
+
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(_PROBIT), "mu <= 2 Phi^-1(e^m/(1 + e^m)), which is concave in m with slope sqrt(pi/2) < 94/75 at 0"
@@ -188,6 +203,13 @@ class GaussianTradeOff(Named):
         return blocks.Composed(
             divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3"
         )
+
+
+def _gaussians(square: Fraction) -> laws.Dichotomy:
+    """N(0, 1/mu^2) against N(1, 1/mu^2), by mu^2."""
+    if square == 0:
+        return laws.FiniteDichotomy((1,), (1,), 1, 1)
+    return laws.GaussianLaw(0, 1 / square).against(laws.GaussianLaw(1, 1 / square))
 
 
 @define
@@ -243,7 +265,7 @@ class TradeOffSteps(Named):
         """The least number of steps.
 
         Raises:
-            NoRouteError: when the laws have other atoms than finitely many rational ones.
+            NoFormulaError: when the laws have other atoms than finitely many rational ones.
         """
         if pair.is_identical:
             return laws.NOTHING
@@ -281,6 +303,16 @@ class TradeOffSteps(Named):
         for start, rise in lines:
             found = found.min(1 - exact.ball(start) - exact.ball(rise) * q)
         return found
+
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        steps = MOST_STEPS + 1 if bound.is_infinite else int(exact.dyadic(bound.enclose(extremal.BITS).lower()).__floor__())
+        if steps > MOST_STEPS:
+            raise errors.NoFormulaError(self.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
+        curve = self.f.group(steps)
+        corners = itertools.pairwise(curve.knots)
+        atoms = [(c - a, b - d) for (a, b), (c, d) in corners]
+        pair = laws.FiniteDichotomy.of([*atoms, (Fraction(0), 1 - curve.knots[0][1])])
+        return pair, pair
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
         ratio = self.f.largest_ratio

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
-from functools import singledispatch
-from typing import Any, ClassVar, cast
+from functools import partial
+from typing import ClassVar, cast
 
-from flint import arb, ctx
+from flint import arb
 
 from dpspec.plugin import (
     Bracket,
@@ -35,6 +35,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Rule,
     UniformBudget,
+    blocks,
     define,
     errors,
     exact,
@@ -44,22 +45,17 @@ from dpspec.plugin import (
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
-from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, TotalVariation, enclosed
-from dpspec_divergences.trade_off import MOST_STEPS, GaussianTradeOff, HockeyStick, TradeOffSteps
+from dpspec_divergences.output import WORKING, DNor, MultDelta, enclosed
+from dpspec_divergences.trade_off import GaussianTradeOff
 
-DichotomyPair = tuple[laws.Dichotomy, laws.Dichotomy]
-"""Two pairs that the worst pair lies between; the same one twice when it is known exactly."""
-
-LARGEST = 64
-"""Up to this epsilon, or mu, a worst pair is written down."""
-BITS = 96
+row = partial(grammar.conversion, __name__)
 
 
 def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff, laws.TradeOff]:
     """The trade-off function that a guarantee allows, between one that is above it and one that is below it.
 
     Raises:
-        NoRouteError: when the standard has no such curve with finitely many corners.
+        NoFormulaError: when the standard has no such curve with finitely many corners.
 
     >>> from dpspec.plugin import ln
     >>> str(worst_curve(MultDelta(delta="1/5"), ln(3))[1])
@@ -69,127 +65,33 @@ def worst_curve(source: OutputDivergence, value: Number) -> tuple[laws.TradeOff,
     return above, below
 
 
-@singledispatch
-def worst_pairs(source: OutputDivergence, value: Number) -> DichotomyPair:  # noqa: ARG001 - for standards without one
+def worst_pairs(source: OutputDivergence, value: Number) -> blocks.WorstPairs:
     """The worst pair that a budget of a standard allows on neighbours.
 
     Raises:
-        NoRouteError: for standards without one, and for numbers too large to write it down.
+        NoFormulaError: for standards without one, and for numbers too large to write it down.
     """
-    raise errors.NoRouteError(source.name, "has no single worst pair", "convert to a standard that has one")
+    pairs = source.worst_pairs(value)
+    if pairs is None:
+        raise errors.NoFormulaError(source.name, "has no single worst pair", "convert to a standard that has one")
+    return pairs
 
 
-@worst_pairs.register
-def _(source: Mult, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
-    return _responses(value, (Fraction(0), Fraction(0)))
-
-
-@worst_pairs.register
-def _(source: MultDelta, value: Number) -> DichotomyPair:
-    return _responses(value, (source.delta, source.delta))
-
-
-@worst_pairs.register
-def _(source: HockeyStick, value: Number) -> DichotomyPair:
-    return _responses(source.epsilon, _around(value))
-
-
-@worst_pairs.register
-def _(source: TotalVariation, value: Number) -> DichotomyPair:  # noqa: ARG001 - it has no parameter
-    return _responses(exact.ZERO, _around(value))
-
-
-@worst_pairs.register
-def _(source: TradeOffSteps, value: Number) -> DichotomyPair:
-    steps = MOST_STEPS + 1 if value.is_infinite else int(exact.dyadic(value.enclose(BITS).lower()).__floor__())
-    if steps > MOST_STEPS:
-        raise errors.NoRouteError(source.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
-    curve = source.f.group(steps)
-    corners = zip(curve.knots, curve.knots[1:], strict=False)
-    atoms = [(c - a, b - d) for (a, b), (c, d) in corners]
-    pair = laws.FiniteDichotomy.of([*atoms, (Fraction(0), 1 - curve.knots[0][1])])
-    return pair, pair
-
-
-@worst_pairs.register
-def _(source: GaussianTradeOff, value: Number) -> DichotomyPair:
-    if value.is_infinite or value > LARGEST:
-        raise errors.NoRouteError(
-            source.name, f"is converted up to mu = {LARGEST}", "larger numbers promise nothing", value=value
-        )
-    if value.logs:
-        low, high = _ends(value)
-        return _gaussians(low * low), _gaussians(high * high)
-    pair = _gaussians(value.squared().as_fraction())
-    return pair, pair
-
-
-def _gaussians(square: Fraction) -> laws.Dichotomy:
-    """N(0, 1/mu^2) against N(1, 1/mu^2), by mu^2."""
-    if square == 0:
-        return laws.FiniteDichotomy((1,), (1,), 1, 1)
-    return laws.GaussianLaw(0, 1 / square).against(laws.GaussianLaw(1, 1 / square))
-
-
-def _responses(epsilon: Number, deltas: tuple[Fraction, Fraction]) -> DichotomyPair:
-    if epsilon.is_infinite:
-        return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))
-    if epsilon > LARGEST:
-        raise errors.NoRouteError(
-            "epsilon", f"is converted up to {LARGEST}", "larger numbers promise next to nothing", value=epsilon
-        )
-    ratio = laws.rational_exponential(epsilon)
-    if ratio is not None:
-        return _response(ratio, deltas[0]), _response(ratio, deltas[1])
-    with ctx.workprec(BITS):
-        enclosure = epsilon.enclose(BITS).exp()
-    low, high = max(exact.dyadic(enclosure.lower()), Fraction(1)), exact.dyadic(enclosure.upper())
-    return _response(low, deltas[0]), _response(high, deltas[1])
-
-
-def _response(ratio: Fraction, delta: Fraction) -> laws.Dichotomy:
-    """Randomised response with odds `ratio`, except that with probability delta the data are given away."""
-    heads = (1 - delta) * ratio / (1 + ratio)
-    tails = (1 - delta) / (1 + ratio)
-    zero = Fraction(0)
-    return laws.FiniteDichotomy.of([(heads, tails), (tails, heads), (delta, zero), (zero, delta)])
-
-
-def _around(value: Number) -> tuple[Fraction, Fraction]:
-    """A probability, or two that it lies between."""
-    if value >= 1:
-        return Fraction(1), Fraction(1)
-    low, high = _ends(value)
-    return max(low, Fraction(0)), min(high, Fraction(1))
-
-
-def _ends(value: Number) -> tuple[Fraction, Fraction]:
-    if value.is_rational:
-        return value.as_fraction(), value.as_fraction()
-    enclosure = value.enclose(BITS)
-    return exact.dyadic(enclosure.lower()), exact.dyadic(enclosure.upper())
-
-
-class WorstPair(Conversion):
-    """The number of the worst pair of the source.
+def by_worst_pair(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+    """The number of the worst pair of the source; None where it has none.
 
     >>> from dpspec.plugin import number
-    >>> approximate = WORST_PAIRS["gaussian-to-approximate"]()
-    >>> approximate.convert(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
+    >>> by_worst_pair(GaussianTradeOff(), number("sqrt(5.26)"), MultDelta(delta="1e-10")).upper.decimal()
     '16.742'
     """
-
-    tight: ClassVar[bool] = True
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        try:
-            low, high = worst_pairs(source, value)
-            bottom = target.evaluate(low)
-            top = bottom if high is low else target.evaluate(high)
-        except errors.NoRouteError:
-            return None
-        lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
-        return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
+    try:
+        low, high = worst_pairs(source, value)
+        bottom = target.evaluate(low)
+        top = bottom if high is low else target.evaluate(high)
+    except errors.NoFormulaError:
+        return None
+    lower, upper = _stated(target, bottom.lower), _stated(target, top.upper)
+    return Bracket(lower=lower, upper=upper) if lower == upper else rounded(lower, upper)
 
 
 def _stated(target: OutputDivergence, constant: Number) -> Number:
@@ -272,31 +174,22 @@ of the normal one (van Zwet 1964).
 """
 
 
-def _made() -> Iterator[type[WorstPair]]:
+def _made() -> Iterator[type[Conversion]]:
     for start, ends in _JOINED.items():
         source, mechanism, citation = _ATTAINED[start]
         for end in ends:
             if end == start == "pure" or (end == start == "total-variation"):
                 continue
-            name = f"{start}-to-{end}"
             formula = _WORDS.get((start, end), f"{_NAMES[end]} of the worst pair, {mechanism}")
-            members: dict[str, Any] = {
-                "__doc__": f"Tight, from {source} to {_NAMES[end]}: {formula}. Attained by {mechanism} ({citation}).",
-                "__module__": __name__,
-                "name": name,
-                "source": source,
-                "target": _NAMES[end],
-                "formula": formula,
-                "citation": citation,
-                "sense": f"attained by {mechanism}",
-                "slows": (start, end) in _SLOW,
-            }
-            yield type("".join(map(str.capitalize, name.split("-"))), (WorstPair,), members)
+            yield row(
+                f"{start}-to-{end}", source, _NAMES[end], formula, by_worst_pair, tight=True, slows=(start, end) in _SLOW,
+                citation=citation,
+                sense=f"attained by {mechanism}",
+                doc=f"Tight, from {source} to {_NAMES[end]}: {formula}. Attained by {mechanism} ({citation}).",
+            )  # fmt: skip
 
 
-WORST_PAIRS: dict[str, type[WorstPair]] = {cls.name: cls for cls in _made()}
-"""The conversions by worst pairs, by name."""
-globals().update({cls.__name__: cls for cls in WORST_PAIRS.values()})  # a place for each, as a class that is written out has
+globals().update({cls.__name__: cls for cls in _made()})  # a place for each, as one has that is written out
 
 
 # --- group privacy --------------------------------------------------------------------------------
@@ -444,7 +337,7 @@ class DiscreteGaussianProfile(Conversion):
         variance = 1 / (2 * value.as_fraction())
         try:
             return target.between(laws.DiscreteGaussianLaw(0, variance), laws.DiscreteGaussianLaw(1, variance))
-        except errors.NoRouteError:
+        except errors.NoFormulaError:
             return None
 
 
@@ -460,28 +353,27 @@ CLOSED: dict[str, Callable[[arb], arb]] = {
 """By generator; a Gaussian pair looks the same in both directions."""
 
 
-@define
-class GaussianToF(WorstPair):
-    """The f-divergence of two unit Gaussians mu apart, the worst pair of Gaussian privacy; attained by Gaussian noise.
+def _of_gaussians(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+    closed = CLOSED.get(cast("FDivergence", target).generator)
+    if closed is None or value.is_infinite:
+        return by_worst_pair(source, value, target)
+    return enclosed(lambda: closed(value.enclose(WORKING)))
+
+
+GaussianToFDivergence = row(
+    "gaussian-to-f-divergence", "gaussian-trade-off", "f-divergence",
+    "kl: mu^2/2; chi-squared: e^(mu^2) - 1; hellinger: 1 - e^(-mu^2/8); total-variation: 2 Phi(mu/2) - 1", _of_gaussians,
+    tight=True,
+    citation="Dong, Roth and Su 2022, Corollary 2.13",
+    sense="attained by Gaussian noise",
+    doc="""The f-divergence of two unit Gaussians mu apart, the worst pair of Gaussian privacy; attained by Gaussian noise.
 
     kl: mu^2/2. chi-squared: e^(mu^2) - 1. hellinger: 1 - e^(-mu^2/8). total-variation: 2 Phi(mu/2) - 1. Others by quadrature.
 
     >>> from dpspec.plugin import number
     >>> from dpspec_divergences import GaussianTradeOff
     >>> target = FDivergence(generator="hellinger", direction="both")
-    >>> GaussianToF().convert(GaussianTradeOff(), number(2), target).upper.decimal()
+    >>> GaussianToFDivergence().convert(GaussianTradeOff(), number(2), target).upper.decimal()
     '0.393469'
-    """
-
-    name: ClassVar[str] = "gaussian-to-f-divergence"
-    citation: ClassVar[str] = "Dong, Roth and Su 2022, Corollary 2.13"
-    source: ClassVar[str] = "gaussian-trade-off"
-    target: ClassVar[str] = "f-divergence"
-    formula: ClassVar[str] = "kl: mu^2/2; chi-squared: e^(mu^2) - 1; hellinger: 1 - e^(-mu^2/8); total-variation: 2 Phi(mu/2) - 1"
-    sense: ClassVar[str] = "attained by Gaussian noise"
-
-    def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        closed = CLOSED.get(cast("FDivergence", target).generator)
-        if closed is None or value.is_infinite:
-            return super().convert(source, value, target)
-        return enclosed(lambda: closed(value.enclose(WORKING)))
+    """,
+)  # fmt: skip

@@ -34,13 +34,11 @@ from dpspec.plugin import (
     UniformBudget,
     blocks,
     define,
+    grammar,
     ln,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
 from dpspec_flavours.networks.blowfish import Policy
-
-_TRIED = 3
-"""A space is refused for the law of one of its first datasets; that of a later one is looked at when it is asked for."""
 
 
 def _nameless(reports: Any) -> Hashable:
@@ -68,7 +66,7 @@ class Shuffled(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        for dataset in itertools.islice(space.datasets(), _TRIED):
+        for dataset in grammar.first_datasets(space):
             self._reports(dataset, space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:

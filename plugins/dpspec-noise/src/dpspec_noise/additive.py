@@ -39,8 +39,7 @@ from dpspec.plugin import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness
-    from dpspec_noise.samplers import Integers
+    from dpspec.plugin import Integers, Randomness
 
 
 RELATIONS: dict[str, Callable[..., Relation]] = {

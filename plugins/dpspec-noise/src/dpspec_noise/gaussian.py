@@ -32,8 +32,7 @@ from dpspec.plugin import (
 from dpspec_noise.additive import AdditiveNoise
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness
-    from dpspec_noise.samplers import Integers
+    from dpspec.plugin import Integers, Randomness
 
 
 _PRECISION = 64

@@ -24,14 +24,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.plugin import errors, exact, laws, randomness
+from dpspec.plugin import Integers, Mask, errors, exact, laws, randomness
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness
 
 
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
 _WORD = 62
@@ -67,7 +65,7 @@ def discrete_laplace(source: Randomness, count: int, *, scale: Fraction) -> Inte
     _check_range(top)
 
     def magnitudes(size: int) -> Integers:
-        def low_part(active: int) -> tuple[Integers, Flags]:
+        def low_part(active: int) -> tuple[Integers, Mask]:
             drawn = source.below(top, active)
             return drawn, coins_of_exponential(source, drawn, top)
 
@@ -93,7 +91,7 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     a, b = variance.numerator, variance.denominator
     t = math.isqrt(a // b) + 1
 
-    def proposal(active: int) -> tuple[Integers, Flags]:
+    def proposal(active: int) -> tuple[Integers, Mask]:
         drawn = discrete_laplace(source, active, scale=Fraction(t))
         largest = int(np.abs(drawn).max(initial=0))
         magnitude: AnyArray = np.abs(drawn)
@@ -104,7 +102,7 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     return _until_kept(count, proposal)
 
 
-def coins_of_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
+def coins_of_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Mask:
     """One coin for each numerator n >= 0, True with probability exactly e^(-n/denominator)."""
     whole = numerators // denominator
     kept = _small_exponential(source, numerators - whole * denominator, denominator)
@@ -117,7 +115,7 @@ def coins_of_exponential(source: Randomness, numerators: AnyArray, denominator: 
         round_ += 1
 
 
-def _small_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
+def _small_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Mask:
     """The same for n <= denominator: e^-g = P(the first k with a failed coin of probability g/k is odd)."""
     odd = np.zeros(len(numerators), dtype=np.bool_)
     active = np.arange(len(numerators))
@@ -130,7 +128,7 @@ def _small_exponential(source: Randomness, numerators: AnyArray, denominator: in
     return odd
 
 
-def coins(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
+def coins(source: Randomness, numerators: AnyArray, denominator: int) -> Mask:
     """One coin for each numerator n in [0, denominator], True with probability exactly n/denominator.
 
     Beyond 62 bits the uniform number is compared digit by digit, as far as needed to decide.
@@ -151,13 +149,13 @@ def coins(source: Randomness, numerators: AnyArray, denominator: int) -> Flags:
     return result
 
 
-def rational_coins(source: Randomness, probability: Fraction, count: int) -> Flags:
+def rational_coins(source: Randomness, probability: Fraction, count: int) -> Mask:
     """`count` coins, each True with exactly this rational probability, whatever its denominator."""
     kind: Any = np.int64 if probability.denominator < _SMALL else object
     return coins(source, np.full(count, probability.numerator, dtype=kind), probability.denominator)
 
 
-def _successes(coin: Callable[[int], Flags], count: int) -> Integers:
+def _successes(coin: Callable[[int], Mask], count: int) -> Integers:
     """How often each of `count` coins falls True before the first False."""
     total = np.zeros(count, dtype=np.int64)
     active = np.arange(count)
@@ -167,7 +165,7 @@ def _successes(coin: Callable[[int], Flags], count: int) -> Integers:
     return total
 
 
-def _until_kept(count: int, propose: Callable[[int], tuple[Integers, Flags]]) -> Integers:
+def _until_kept(count: int, propose: Callable[[int], tuple[Integers, Mask]]) -> Integers:
     """Draw again what was not kept."""
     drawn = np.empty(count, dtype=np.int64)
     active = np.arange(count)
@@ -181,7 +179,7 @@ def _until_kept(count: int, propose: Callable[[int], tuple[Integers, Flags]]) ->
 def _two_sided(source: Randomness, count: int, magnitudes: Callable[[int], Integers]) -> Integers:
     """A magnitude with a sign; minus zero is drawn again, so that zero is not counted twice."""
 
-    def signed(active: int) -> tuple[Integers, Flags]:
+    def signed(active: int) -> tuple[Integers, Mask]:
         size = magnitudes(active)
         negative = source.below(2, active) == 1
         return np.where(negative, -size, size), ~(negative & (size == 0))

@@ -184,7 +184,7 @@ def posterior_law(pair: laws.Dichotomy, prior: exact.NumberLike, drawn: Side = "
     p = prior_of(prior)
     atoms = laws.exact_atoms_of(pair)
     if atoms is None:
-        raise errors.NoRouteError(
+        raise errors.NoFormulaError(
             type(pair).__name__, "has no finite list of rational probabilities", "use posterior_cdf, which encloses"
         )
     found: dict[Fraction, Fraction] = {}
@@ -371,7 +371,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
 
     Raises:
         FailureProbabilityError: when the divergence has a delta that is not below `failure`.
-        NoRouteError: when no formula leads from the divergence to pure or to approximate privacy.
+        NoFormulaError: when no formula leads from the divergence to pure or to approximate privacy.
     """
     pure = MultDelta(delta=Fraction(0)).bounded_by(divergence)
     if pure is not None:
@@ -388,7 +388,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
     arrows = _arrows(divergence)
     if not arrows:
         rule = "is led to approximate privacy by no registered formula"
-        raise errors.NoRouteError(divergence.name, rule, "state the guarantee in epsilon and delta, or in rho")
+        raise errors.NoFormulaError(divergence.name, rule, "state the guarantee in epsilon and delta, or in rho")
 
     def approximate(delta: Fraction) -> Bracket | None:
         found = [value for arrow in arrows if (value := arrow.convert(divergence, budget, MultDelta(delta=delta))) is not None]

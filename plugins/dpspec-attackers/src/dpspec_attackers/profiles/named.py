@@ -471,14 +471,12 @@ class UtilityRow:
     flips: tuple[tuple[int, Bracket], ...]
 
 
-def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] = DISTANCES) -> tuple[UtilityRow, ...]:
+def utility_table(profiles: Mapping[str, RiskProfile]) -> tuple[UtilityRow, ...]:
     """One row for each profile (Kazan 2025, Figure 3.2, Tables 3.1 and 3.5).
 
     Args:
         profiles: by their labels.
-        distances: hypothetical numbers of counts between the truth and a threshold, never the true one.
     """
-    steps = tuple(distances)
     found = {label: profile.recommend().value for label, profile in profiles.items()}
     return tuple(
         UtilityRow(
@@ -486,7 +484,7 @@ def utility_table(profiles: Mapping[str, RiskProfile], distances: Iterable[int] 
             epsilon=epsilon,
             standard_deviation=standard_deviation(epsilon),
             exact=exact_probability(epsilon),
-            flips=tuple((step, flip_probability(epsilon, step)) for step in steps),
+            flips=tuple((step, flip_probability(epsilon, step)) for step in DISTANCES),
         )
         for label, epsilon in found.items()
     )

@@ -32,7 +32,6 @@ from __future__ import annotations
 import heapq
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
 from fractions import Fraction
 from itertools import count
 from typing import Any
@@ -238,7 +237,7 @@ def rounded_distance(rate: exact.NumberLike, size: int, per: int = 1000) -> int:
     return round(Fraction(str(rate)) * size / per)
 
 
-def consequences(epsilon: exact.NumberLike | Bracket, distances: Iterable[int] = DISTANCES) -> tuple[RiskStatement, ...]:
+def consequences(epsilon: exact.NumberLike | Bracket) -> tuple[RiskStatement, ...]:
     """The row of a utility table as statements."""
 
     def said(quantity: str, at: tuple[tuple[str, str], ...], value: Bracket) -> RiskStatement:
@@ -249,7 +248,7 @@ def consequences(epsilon: exact.NumberLike | Bracket, distances: Iterable[int] =
         said("probability that the count is exact", (), exact_probability(epsilon)),
         *(
             said("probability of crossing a threshold", (("counts away", str(k)),), flip_probability(epsilon, k))
-            for k in distances
+            for k in DISTANCES
         ),
     )
 

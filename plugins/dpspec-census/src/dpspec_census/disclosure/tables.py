@@ -122,9 +122,6 @@ class EmptyTableError(errors.TableError):
 PUBLISHED = "Bailie, Gong and Meng 2023, theorem on the universes of invariants"
 """What claims about exact publication rest on."""
 
-TRIED = 3
-"""A space is refused for the law of one of its first datasets; that of a later one is looked at when it is asked for."""
-
 
 @define
 class PossibleOutputs(Invariant):
@@ -146,7 +143,7 @@ class PossibleOutputs(Invariant):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        for dataset in itertools.islice(space.datasets(), TRIED):
+        for dataset in grammar.first_datasets(space):
             self.value(dataset, space)
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:

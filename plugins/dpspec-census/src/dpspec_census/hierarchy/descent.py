@@ -21,8 +21,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import Attribute, laws, randomness, workers
-from dpspec_census.hierarchy.family import CellBound, Counts, Family, Mask, UnitCells
+from dpspec.plugin import Attribute, Mask, laws, randomness, workers
+from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells
 from dpspec_census.hierarchy.fit import Fit, conic, rounded, structured
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
 from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured

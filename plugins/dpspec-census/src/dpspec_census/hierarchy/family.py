@@ -25,11 +25,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.plugin import Attribute, DatasetSpace, IncompatibleBlocksError, Table, blocks, errors, params, tables
+from dpspec.plugin import Attribute, DatasetSpace, Floats, IncompatibleBlocksError, Mask, Table, blocks, errors, params, tables
 
-Reals = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 UNBOUNDED = 1 << 39
 """A bound of this size is none; bounds of eight million nodes still add up in 64 bits."""
@@ -65,8 +63,8 @@ class Family:
     """
 
     incidence: Any
-    weights: Reals
-    targets: Reals
+    weights: Floats
+    targets: Floats
     bounds: tuple[CellBound, ...] = ()
     parent: Counts | None = None
     names: tuple[str, ...] = ()
@@ -110,15 +108,15 @@ class Family:
         """The upper bounds, shape (bounds, children)."""
         return np.array([bound.high for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
 
-    def loss(self, x: Reals) -> float:
+    def loss(self, x: Floats) -> float:
         """The weighted least-squares loss of tables x of shape (cells, children)."""
         return float(0.5 * (self.weights[:, None] * (self.incidence @ x - self.targets) ** 2).sum())
 
-    def gradient(self, x: Reals) -> Reals:
+    def gradient(self, x: Floats) -> Floats:
         """Its gradient."""
         return np.asarray(self.pulled_back @ (self.weights[:, None] * (self.incidence @ x - self.targets)))
 
-    def excess(self, x: Reals) -> float:
+    def excess(self, x: Floats) -> float:
         """By how much a group lies outside its bounds at most."""
         totals = self.groups @ x
         return float(np.maximum(totals - self.high(), self.low() - totals).max(initial=0.0))

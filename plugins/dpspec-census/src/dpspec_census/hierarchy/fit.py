@@ -41,8 +41,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import errors
-from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Reals
+from dpspec.plugin import Floats, errors
+from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family
 from dpspec_census.hierarchy.limits import contradiction
 
 _RELAXED = 1.6
@@ -64,7 +64,7 @@ class Fit:
         rounds: iterations.
     """
 
-    tables: Reals
+    tables: Floats
     loss: float
     gap: float
     excess: float
@@ -100,7 +100,7 @@ def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
     return found
 
 
-def _norm(x: Reals) -> float:
+def _norm(x: Floats) -> float:
     return float(np.sqrt((x * x).sum()))
 
 
@@ -110,7 +110,7 @@ def _balance(primal: float, dual: float) -> float:
     return float(np.clip(ratio, 0.1, 10)) if not 0.5 < ratio < 2 else 1.0
 
 
-def _scaled_groups(family: Family) -> tuple[Any, Reals, Reals]:
+def _scaled_groups(family: Family) -> tuple[Any, Floats, Floats]:
     """The groups and their bounds, divided by the square root of the group's size so that all rows weigh alike."""
     from scipy.sparse import diags_array
 
@@ -139,7 +139,7 @@ class _Step:
         """A first penalty: between the curvature of the detailed answers and of all."""
         return float(max(np.mean(self._single), 1e-3))
 
-    def __call__(self, z: Reals, y: Reals, c: float) -> Reals:
+    def __call__(self, z: Floats, y: Floats, c: float) -> Floats:
         if c != self._penalty:
             self._factor(c)
         b = self._linear + c * z + c * (self._pull @ y)
@@ -156,7 +156,7 @@ class _Step:
         self._rows = vstack([self._rest, np.sqrt(c) * self._groups], format="csr")
         self._columns = self._rows.T.tocsr()
         answers, cells = self._rows.shape
-        self._dense: Reals | None = None
+        self._dense: Floats | None = None
         if cells <= answers:
             self._dense = np.linalg.inv(np.diag(self._diagonal[:, 0]) + (self._rows.T @ self._rows).toarray())
         else:
@@ -164,7 +164,7 @@ class _Step:
             self._inverse = np.linalg.inv(np.eye(answers) + (scaled @ self._rows.T).toarray())
 
 
-def shared_out(x: Reals, parent: Reals) -> Reals:
+def shared_out(x: Floats, parent: Floats) -> Floats:
     """The nearest tables that are non-negative and add up to the parent in each cell (projection on simplices).
 
     >>> shared_out(np.array([[3.0, 1.0, -5.0]]), np.array([2.0]))
@@ -179,7 +179,7 @@ def shared_out(x: Reals, parent: Reals) -> Reals:
     return np.asarray(np.maximum(x - threshold[:, None], 0.0))
 
 
-def _judged(family: Family, z: Reals, multipliers: Reals, scaled: tuple[Any, Reals, Reals], rounds: int) -> Fit:
+def _judged(family: Family, z: Floats, multipliers: Floats, scaled: tuple[Any, Floats, Floats], rounds: int) -> Fit:
     """The certificate of tables on the simplex."""
     gradient = family.gradient(z)
     groups, low, high = scaled
@@ -204,14 +204,14 @@ def _judged(family: Family, z: Reals, multipliers: Reals, scaled: tuple[Any, Rea
 class Program:
     """minimise 1/2 v'diag(curvature) v + linear'v with equal @ v = right, below @ v <= most; the first entries of v are x."""
 
-    curvature: Reals
-    linear: Reals
+    curvature: Floats
+    linear: Floats
     equal: Any
-    right: Reals
+    right: Floats
     below: Any
-    most: Reals
+    most: Floats
 
-    def around(self, v: Reals) -> Program:
+    def around(self, v: Floats) -> Program:
         """The same program for the distance from v.
 
         A solver stops at a gap relative to its objective. Far from the answers that is a large number, beside which
@@ -263,7 +263,7 @@ def program(family: Family) -> Program:
     )
 
 
-def conic(family: Family, start: Reals | None = None) -> Fit:
+def conic(family: Family, start: Floats | None = None) -> Fit:
     """Fit a family by Clarabel.
 
     Args:
@@ -283,7 +283,7 @@ def conic(family: Family, start: Reals | None = None) -> Fit:
     return Fit(tables=np.ascontiguousarray(x), loss=loss, gap=float("inf"), excess=excess, rounds=rounds)
 
 
-def _start(family: Family) -> Reals:
+def _start(family: Family) -> Floats:
     """The answers about single cells, none of them negative."""
     single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
     weights, rows = family.weights[single][:, None], family.incidence[single]
@@ -292,7 +292,7 @@ def _start(family: Family) -> Reals:
     return np.asarray(np.maximum(pulled / np.where(total > 0, total, 1.0), 0.0))
 
 
-def solve(posed: Program) -> tuple[Reals, int]:
+def solve(posed: Program) -> tuple[Floats, int]:
     """The solver alone: its solution and its iterations."""
     import clarabel
     from scipy.sparse import diags_array, vstack
@@ -315,7 +315,7 @@ _WHOLE = 1e-6
 """So near to a whole number a fitted count is that number."""
 
 
-def rounded(family: Family, x: Reals) -> Counts:
+def rounded(family: Family, x: Floats) -> Counts:
     """Integer tables near x that keep all constraints of the family.
 
     Raises:
@@ -340,7 +340,7 @@ def rounded(family: Family, x: Reals) -> Counts:
     return z
 
 
-def _nearest(family: Family, x: Reals, near: Counts, *, wide: bool) -> Counts | None:
+def _nearest(family: Family, x: Floats, near: Counts, *, wide: bool) -> Counts | None:
     """z = near + e + p - m with e in {0, 1} where x is no whole number; p, m >= 0 only when `wide`. None when there is none."""
     from scipy.optimize import linprog
     from scipy.sparse import hstack, vstack
@@ -376,7 +376,7 @@ def _nearest(family: Family, x: Reals, near: Counts, *, wide: bool) -> Counts | 
     return z.reshape(x.shape)
 
 
-def _constraints(family: Family, near: Counts, x: Reals | None) -> tuple[Any, Reals, Reals]:
+def _constraints(family: Family, near: Counts, x: Floats | None) -> tuple[Any, Floats, Floats]:
     """Rows over the entries (cell, child) with what has to be added to `near`: at least, at most."""
     from scipy.sparse import eye_array, kron, vstack
 

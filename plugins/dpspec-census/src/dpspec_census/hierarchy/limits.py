@@ -25,8 +25,8 @@ from typing import Annotated, Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Text, define, errors, params
-from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, Mask, UnitCells
+from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Mask, Text, define, errors, params
+from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, UnitCells
 
 EVERYWHERE = -1
 """The level of an invariant that is counted over all nodes together."""

@@ -36,6 +36,7 @@ from dpspec.plugin import (
     Dataset,
     DatasetSpace,
     Exact,
+    Integers,
     Items,
     Law,
     Marginal,
@@ -56,7 +57,6 @@ from dpspec.plugin import (
     workers,
 )
 from dpspec_census.safetab.design import (
-    Integers,
     IterationLevel,
     Planned,
     PopulationGroup,

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from dpspec_noise import DiscreteGaussian, Geometric
 from dpspec_noise.additive import AdditiveNoise
 
 from dpspec.plugin import (
     FiniteLaw,
     Integer,
+    Integers,
     Items,
     Law,
     Marginal,
@@ -263,8 +263,6 @@ def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
 
 # --- counting at scale ----------------------------------------------------------------------------
 
-
-Integers = npt.NDArray[np.int64]
 
 NOBODY = -1
 """Stands where a person is in fewer groups than the most that count."""

@@ -19,6 +19,7 @@ from dpspec_noise import Geometric, RandomisedResponse
 from dpspec.plugin import (
     Attribute,
     BitVectors,
+    Bound,
     Dataset,
     DatasetSpace,
     Example,
@@ -47,8 +48,6 @@ from dpspec.plugin import (
     number,
     params,
 )
-
-Bound = tuple[Number, str]
 
 
 @define

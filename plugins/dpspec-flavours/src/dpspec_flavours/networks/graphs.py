@@ -18,6 +18,7 @@ from dpspec_noise import Geometric
 
 from dpspec.plugin import (
     Attribute,
+    Bound,
     Dataset,
     DatasetSpace,
     Example,
@@ -281,9 +282,6 @@ def _graphs_with(free: tuple[int, ...], directed: bool) -> int:
 
 
 # --- the node distance of graphs ------------------------------------------------------------------
-
-
-Bound = tuple[Number, str]
 
 
 @define

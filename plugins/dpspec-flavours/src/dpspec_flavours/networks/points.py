@@ -13,6 +13,7 @@ from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec.plugin import (
     Attribute,
+    Bound,
     Dataset,
     DatasetSpace,
     Example,
@@ -42,7 +43,6 @@ from dpspec_flavours.mechanisms import NearbyDataset
 _MOST = 100_000
 """A grid is listed, so it has no more points than this."""
 
-Bound = tuple[Number, str]
 Coordinates = tuple[Fraction, ...]
 
 

@@ -35,6 +35,7 @@ from dpspec.plugin import (
     blocks,
     define,
     errors,
+    grammar,
     laws,
     ln,
     number,
@@ -147,7 +148,7 @@ class Subsampled(Mechanism):
         if self.publishes_sample and not space.is_ordered:
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
-        for dataset in itertools.islice(space.datasets(), 3):
+        for dataset in grammar.first_datasets(space):
             if not space.units or len(cast("Any", blocks.presented(dataset))) != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)

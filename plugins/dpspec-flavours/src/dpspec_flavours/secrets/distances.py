@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, cast
 from dpspec_divergences import HammingOrdered
 
 from dpspec.plugin import (
+    Bound,
     Dataset,
     DatasetSpace,
     FiniteLaw,
@@ -101,9 +102,6 @@ def _path(
 
 
 # --- relations and distances ----------------------------------------------------------------------
-
-
-Bound = tuple[Number, str]
 
 
 @define

@@ -17,6 +17,7 @@ from dpspec_divergences import Hamming, SymmetricDifference
 
 from dpspec.plugin import (
     Attribute,
+    Bound,
     Dataset,
     DatasetSpace,
     IncompatibleBlocksError,
@@ -217,9 +218,6 @@ class ElementRecords(DatasetSpace, blocks.ListedCells, blocks.CellRecords, block
 
 
 # --- weighted datasets ----------------------------------------------------------------------------
-
-
-Bound = tuple[Number, str]
 
 
 @define

@@ -17,6 +17,7 @@ from dpspec_noise import Geometric
 
 from dpspec.plugin import (
     Attribute,
+    Bound,
     Dataset,
     DatasetSpace,
     Example,
@@ -257,9 +258,6 @@ class EventStreams(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.
 
 
 # --- windows of times -----------------------------------------------------------------------------
-
-
-Bound = tuple[Number, str]
 
 
 def windows_needed(demand: Mapping[int, int], width: int) -> int:

@@ -18,6 +18,7 @@ from flint import arb
 from dpspec.plugin import (
     Attribute,
     BitVectors,
+    Bound,
     Bracket,
     Dataset,
     DatasetSpace,
@@ -42,8 +43,6 @@ from dpspec.plugin import (
     number,
     params,
 )
-
-Bound = tuple[Number, str]
 
 
 @define

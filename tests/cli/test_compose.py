@@ -1,0 +1,70 @@
+"""`dpspec compose`: its answer in text and as JSON, how often a file is released, and what it refuses."""
+
+import pytest
+
+
+def test_the_answer_comes_first(run, specs):
+    ran = run("compose", f"{specs / 'randomised-response.dpspec.toml'}=100", "--delta", "1e-6")
+    assert ran.code == 0
+    assert ran.out.startswith("epsilon lies in [94.28986, 94.28987] at delta = 1e-6")
+    for words in ("randomised-response", "100", "at distance 1 in", "How the claims stand"):
+        assert words in ran.out
+
+
+def test_the_json(run, specs):
+    path = specs / "gaussian-standard.dpspec.toml"
+    data = run("compose", f"{path}=2", "--epsilon", "3", "--format", "json").json("compose")
+    assert (data["wanted"], data["given"]) == ("delta", {"name": "epsilon", "value": "3"})
+    assert [(part["id"], part["times"]) for part in data["parts"]] == [("gaussian-standard", 2)]
+    assert float(data["value"]["lower"]) <= float(data["value"]["upper"]) < 1e-5
+
+
+def test_a_file_that_is_named_twice_is_released_twice(run, specs):
+    path = specs / "randomised-response.dpspec.toml"
+    twice = run("compose", path, f"{path}=2", "--epsilon", "1", "--format", "json").json("compose")
+    thrice = run("compose", f"{path}=3", "--epsilon", "1", "--format", "json").json("compose")
+    assert twice == thrice
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "--delta"),
+        (("--delta", "1e-6", "--epsilon", "1"), "not both"),
+        (("--delta", "1"), "[0, 1)"),
+        (("--delta", "x"), "delta"),
+        (("--epsilon", "-1"), "epsilon"),
+    ],
+)
+def test_bad_questions_end_with_2(run, specs, arguments, words):
+    ran = run("compose", specs / "randomised-response.dpspec.toml", *arguments)
+    assert ran.code == 2
+    assert words in ran.err
+
+
+@pytest.mark.parametrize("times", ["0", "x", "1/2", "-3", "10000000000"])
+def test_bad_times_end_with_2(run, specs, times):
+    ran = run("compose", f"{specs / 'randomised-response.dpspec.toml'}={times}", "--delta", "1e-6")
+    assert ran.code == 2
+    assert "times" in ran.err
+
+
+def test_a_name_with_an_equals_sign_is_a_file(run, specs, tmp_path):
+    path = tmp_path / "a=3"
+    path.write_text((specs / "randomised-response.dpspec.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    data = run("compose", path, "--epsilon", "1", "--format", "json").json("compose")
+    assert [part["times"] for part in data["parts"]] == [1]
+
+
+def test_rho_is_sent_to_the_ledger(run, specs):
+    ran = run("compose", specs / "ledger-2020", "--delta", "1e-6")
+    assert ran.code == 2
+    assert "dpspec ledger" in ran.err
+
+
+def test_a_refuted_promise_is_not_counted(run, specs):
+    path = specs / "gaussian-lecture.dpspec.toml"
+    refused = run("compose", path, "--delta", "1e-6")
+    assert refused.code == 1
+    assert "does not keep what it promises" in refused.err
+    assert run("compose", path, "--delta", "1e-6", "--as-promised").code == 0

@@ -324,6 +324,7 @@ OPENS: dict[str, dict[str, str]] = {
         "check": "errors on their line in the file",
         "claims": "the theorems as printed, held against the engine by the conformance kit",
         "structure": "`verify`: a proof on spaces of any size, and the pair that attains it",
+        "proved": "`verify`: what a theorem of its own shows",
         "symmetries": "`verify`: fewer pairs",
         "keeps": "`release`: what is the same before and after is told in the report",
         "release": "`release` of one table",

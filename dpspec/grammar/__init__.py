@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         CellMove as CellMove,
         LawPair as LawPair,
         NoisyCount as NoisyCount,
+        ProvedBound as ProvedBound,
         Report as Report,
         Structure as Structure,
         View as View,
@@ -71,7 +72,7 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
-    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "CellMove", "Structure", "View"),
+    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "ProvedBound", "Report", "CellMove", "Structure", "View"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -25,7 +25,7 @@ from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
     from dpspec.base.randomness import Randomness
-    from dpspec.grammar.structure import Structure
+    from dpspec.grammar.structure import ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
     from dpspec.laws.law import Law
@@ -116,6 +116,13 @@ class Mechanism(ABC):
         """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
 
         It counts for the class that states it alone: a class that is derived from it may have changed the law, and says its own.
+        """
+        return None
+
+    def proved(self, spec: PrivacySpec) -> ProvedBound | None:
+        """What a theorem about this mechanism says of a claim; optional, for a mechanism without a `structure`.
+
+        It counts for the class that states it alone, as a structure does.
         """
         return None
 

@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import Pair
 
 if TYPE_CHECKING:
     from dpspec.laws.law import Law
@@ -130,3 +133,26 @@ class Structure:
     views: tuple[View, ...]
     reads: tuple[Invariant, ...] = ()
     publishes_views: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class ProvedBound:
+    """What a theorem about a mechanism says of a claim, where its output is not made of independent views.
+
+    It is proved inside the universes of some invariants, for one input and one output divergence; of others it says nothing.
+
+    Args:
+        holds: whether the constant of every universe is proved to be within the budget of that universe.
+        invariants, input_divergence, output_divergence: what the theorem speaks about.
+        pair: two datasets that show how far the constant reaches, small enough for their laws to be computed; None where there
+            are none.
+        says, citation: the theorem, and where it is proved.
+    """
+
+    holds: bool
+    invariants: tuple[Invariant, ...]
+    input_divergence: InputDivergence
+    output_divergence: OutputDivergence
+    pair: Pair | None
+    says: str
+    citation: str

@@ -173,6 +173,8 @@ def _constant(verdict: Verdict) -> str:
 
     best = verdict.tightest
     bounds = {result.bound for result in verdict.universes}
+    if best is not None and verdict.proof and best.bound.is_infinite:
+        return f"differs by universe, within the budget of each; {number_in_words(best.constant.lower)} in one"
     if best is None:
         return bracket_in_words(verdict.constant)
     if len(bounds) > 1:

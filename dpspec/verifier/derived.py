@@ -52,7 +52,7 @@ from dpspec.structure.changes import (
     replacements,
     seen_by,
 )
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit
+from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
@@ -144,7 +144,11 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     if structure is not None and "structure" not in vars(type(mechanism)):
         return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
     if structure is None:
-        return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
+        by_theorem = _by_theorem(mechanism, spec)
+        if isinstance(by_theorem, Missing):
+            return by_theorem
+        provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+        return attrs.evolve(by_theorem, provenance=provenance, assumptions=mechanism.assumes)
     budget = spec.budget.uniform()
     if budget is None:
         return Missing(step="budget", reason="it is not the same number in all universes")
@@ -435,6 +439,38 @@ class _Proof:
             says = "what else is released is computed from these answers and from facts that each universe fixes"
             told.append(ProofStep(step="post-process", says=says, citation="Bailie, Gong and Meng 2023, last step of TopDown"))
         return tuple(told)
+
+
+def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
+    """Judge a claim by a theorem about the mechanism, whose pair the exact engine judges."""
+    found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
+    if found is None:
+        return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
+    shown = None if found.pair is None else verify(mechanism, spec, datasets=found.pair)
+    if shown is not None and shown.outcome is Outcome.REFUTED:
+        return attrs.evolve(shown, method=METHOD, scope="one pair of the whole space")
+    unfit = _unfit(found, spec)
+    if unfit:
+        return Missing(step="theorem", reason=unfit)
+    if shown is None or all(result.is_vacuous for result in shown.universes):
+        return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+    result = UniverseResult(
+        label=EVERY, datasets=None, pairs=None, constant=Bracket(lower=shown.constant.lower, upper=INFINITY), bound=INFINITY,
+        outcome=Outcome.VERIFIED, attained=found.pair,
+    )  # fmt: skip
+    proof = (ProofStep(step="theorem", says=found.says, citation=found.citation),)
+    return Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
+
+
+def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
+    """Why a theorem does not show a claim; empty where it does."""
+    if (found.input_divergence, found.output_divergence) != (spec.input_divergence, spec.output_divergence):
+        return f"it is about {found.output_divergence} and {found.input_divergence}"
+    known = spec.multiverse.invariants
+    inside = None if known is None else determines(known, found.invariants, spec.space)
+    if inside is None or inside.answer is not True:
+        return "it is about the universes of other invariants"
+    return "" if found.holds else found.says
 
 
 FEW_ANSWERS = 1_000

@@ -53,7 +53,7 @@ from dpspec_census.swap_budget import (
     nominal_budget,
     rate_of,
 )
-from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
+from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant, sizes_refuted
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -66,6 +66,10 @@ _MOST_RENAMED = 8
 """Attributes with more categories declare no renamings: there are too many to try."""
 
 Renaming = Callable[[Record], Record]
+
+
+SHOWN, MOST_SHOWN = 4, 9
+"""The records of a stratum in the pair that is shown, and the most of a pair whose laws are computed."""
 
 
 @define
@@ -145,6 +149,38 @@ class Swapping(Mechanism):
         """
         self.check(space)
         return self.constants().of_space(space) if sizes is None else self.constants().of_sizes(sizes, space)
+
+    def by_the_theorem(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
+        """What docs/swapping-theorem.md proves of a claim with a printed form of the theorem as its budget; None of others."""
+        from dpspec_divergences import Hamming, Mult
+
+        budget = spec.budget
+        rates = {self.swap_rate, *(rate.swap_rate for rate in self.rates)}
+        if (
+            not isinstance(budget, SwappingBudget)
+            or budget.largest_stratum is not None
+            or not all(0 < rate < 1 for rate in rates)
+        ):
+            return None
+        if (budget.match, budget.unit, budget.swap_rate, budget.rates) != (self.match, self.unit, self.swap_rate, self.rates):
+            return None
+        constants, space = self.constants(), spec.space
+        beyond = None if self.deranges else constants.pair_against(budget.form, space)
+        within = self.deranges or not any(sizes_refuted(rate, budget.form) for rate in rates)
+        near = (constants.pair_at(SHOWN, stratum, space) for stratum in constants.strata(space))
+        shown = beyond or next((pair for pair in near if pair is not None), None)
+        small = shown is not None and sum(shown.likely.values()) <= MOST_SHOWN
+        return grammar.ProvedBound(
+            holds=within,
+            invariants=self.scheme().invariants(space),
+            input_divergence=Hamming(unit=self.unit),
+            output_divergence=Mult(),
+            pair=shown.datasets(self.scheme(), space)[:2] if shown is not None and small else None,
+            says="the constant of every stratum is within the printed form"
+            if within
+            else "the printed form is false for some sizes",
+            citation="docs/swapping-theorem.md; printed by Bailie, Gong and Meng 2023",
+        )
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over strata of their laws, each from integer weights; the outcomes are datasets of the space."""
@@ -270,6 +306,9 @@ class DerangementSwapping(Swapping):
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return derangement_weights(cells, columns, *_odds(swap_rate))
 
+    def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
+        return self.by_the_theorem(spec)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -306,6 +345,9 @@ class PermutationSwapping(Swapping):
 
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return permutation_weights(cells, columns, *_odds(swap_rate))
+
+    def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
+        return self.by_the_theorem(spec)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

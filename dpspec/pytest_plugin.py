@@ -23,7 +23,7 @@ Options of the ini-file:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,8 +80,13 @@ def _acceptable() -> tuple[str, ...]:
 
 def pytest_report_header() -> str:
     """The versions that verdicts depend on."""
+    return f"dpspec: {_versions()}"
+
+
+@cache
+def _versions() -> str:
     points = {(point.dist.name, point.dist.version) for point in entry_points(group="dpspec") if point.dist is not None}
-    return ", ".join([f"dpspec: {version('dpspec')}", *(f"{name} {stated}" for name, stated in sorted(points))])
+    return ", ".join([version("dpspec"), *(f"{name} {stated}" for name, stated in sorted(points))])
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -250,10 +255,6 @@ def _properties(found: Obligation) -> Iterator[tuple[str, str]]:
         yield "method", "recomputed by its route"
         yield "constant", str(found.value)
     yield "plugins", _versions()
-
-
-def _versions() -> str:
-    return pytest_report_header().removeprefix("dpspec: ")
 
 
 # --- fixtures ------------------------------------------------------------------------------------

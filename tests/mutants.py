@@ -206,7 +206,12 @@ def copy(folder: Path) -> None:
 def surroundings(folder: Path) -> dict[str, str]:
     """The packages come from the copy: what is on PYTHONPATH goes before what is installed."""
     sources = [folder, *(path.parent / "src" for path in (folder / "plugins").glob("*/pyproject.toml"))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sources)), "PYTHONPYCACHEPREFIX": str(folder / "cache")}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(map(str, sources)),
+        "PYTHONPYCACHEPREFIX": str(folder / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
 
 
 def failures(folder: Path, *arguments: str) -> list[str]:

@@ -20,7 +20,6 @@ import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
-from functools import total_ordering
 from typing import Any
 
 import attrs
@@ -260,7 +259,6 @@ def _of_decimal(value: Decimal, subject: str) -> Fraction:
     return Fraction(value)
 
 
-@total_ordering
 @attrs.frozen(eq=False, repr=False)
 class Number:
     """An exact extended real: a log-linear form, the square root of one, or infinity.
@@ -323,7 +321,8 @@ class Number:
         if self.infinite or other.infinite:
             return INFINITY
         if self.root == other.root == 1:
-            return Number(rational_part=self.rational_part + other.rational_part, logs=canonical(self.logs + other.logs))
+            logs = canonical(self.logs + other.logs) if self.logs and other.logs else self.logs or other.logs
+            return Number(rational_part=self.rational_part + other.rational_part, logs=logs)
         if _sign(other) == 0:
             return self
         if _sign(self) == 0:
@@ -385,7 +384,8 @@ class Number:
 
     def _scaled(self, factor: Fraction) -> Number:
         if self.root == 1:
-            return Number(rational_part=self.rational_part * factor, logs=canonical((r, c * factor) for r, c in self.logs))
+            logs = canonical((r, c * factor) for r, c in self.logs) if self.logs else ()
+            return Number(rational_part=self.rational_part * factor, logs=logs)
         if factor < 0:
             raise NumericalError(f"{factor} * {self}", "has no exact form")
         return (attrs.evolve(self, root=1) * factor**2).sqrt()
@@ -399,6 +399,15 @@ class Number:
 
     def __lt__(self, other: Number | Scalar) -> bool:
         return _compare(self, number(other)) < 0
+
+    def __le__(self, other: Number | Scalar) -> bool:
+        return _compare(self, number(other)) <= 0
+
+    def __gt__(self, other: Number | Scalar) -> bool:
+        return _compare(self, number(other)) > 0
+
+    def __ge__(self, other: Number | Scalar) -> bool:
+        return _compare(self, number(other)) >= 0
 
     def __hash__(self) -> int:
         # The rational part of a form is unique (Lindemann), its logarithms are not: ln 4 = 2 ln 2.
@@ -457,7 +466,9 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     """
     if isinstance(value, Number):
         return value
-    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, Fraction):
+        return Number(rational_part=value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return Number(rational_part=Fraction(value))
     if isinstance(value, float) and value == math.inf:
         return INFINITY
@@ -527,8 +538,11 @@ def _compare(left: Number, right: Number) -> int:
         return left.infinite - right.infinite
     if left.root == right.root:
         # The square root is monotone, so the forms under it decide.
+        if left.logs == right.logs:
+            a, b = left.rational_part, right.rational_part
+            return (a > b) - (a < b)
         opposite = tuple((r, -c) for r, c in right.logs)
-        return sign(left.rational_part - right.rational_part, canonical(left.logs + opposite))
+        return sign(left.rational_part - right.rational_part, left.logs + opposite)
     for one, other, flip in ((left, right, 1), (right, left, -1)):
         if one.is_rational:
             return -flip if one.rational_part < 0 else flip * _compare(one.squared(), other.squared())

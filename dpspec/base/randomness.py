@@ -346,11 +346,11 @@ class _Keyed:
         return hmac.new(self.key, label.encode(), hashlib.sha256).digest()
 
     def _cipher(self, purpose: str) -> Any:
-        from cryptography.hazmat.primitives.ciphers import Cipher
-        from cryptography.hazmat.primitives.ciphers.algorithms import AES
-        from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
-
         if purpose not in self._ciphers:
+            from cryptography.hazmat.primitives.ciphers import Cipher
+            from cryptography.hazmat.primitives.ciphers.algorithms import AES
+            from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
+
             # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
             mode = CTR(bytes(16)) if purpose == "words in a row" else ECB()  # noqa: S305
             self._ciphers[purpose] = Cipher(AES(self._derived(purpose)), mode).encryptor()

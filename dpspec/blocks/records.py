@@ -385,7 +385,7 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
         here, there = ([(r[: len(self.household)], r[len(self.household) :]) for r in records] for records in (gone, come))
         if {place for place, _ in here} == {place for place, _ in there}:
             yield from self._settled(tuple(dict.fromkeys(place for place, _ in here)), here, there, ())
-        places = (*(place for place, _ in here), *(place for place, _ in there))
+        places = tuple(dict.fromkeys(place for place, _ in (*here, *there)))
         companion = next(iter((*here, *there)))[1] if here or there else ()
         for others in ((), (companion,)):
             yield from self._settled(places, here, there, others)
@@ -400,16 +400,12 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
             return
         settled: list[Any] = []
         for persons in (here, there):
-            left = list(persons)
-            cells = []
+            left, cells = list(persons), []
             for place in places:
-                own = next((person for at, person in left if at == place), None)
-                if own is not None:
-                    left.remove((place, own))
-                cells.append((place, tuple(sorted((*others, *(() if own is None else (own,)))))))
+                own = [person for at, person in left if at == place]
+                left = [(at, person) for at, person in left if at != place]
+                cells.append((place, tuple(sorted((*others, *own)))))
             settled.append(self.of((*cells, *((places[0], others),) * further)))
-            if left:
-                return
         yield settled[0], settled[1]
 
     def few_values(self, attribute: Attribute) -> Iterator[Hashable]:

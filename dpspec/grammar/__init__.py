@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.structure import (
+        CellMove as CellMove,
         LawPair as LawPair,
         NoisyCount as NoisyCount,
         Report as Report,
-        Seen as Seen,
         Structure as Structure,
         View as View,
     )
@@ -71,7 +71,7 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
-    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "Seen", "Structure", "View"),
+    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "Report", "CellMove", "Structure", "View"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -29,7 +29,7 @@ LawPair = tuple["Law", "Law"]
 """The laws of one independent part of the output, before a change and after it."""
 
 
-class Seen(enum.Enum):
+class CellMove(enum.Enum):
     """What a view sees of a change of one record."""
 
     NOTHING = "nothing"
@@ -55,7 +55,7 @@ class View(ABC):
     """True when each record is answered for on its own, so that positions matter and not the counts alone."""
 
     @abstractmethod
-    def changed(self, seen: Seen) -> tuple[LawPair, ...] | None:
+    def changed(self, seen: CellMove) -> tuple[LawPair, ...] | None:
         """The laws of the answers that change, before and after; None where such a change changes the kind of output.
 
         They may not depend on which cells they are, nor on what else is in the dataset: up to a common bijection of the
@@ -84,9 +84,9 @@ class NoisyCount(View):
     table: Marginal
     noise: Callable[[int], Law]
 
-    def changed(self, seen: Seen) -> tuple[LawPair, ...]:
+    def changed(self, seen: CellMove) -> tuple[LawPair, ...]:
         lost, gained = (self.noise(1), self.noise(0)), (self.noise(0), self.noise(1))
-        return {Seen.NOTHING: (), Seen.LOST: (lost,), Seen.GAINED: (gained,), Seen.MOVED: (lost, gained)}[seen]
+        return {CellMove.NOTHING: (), CellMove.LOST: (lost,), CellMove.GAINED: (gained,), CellMove.MOVED: (lost, gained)}[seen]
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[LawPair, ...]:
         ours, theirs = Counter(before), Counter(after)
@@ -108,8 +108,8 @@ class Report(View):
     laws: LawPair
     by_record: bool = True
 
-    def changed(self, seen: Seen) -> tuple[LawPair, ...] | None:
-        return {Seen.NOTHING: (), Seen.MOVED: (self.laws,), Seen.LOST: None, Seen.GAINED: None}[seen]
+    def changed(self, seen: CellMove) -> tuple[LawPair, ...] | None:
+        return {CellMove.NOTHING: (), CellMove.MOVED: (self.laws,), CellMove.LOST: None, CellMove.GAINED: None}[seen]
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[LawPair, ...] | None:
         if len(before) != len(after) or None in (*before, *after):

@@ -49,6 +49,8 @@ _FARTHEST = 2.0**20
 """Losses beyond are not put on a grid."""
 
 _PRECISION = 96
+_LEAST = 1e-300
+"""Cells of less probability are no normal doubles; they join the rest."""
 _ATOM = 2.0**-44
 """A cell whose losses differ by less is an atom, and the difference an error of its loss."""
 
@@ -88,7 +90,7 @@ class LossPieces:
     @classmethod
     def of_cells(cls, cells: Sequence[Cell]) -> LossPieces:
         """The cells of a pair; those of which too little is known join the rest."""
-        known = [cell for cell in cells if cell.p > 0 and cell.q > 0 and cell.low.is_finite() and cell.high.is_finite()]
+        known = [cell for cell in cells if cell.p > _LEAST and cell.q > 0 and cell.low.is_finite() and cell.high.is_finite()]
         with ctx.workprec(_PRECISION + 32):
             ratios = [(cell.p / cell.q).log() for cell in known]
             rest = 1 - sum((cell.p for cell in known), arb(0))

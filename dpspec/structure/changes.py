@@ -30,9 +30,9 @@ from dpspec.base.errors import NotInSpaceError
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.structure import Seen
+from dpspec.grammar.structure import CellMove
 
-Class = tuple[bool, ...]
+CategoryClass = tuple[bool, ...]
 """Of a category: for each set of categories that some condition names, whether it is in it."""
 
 MOST_PATTERNS = 200_000
@@ -40,19 +40,19 @@ MOST_PATTERNS = 200_000
 
 
 @attrs.frozen
-class Kept:
+class AttributeChange:
     """What becomes of one attribute in a change: whether its category stays, and the class of the one before and after."""
 
     equal: bool
-    before: Class
-    after: Class
+    before: CategoryClass
+    after: CategoryClass
 
 
-Pattern = Mapping[str, Kept]
+Pattern = Mapping[str, AttributeChange]
 
 
 @attrs.frozen
-class Columns:
+class SeenAttributes:
     """The attributes of a unit that tables look at, with the conditions on them.
 
     Args:
@@ -64,7 +64,7 @@ class Columns:
     named: Mapping[str, tuple[frozenset[str], ...]]
 
     @classmethod
-    def of(cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str) -> Columns:
+    def of(cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str) -> SeenAttributes:
         """Those that some of the tables look at."""
         known = {a.name: a for a in space.attributes_of(unit)}
         named: dict[str, dict[frozenset[str], None]] = {}
@@ -79,21 +79,22 @@ class Columns:
             named={name: tuple(sets) for name, sets in named.items()},
         )
 
-    def classes(self, name: str) -> dict[Class, int]:
+    def classes(self, name: str) -> dict[CategoryClass, int]:
         """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
         attribute, sets = self.attributes[name], self.named[name]
         singled = sorted(frozenset().union(*sets))
-        counted: dict[Class, int] = {(False,) * len(sets): attribute.size - len(singled)} if attribute.size > len(singled) else {}
+        others = attribute.size - len(singled)
+        counted: dict[CategoryClass, int] = {(False,) * len(sets): others} if others else {}
         for category in singled:
             of = tuple(category in one for one in sets)
             counted[of] = counted.get(of, 0) + 1
         return {of: min(many, 2) for of, many in counted.items()}
 
-    def class_of(self, name: str, category: Hashable) -> Class:
+    def class_of(self, name: str, category: Hashable) -> CategoryClass:
         """The class of one category."""
         return tuple(category in one for one in self.named[name])
 
-    def lies_within(self, name: str, of: Class, outer: Class) -> bool:
+    def lies_within(self, name: str, of: CategoryClass, outer: CategoryClass) -> bool:
         """Whether a category of one class can lie in one of a class of the coarser attribute; True where that is not known."""
         attribute = self.attributes[name]
         coarser = self.attributes[str(attribute.within)]
@@ -102,7 +103,7 @@ class Columns:
             self.class_of(name, c) == of and self.class_of(coarser.name, attribute.parent(c, coarser)) == outer for c in listed
         )
 
-    def inside(self, table: Marginal, pattern: Pattern, side: Callable[[Kept], Class]) -> bool:
+    def inside(self, table: Marginal, pattern: Pattern, side: Callable[[AttributeChange], CategoryClass]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
         return all(
             side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in dict(table.where).items()
@@ -124,34 +125,34 @@ class Columns:
 # --- patterns -------------------------------------------------------------------------------------
 
 
-def replacements(columns: Columns) -> Iterator[Pattern]:
+def replacements(columns: SeenAttributes) -> Iterator[Pattern]:
     """Every pattern of one record replaced by another; some may be those of no two records, none is missing."""
     for parts in itertools.product(*(list(_below(name, None, columns)) for name in columns.roots())):
         yield {name: kept for part in parts for name, kept in part.items()}
 
 
-def additions(columns: Columns) -> Iterator[Pattern]:
+def additions(columns: SeenAttributes) -> Iterator[Pattern]:
     """Every pattern of one record by itself, as one that stays what it is."""
     return (pattern for pattern in replacements(columns) if all(kept.equal for kept in pattern.values()))
 
 
-def _below(name: str, outer: Kept | None, columns: Columns) -> Iterator[dict[str, Kept]]:
+def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> Iterator[dict[str, AttributeChange]]:
     """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
     classes = columns.classes(name)
     before, after = list(classes), list(classes)
     if outer is not None:
         before = [of for of in classes if columns.lies_within(name, of, outer.before)]
         after = [of for of in classes if columns.lies_within(name, of, outer.after)]
-    options = [Kept(True, of, of) for of in before] if outer is None or outer.equal else []
+    options = [AttributeChange(True, of, of) for of in before] if outer is None or outer.equal else []
     if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
-        options += [Kept(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
+        options += [AttributeChange(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
     for kept in options:
         inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
         for parts in itertools.product(*inner):
             yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
 
 
-def _has_siblings(attribute: Attribute, columns: Columns) -> bool:
+def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
     """Whether two categories may lie in one category of the coarser attribute."""
     if attribute.within is None:
         return attribute.size > 1
@@ -160,18 +161,18 @@ def _has_siblings(attribute: Attribute, columns: Columns) -> bool:
     return attribute.size > columns.attributes[attribute.within].size
 
 
-def seen_by(table: Marginal, pattern: Pattern, columns: Columns) -> Seen:
+def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CellMove:
     """What a table sees of a replacement."""
     before = columns.inside(table, pattern, lambda kept: kept.before)
     after = columns.inside(table, pattern, lambda kept: kept.after)
     if before and after:
-        return Seen.NOTHING if all(pattern[name].equal for name in table.attributes) else Seen.MOVED
-    return Seen.LOST if before else Seen.GAINED if after else Seen.NOTHING
+        return CellMove.NOTHING if all(pattern[name].equal for name in table.attributes) else CellMove.MOVED
+    return CellMove.LOST if before else CellMove.GAINED if after else CellMove.NOTHING
 
 
-def added_to(table: Marginal, pattern: Pattern, columns: Columns) -> Seen:
+def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CellMove:
     """What a table sees of a record that is added."""
-    return Seen.GAINED if columns.inside(table, pattern, lambda kept: kept.after) else Seen.NOTHING
+    return CellMove.GAINED if columns.inside(table, pattern, lambda kept: kept.after) else CellMove.NOTHING
 
 
 # --- laminar families -----------------------------------------------------------------------------
@@ -228,13 +229,18 @@ TRIED = 40
 """So many categories of an attribute are tried where a pattern asks for one."""
 
 
-def records_of(pattern: Pattern, columns: Columns, space: DatasetSpace, unit: str) -> tuple[Record, Record] | None:
-    """Two records with a pattern; None where none are found among the first categories."""
+def records_of(pattern: Pattern, columns: SeenAttributes, space: DatasetSpace, unit: str) -> tuple[Record, Record] | None:
+    """Two records with a pattern; None where none are found among the first categories.
+
+    Where it changes nothing that a table looks at, they differ in what no table looks at, if there is such an attribute.
+    """
     part = Changes.found_in(space)
     if part is None:
         return None
     every = {a.name: a for a in space.attributes_of(unit)}
-    choice, chosen = _Choice(pattern=pattern, columns=columns, known=every, part=part), dict[str, tuple[Hashable, Hashable]]()
+    vary = all(kept.equal for kept in pattern.values())
+    choice = _Choice(pattern=pattern, columns=columns, known=every, part=part, vary=vary)
+    chosen: dict[str, tuple[Hashable, Hashable]] = {}
     for root in (name for name, a in every.items() if a.within is None):  # what lies within different ones is independent
         found = choice.completed([name for name in _outer_first(every) if root in _with_outer((name,), every)], {})
         if found is None:
@@ -251,7 +257,7 @@ def _outer_first(known: Mapping[str, Attribute]) -> list[str]:
     return sorted(known, key=depth)
 
 
-Chosen = Mapping[str, tuple[Hashable, Hashable]]
+ChosenValues = Mapping[str, tuple[Hashable, Hashable]]
 
 
 @attrs.frozen(kw_only=True)
@@ -259,11 +265,12 @@ class _Choice:
     """Values before and after for each attribute, one attribute after the other; back where an inner one finds none."""
 
     pattern: Pattern
-    columns: Columns
+    columns: SeenAttributes
     known: Mapping[str, Attribute]
     part: Changes
+    vary: bool
 
-    def completed(self, order: Sequence[str], chosen: Chosen) -> Chosen | None:
+    def completed(self, order: Sequence[str], chosen: ChosenValues) -> ChosenValues | None:
         """The first complete choice that goes on from one for the outer attributes."""
         if not order:
             return chosen
@@ -274,17 +281,19 @@ class _Choice:
                 return found
         return None
 
-    def _pairs(self, attribute: Attribute, chosen: Chosen) -> list[tuple[Hashable, Hashable]]:
+    def _pairs(self, attribute: Attribute, chosen: ChosenValues) -> list[tuple[Hashable, Hashable]]:
         kept = self.pattern.get(attribute.name)
         before, after = (self._values(attribute, kept, side, chosen) for side in (0, 1))
         if kept is None:  # no table looks at it: it only has to lie within what was chosen
             same = attribute.within is None or len(set(chosen[attribute.within])) == 1
+            if self.vary and same and len(before) > 1:
+                return [(before[0], before[1])]
             return [(value, value) for value in before[:1]] if same else list(zip(before[:1], after[:1], strict=False))
         if kept.equal:
             return [(value, value) for value in before if value in after]
         return [(one, two) for one in before for two in after if one != two][: 2 * TRIED]
 
-    def _values(self, attribute: Attribute, kept: Kept | None, side: int, chosen: Chosen) -> list[Hashable]:
+    def _values(self, attribute: Attribute, kept: AttributeChange | None, side: int, chosen: ChosenValues) -> list[Hashable]:
         """The first categories that fit the pattern on one side, inside the category chosen for the coarser attribute."""
         outer = None if attribute.within is None else self.known[attribute.within]
         asked = () if kept is None else (kept.before, kept.after)[side]

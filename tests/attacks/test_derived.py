@@ -167,8 +167,8 @@ def tried(first: int, many: int) -> Counter[str]:
 
 
 def test_no_proof_is_below_the_truth_and_no_pair_above_it() -> None:
-    counted = tried(0, 150)
-    assert counted["tight"] > 60
+    counted = tried(0, 25)
+    assert counted["tight"] > 2
 
 
 @pytest.mark.long

@@ -18,10 +18,10 @@ NUMBER += 'route = { type = "pure-to-zcdp", epsilon = 1 }\n'
     ({"epsilon": "1"}, 1, "refuted", "refuted"),
     ({"epsilon": "1", "extra": REFUTED}, 6, "recorded", "recorded as refuted, and is"),
     ({"extra": REFUTED}, 1, "missed", "FAILS"),
-    ({"length": 20, "extra": SMALL}, 7, "miniature", "holds on miniatures only"),
-    ({"length": 20, "extra": OPEN}, 5, "unchecked", "nothing was checked"),
-    ({"length": 20, "extra": OPEN + NUMBER}, 5, "unchecked", "nothing was checked"),
-    ({"length": 20}, 3, "undecided", "undecided"),
+    ({"length": 20, "proof": False, "extra": SMALL}, 7, "miniature", "holds on miniatures only"),
+    ({"length": 20, "proof": False, "extra": OPEN}, 5, "unchecked", "nothing was checked"),
+    ({"length": 20, "proof": False, "extra": OPEN + NUMBER}, 5, "unchecked", "nothing was checked"),
+    ({"length": 20, "proof": False}, 3, "undecided", "undecided"),
     ({"epsilon": "1", "extra": REFUTED + NUMBER}, 6, "recorded", "recorded as refuted, and is"),
 ])  # fmt: skip
 def test_each_word_has_its_exit_code(run, response, given, code, word, told):
@@ -46,7 +46,7 @@ def test_what_is_accepted_counts_as_success_and_keeps_its_word(run, response):
 @pytest.mark.spread(3)
 @pytest.mark.parametrize(("given", "word"), [
     ({}, "verified"), ({"epsilon": "1"}, "refuted"), ({"epsilon": "1", "extra": REFUTED}, "recorded"),
-    ({"length": 20, "extra": SMALL}, "miniature"), ({"length": 9}, "unchecked"),
+    ({"length": 20, "proof": False, "extra": SMALL}, "miniature"), ({"length": 9}, "unchecked"),
 ])  # fmt: skip
 def test_the_standing_goes_wherever_the_claim_goes(run, response, given, word, tmp_path):
     path = response(**given)

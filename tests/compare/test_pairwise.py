@@ -66,6 +66,7 @@ def least(given: PrivacySpec, goal: PrivacySpec) -> Any:
     return next((step for wanted in goals if (step := pair_by_pair(given, wanted, RULES)) is not None), None)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("place", range(len(CASES)))
 def test_no_mechanism_contradicts_what_is_seen_pair_by_pair(place: int, request: pytest.FixtureRequest) -> None:
     premise, goal = CASES[place]

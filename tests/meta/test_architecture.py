@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.meta.trees import imports, tree
+
 ROOT = Path(__file__).parents[2]
 
 FLOORS = [
@@ -17,7 +19,7 @@ FLOORS = [
     ("dpspec.checker", "dpspec.laws", "dpspec.scaffold"),
     ("dpspec.blocks",),
     ("dpspec.extension", "dpspec.grammar"),
-    ("dpspec.risks", "dpspec.specfile"),
+    ("dpspec.risks", "dpspec.specfile", "dpspec.structure"),
     ("dpspec.plugin", "dpspec.reason", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
@@ -59,17 +61,12 @@ def floor(module: str) -> int:
     raise AssertionError(f"{module} stands on no floor: add it to FLOORS")
 
 
-@functools.cache
-def tree(module: str) -> ast.Module:
-    return ast.parse(SOURCES[module].read_text(encoding="utf-8"))
-
-
 def imported(module: str) -> Iterator[str]:
     """The modules of the house that a file imports, wherever in it: inside functions and for types only, too."""
-    for node in ast.walk(tree(module)):
+    for node in imports(SOURCES[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in SOURCES)
-        elif isinstance(node, ast.ImportFrom) and node.module in SOURCES:
+        elif node.module in SOURCES:
             assert node.level == 0, "imports are absolute"
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (name if name in SOURCES else node.module for name in inner)
@@ -118,7 +115,7 @@ def meanings() -> dict[str, dict[str, list[str]]]:
     """Every name of a class or of an alias on the first level of a module: what it stands for, and where."""
     found: dict[str, dict[str, list[str]]] = collections.defaultdict(lambda: collections.defaultdict(list))
     for module in SOURCES:
-        for node in tree(module).body:
+        for node in tree(SOURCES[module]).body:
             if isinstance(node, ast.ClassDef):
                 found[node.name][f"class of {module}"].append(module)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_type(node.targets[0].id):
@@ -163,7 +160,7 @@ def test_late_names_are_what_type_checkers_see():
     for module in late_faces():
         homes: set[tuple[str, str]] = set()
         typed: set[tuple[str, str]] = set()
-        for node in ast.walk(tree(module)):
+        for node in ast.walk(tree(SOURCES[module])):
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "_HOMES":
                 homes = {(home, name) for home, names in ast.literal_eval(node.value).items() for name in names}
             elif isinstance(node, ast.ImportFrom):

@@ -4,6 +4,8 @@ import ast
 import sys
 from pathlib import Path
 
+from tests.meta.trees import imports, tree
+
 CORE = Path(__file__).parents[2] / "dpspec"
 FILES = {path.stem: path for path in (CORE / "checker").glob("*.py")}
 KERNEL = ("check", "numbers")
@@ -13,17 +15,13 @@ FACTS = ("constants", "universes", "conversions", "pairs")
 
 
 def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module
+    for node in imports(path):
+        yield from [node.module] if isinstance(node, ast.ImportFrom) else (alias.name for alias in node.names)
 
 
 def lines_of_code(path):
     """Without docstrings, comments and blank lines."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    texts = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     documented = {line for node in texts for line in range(node.lineno, node.end_lineno + 1)}
     code = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return sum(1 for line, text in code if text.strip() and not text.strip().startswith("#") and line not in documented)

@@ -30,6 +30,7 @@ from dpspec.extension.hooks import BASES
 from dpspec.extension.loader import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile import read_text, to_toml
+from tests.meta.trees import tree
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "dpspec"
@@ -46,7 +47,7 @@ def test_no_module_asks_for_a_kind_of_block():
     assert [
         f"{path.relative_to(ROOT)}:{line} asks for {cls.__name__}"
         for module, path in MODULES.items()
-        for line, cls in asked_for(ast.parse(path.read_text(encoding="utf-8")), importlib.import_module(module))
+        for line, cls in asked_for(tree(path), importlib.import_module(module))
     ] == []
 
 
@@ -65,10 +66,10 @@ def test_a_ladder_would_be_seen(line):
     assert not list(asked_for(ast.parse(line.replace("Marginal", "Invariant")), module))
 
 
-def asked_for(tree: ast.Module, module: ModuleType) -> Iterator[tuple[int, type]]:
+def asked_for(code: ast.Module, module: ModuleType) -> Iterator[tuple[int, type]]:
     """The concrete classes of blocks, defined in another module, that a module asks for, with the lines."""
-    names = {**vars(module), **_imported_late(tree)}
-    for node in ast.walk(tree):
+    names = {**vars(module), **_imported_late(code)}
+    for node in ast.walk(code):
         for classes in _candidates(node):
             for part in ast.walk(classes):
                 cls = _meant(part, names)
@@ -93,11 +94,11 @@ def _is_type(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
 
 
-def _imported_late(tree: ast.Module) -> dict[str, object]:
+def _imported_late(code: ast.Module) -> dict[str, object]:
     """What `from dpspec... import` brings in anywhere, inside functions too."""
     return {
         alias.asname or alias.name: getattr(importlib.import_module(node.module), alias.name, None)
-        for node in ast.walk(tree)
+        for node in ast.walk(code)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpspec")
         for alias in node.names
     }

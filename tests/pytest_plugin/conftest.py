@@ -8,7 +8,8 @@ import pytest
 
 import dpspec.api
 import dpspec.report.text
-import dpspec.testing.assertions  # noqa: F401
+import dpspec.testing.assertions
+import dpspec.verifier.document  # noqa: F401
 from dpspec.extension import installed
 
 SPEC = """\

@@ -39,8 +39,10 @@ length = 1
 """
 
 
-def report(keep, *, length=2, title="louder", more=""):
+def report(keep, *, length=2, title="louder", more="", proof=True):
     text = TEXT.format(keep=keep, length=length, title=title) + more
+    if not proof:  # the same standard, but not known as a metric: bounds for single changes do not add up
+        text = text.replace('type = "mult"', 'type = "mult-delta"\ndelta = 0')
     return verify_document(read_text(text, REGISTRY), registry=REGISTRY)
 
 
@@ -63,11 +65,11 @@ def test_a_counterexample_that_is_verified_fails_the_file():
 
 
 def test_an_undecided_counterexample_does_not_hold():
-    assert report("4/5", length=30).word is Word.UNDECIDED
+    assert report("4/5", length=30, proof=False).word is Word.UNDECIDED
 
 
 def test_it_is_judged_on_the_first_miniature():
-    found = report("4/5", length=30, more=MINIATURE)
+    found = report("4/5", length=30, more=MINIATURE, proof=False)
     assert words(found)["counterexample: louder"] is Word.HOLDS
     assert found.word is Word.MINIATURE
     assert found.obligations[1].spec.space.length == 1

@@ -32,7 +32,8 @@ forms = st.builds(lambda a, c, r, d, s: number(a) + ln(r) * c + ln(s) * d, small
 def test_order_agrees_with_high_precision_decimals(left: Number, right: Number) -> None:
     difference = high_precision(left) - high_precision(right)
     if abs(difference) > Decimal("1e-60"):
-        assert (left < right) == (difference < 0)
+        assert (left < right) == (left <= right) == (difference < 0)
+        assert (left > right) == (left >= right) == (difference > 0)
         assert left != right
     else:
         assert left == right
@@ -56,6 +57,30 @@ def test_equal_values_are_equal_and_hash_alike(left: Number, right: Number) -> N
     assert left == right
     assert hash(left) == hash(right)
     assert not left < right
+    assert not left > right
+    assert left <= right
+    assert left >= right
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        (number("1/3"), number("1/2")),
+        (ln(2) * 2, ln(4) + Fraction(1, 10**40)),
+        (ln(6) + ln(35), ln(10) + ln(22)),
+        (ln(3) - 1, ln(3)),
+        (sqrt(ln(2)), sqrt(ln(3))),
+        (number(-1), sqrt(ln(2))),
+        (sqrt(2), number("3/2")),
+        (ln(10**9), INFINITY),
+    ],
+)
+def test_unequal_values_stand_in_one_order(less: Number, more: Number) -> None:
+    for left, right in ((less, more), (-less, -more)) if less.root == more.root == 1 and more != INFINITY else ((less, more),):
+        below, above = (left, right) if left is less else (right, left)
+        assert (below < above, below <= above, above > below, above >= below) == (True,) * 4
+        assert (above < below, above <= below, below > above, below >= above) == (False,) * 4
+        assert below != above
 
 
 @pytest.mark.reference("B-S19")

@@ -107,6 +107,7 @@ def swallowing(bits: list[int], rng: Generator) -> float:
         return 0.0
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize(
     "function",
     [

@@ -200,7 +200,7 @@ THEOREMS = (
 )  # fmt: skip
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(4)
 @pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
 def test_in_random_worlds(declared, count):
     declared.check(count)

@@ -184,6 +184,7 @@ def test_nested_groups_can_contradict_where_their_sums_do_not():
     assert smallest_conflict(easier) == ()
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_feasibility_by_enumeration(seed):
     draw = np.random.default_rng(seed)

@@ -21,6 +21,7 @@ SPACE = UnorderedRecords(attributes=KINDS, unit="household", most=3)
 MATCHED = UnorderedRecords(attributes=[{"name": "size", "count": 2}, *KINDS], unit="household", most=3)
 
 
+@pytest.mark.spread(4)
 @pytest.mark.reference("B-A3")
 @pytest.mark.reference("B-A4")
 @pytest.mark.parametrize("kind", [DerangementSwapping, PermutationSwapping])

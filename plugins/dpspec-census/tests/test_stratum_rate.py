@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import attrs
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping, SwappingBudget, nominal_budget
+from dpspec_divergences import MultDelta
 
 from dpspec.base.errors import DpspecError, NotInSpaceError, ParameterError
 from dpspec.base.randomness import SeededRandomness
@@ -14,6 +16,7 @@ from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Run
 from dpspec.verifier.automatic import enumerate_law, release_function
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
 SPACE = UnorderedRecords(
@@ -90,3 +93,16 @@ def test_rates_that_do_not_fit_are_refused(rates, error):
 def test_one_largest_stratum_goes_with_one_rate():
     with pytest.raises(DpspecError, match="one number for one rate"):
         SwappingBudget(match=["size"], swap_rate="1/5", rates=OWN, largest_stratum=7)
+
+
+def test_a_stratum_with_its_own_rate_is_no_renaming_of_another():
+    """A divergence that has no score over the whole law uses the declared symmetries, each checked on every law."""
+    space = UnorderedRecords(
+        attributes=[{"name": "match", "count": 2}, {"name": "rest", "count": 2}, {"name": "swap", "count": 2}], least=4, most=4
+    )
+    swap = DerangementSwapping(
+        match=["match"], swap=["swap"], swap_rate="1/2", unit="person", rates=[{"stratum": ["1"], "swap_rate": "1/10"}]
+    )
+    spec = attrs.evolve(swap.claims(space)[0].spec, output_divergence=MultDelta(delta="1/100"))
+    assert verify(swap, spec).outcome is Outcome.VERIFIED
+    assert not any(symmetry.label.startswith("match") for symmetry in swap.symmetries(space))

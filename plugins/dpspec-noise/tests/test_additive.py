@@ -420,6 +420,7 @@ def test_a_large_table_with_a_query_that_needs_the_dataset_is_refused():
         mechanism.release(table, UnorderedRecords(attributes=(SEX,)), SeededRandomness(1))
 
 
+@pytest.mark.spread(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("mechanism", [
     Geometric(queries=(HISTOGRAM,), ratio="3/5"), Geometric(queries=(HISTOGRAM,), epsilon="2/3"),
@@ -432,7 +433,7 @@ def test_the_sampler_follows_the_law(mechanism):
 
     n, noise = 100_000, mechanism.noise(0)
     source = SeededRandomness(41)
-    small = np.concatenate([mechanism.draw(500, source) for _ in range(n // 500)])
+    small = np.concatenate([mechanism.draw(800, source) for _ in range(n // 800)])
     bulk = mechanism.draw(n, source)
     inner = [float(noise.mass(k)) for k in range(-5, 6)]
     expected = n * np.array([(1 - sum(inner)), *inner])

@@ -90,6 +90,7 @@ def test_discrete_laplace(scale):
     judge(draws, geometric_weight(scale), wrongs, max(30, int(40 * scale)))
 
 
+@pytest.mark.spread(4)
 @pytest.mark.reference("K-A7")
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [F(1, 3), F(1), F(5, 2), F(271, 17), F(10**9 + 7, 9 * 10**7), F(2 * 10**20 + 1, 10**19)])

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
         nominal_budget as nominal_budget,
         swap_rates as swap_rates,
     )
+    from dpspec_census.swap_constant import (
+        SwapConstant as SwapConstant,
+        derangement_constant as derangement_constant,
+        permutation_constant as permutation_constant,
+    )
+    from dpspec_census.swap_pair import AttainingPair as AttainingPair, ConstantOfSpace as ConstantOfSpace
     from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
     from dpspec_census.synthetic import (
         SyntheticDwellings as SyntheticDwellings,
@@ -94,6 +100,8 @@ _HOMES = {
         "nominal_budget",
         "swap_rates",
     ),
+    "dpspec_census.swap_constant": ("SwapConstant", "derangement_constant", "permutation_constant"),
+    "dpspec_census.swap_pair": ("AttainingPair", "ConstantOfSpace"),
     "dpspec_census.swapping": ("DerangementSwapping", "PermutationSwapping"),
     "dpspec_census.synthetic": ("SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons"),
     "dpspec_census.topdown": ("Measurement", "Topdown", "TopdownNoise"),

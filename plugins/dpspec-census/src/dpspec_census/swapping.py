@@ -53,6 +53,8 @@ from dpspec_census.swap_budget import (
     nominal_budget,
     rate_of,
 )
+from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
+from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness
@@ -103,6 +105,47 @@ class Swapping(Mechanism):
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         """Integer weights of the tables that one stratum can become at its swap rate."""
 
+    # -- the exact constant at any size (docs/swapping-theorem.md) ----------------------------------
+
+    @abstractmethod
+    def stratum_constant(self, size: int, swap_rate: Fraction) -> SwapConstant:
+        """The exact constant of one stratum of so many records, over all its universes."""
+
+    def constants(self) -> Swap:
+        """The constants of this swap and the pairs that attain them, at any size and without listing a dataset.
+
+        `of_sizes(sizes, space)` is the constant over all universes with these sizes of strata, `of_space(space)` over all
+        universes of a space (infinite where its size has no limit), `of_universe(dataset, space)` that of a single one. Each
+        is a bracket whose upper end is proved and whose lower end is attained by the pair that comes with it; `pair_above` and
+        `pair_against` look for a pair that refutes a number or a printed form.
+
+        >>> from dpspec.plugin import UnorderedRecords
+        >>> space = UnorderedRecords(attributes=[{"name": "kin", "count": 9}, {"name": "place", "count": 9}], unit="household")
+        >>> found = DerangementSwapping(swap=["place"], swap_rate="1/20").constants().of_sizes({(): 13680081}, space)
+        >>> found.value.lower.decimal(), found.value.upper.decimal(), found.pair.likely[("0", "0")], len(found.pair.likely)
+        ('19.3759', '19.3759', 1, 5)
+        """
+        return Swap(
+            scheme=self.scheme(),
+            rates=self.rates,
+            default=self.swap_rate,
+            constant=self.stratum_constant,
+            derange=self.deranges,
+        )
+
+    def constant(self, space: DatasetSpace, sizes: Mapping[Record, int] | None = None) -> ConstantOfSpace:
+        """The constant of all universes of a space, or of those with the given number of records in each stratum.
+
+        It is that of d_MULT per unit of d_Ham, half the symmetric difference of records, inside the universes of c_Swap (the
+        `multiverse` of the scheme). Per unit of the symmetric difference it is half of it. Under more invariants the upper end
+        stands and the pair may lie in two universes; under fewer, no number here applies.
+
+        Args:
+            sizes: the records of each stratum, by its match categories; None for every size that the space allows.
+        """
+        self.check(space)
+        return self.constants().of_space(space) if sizes is None else self.constants().of_sizes(sizes, space)
+
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over strata of their laws, each from integer weights; the outcomes are datasets of the space."""
         self.check(space)
@@ -124,7 +167,10 @@ class Swapping(Mechanism):
         return [(_records(scheme, labels, table, space), weight) for table, weight in weighted.items()]
 
     def symmetries(self, space: DatasetSpace) -> tuple[grammar.Symmetry, ...]:
-        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute."""
+        """Renaming categories of one attribute, and exchanging the roles of the held and the swapped attribute.
+
+        Strata with rates of their own are not renamed.
+        """
         attributes = space.attributes_of(self.unit)
         if any(attribute.within is not None for attribute in attributes) or space.units != (self.unit,):
             return ()
@@ -132,7 +178,7 @@ class Swapping(Mechanism):
         renamings = [
             (f"{attribute.name} {one} <-> {two}", _renaming(place, {one: two, two: one}))
             for place, attribute in enumerate(attributes)
-            if attribute.size <= _MOST_RENAMED
+            if attribute.size <= _MOST_RENAMED and not (self.rates and attribute.name in self.match)
             for one, two in itertools.combinations(attribute.values(), 2)
         ]
         rest = self.scheme().rest(space)
@@ -218,6 +264,9 @@ class DerangementSwapping(Swapping):
     name: ClassVar[str] = "derangement-swapping"
     deranges: ClassVar[bool] = True
 
+    def stratum_constant(self, size: int, swap_rate: Fraction) -> SwapConstant:
+        return derangement_constant(size, swap_rate)
+
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return derangement_weights(cells, columns, *_odds(swap_rate))
 
@@ -251,6 +300,9 @@ class PermutationSwapping(Swapping):
 
     name: ClassVar[str] = "permutation-swapping"
     deranges: ClassVar[bool] = False
+
+    def stratum_constant(self, size: int, swap_rate: Fraction) -> SwapConstant:
+        return permutation_constant(size, swap_rate)
 
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return permutation_weights(cells, columns, *_odds(swap_rate))

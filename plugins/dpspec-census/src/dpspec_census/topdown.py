@@ -107,10 +107,10 @@ def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
 
 
 def _check_linear(invariant: Invariant, space: DatasetSpace) -> None:
-    """Refuse what is no linear map of the counts; a table of counts is one also where its rows are too many to list."""
+    """Refuse what is no linear map of the counts; a table of counts is one also where the cells are too many to list."""
     invariant.check(space)
-    if invariant.as_marginal() is None:
-        constraint_rows(invariant, space)
+    if invariant.as_marginal() is None or not isinstance(space, blocks.Multisets) or space.cells() is not None:
+        query_rows(invariant, space)
 
 
 def loss_of_one_unit(measurements: Iterable[tuple[Invariant, Fraction]], space: DatasetSpace, unit: str) -> Number:

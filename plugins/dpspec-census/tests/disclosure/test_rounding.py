@@ -93,6 +93,7 @@ def test_random_rounding_is_unbiased_and_keeps_multiples(base):
         assert all(abs(value[0] - count) < base and value[0] % base == 0 for value in law.support)
 
 
+@pytest.mark.spread(4)
 @pytest.mark.reference("B-T10")
 @pytest.mark.parametrize(("base", "per_table"), [(2, 0), (3, 2), (4, 2)])
 @pytest.mark.parametrize("tables", [[["row"]], [["row", "column"]], [["row"], ["column"], []]])

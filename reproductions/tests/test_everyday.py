@@ -1,0 +1,41 @@
+"""Everyday mechanisms: every right claim is proved, every mistake is refuted, and the files are those of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpspec import verify
+from dpspec.base.words import Word
+from dpspec.verifier.derived import METHOD
+from reproductions.everyday import Case, cases, text_of
+
+ROOT = Path(__file__).parents[2]
+CASES = tuple(cases())
+
+
+def test_there_are_as_many_as_there_should_be() -> None:
+    assert len([case for case in CASES if not case.wrong]) >= 30
+    assert len({case.path for case in CASES}) == len(CASES)
+
+
+@pytest.mark.spread(15)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
+def test_a_right_claim_is_proved_and_a_mistake_is_refuted(case: Case) -> None:
+    (claim,) = verify(case.document()).obligations
+    assert claim.word is (Word.RECORDED if case.wrong else Word.HOLDS)
+    assert claim.verdict is not None
+    assert claim.verdict.method == METHOD
+    if not case.wrong:
+        (result,) = claim.verdict.universes
+        assert result.constant.lower == result.constant.upper or result.constant.upper.decimal(
+            9
+        ) == result.constant.lower.decimal(9)
+
+
+@pytest.mark.spread(5)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
+def test_the_files_are_up_to_date(case: Case) -> None:
+    """If they are not: run python -m reproductions.everyday specs/mechanisms docs/mechanisms.md"""
+    assert (ROOT / "specs" / "mechanisms" / case.path).read_text(encoding="utf-8") == text_of(case)

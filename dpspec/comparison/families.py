@@ -454,8 +454,8 @@ def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) 
 
 
 EVENTS_TRIED = 400
-CHANCES_SHOWN = 6
 """At most this many events are tried."""
+CHANCES_SHOWN = 6
 
 
 @attrs.frozen(kw_only=True, eq=False)

@@ -38,7 +38,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import CellMove, LawPair, Structure
+from dpspec.grammar.structure import CellMove, LawPair, ProvedBound, Structure
 from dpspec.laws.products import product_of
 from dpspec.structure.changes import (
     MOST_PATTERNS,

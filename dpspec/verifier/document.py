@@ -85,9 +85,9 @@ class FileReport:
             return "printed numbers only"
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
-        proved = any(o.verdict is not None and o.verdict.method == METHOD and o.verdict.proof for o in self.obligations)
-        if proved:
-            return "the whole space, by a proof from how the mechanism is made"
+        derived = [o.verdict for o in self.obligations if o.verdict is not None and o.verdict.method == METHOD]
+        if derived:
+            return "the whole space, by a proof" if any(verdict.proof for verdict in derived) else "a pair of the whole space"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
 

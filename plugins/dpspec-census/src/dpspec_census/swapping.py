@@ -156,11 +156,7 @@ class Swapping(Mechanism):
 
         budget = spec.budget
         rates = {self.swap_rate, *(rate.swap_rate for rate in self.rates)}
-        if (
-            not isinstance(budget, SwappingBudget)
-            or budget.largest_stratum is not None
-            or not all(0 < rate < 1 for rate in rates)
-        ):
+        if not isinstance(budget, SwappingBudget) or budget.largest_stratum is not None or rates & {0, 1}:
             return None
         if (budget.match, budget.unit, budget.swap_rate, budget.rates) != (self.match, self.unit, self.swap_rate, self.rates):
             return None
@@ -176,9 +172,7 @@ class Swapping(Mechanism):
             input_divergence=Hamming(unit=self.unit),
             output_divergence=Mult(),
             pair=shown.datasets(self.scheme(), space)[:2] if shown is not None and small else None,
-            says="the constant of every stratum is within the printed form"
-            if within
-            else "the printed form is false for some sizes",
+            says=f"the constant of {'every stratum is within' if within else 'some strata exceeds'} the printed form",
             citation="docs/swapping-theorem.md; printed by Bailie, Gong and Meng 2023",
         )
 

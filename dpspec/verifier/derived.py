@@ -21,9 +21,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import attrs
 
@@ -33,12 +32,12 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import CellMove, LawPair, ProvedBound, Structure
+from dpspec.grammar.structure import CellMove, LawPair, ProvedBound, Structure, View
 from dpspec.laws.products import product_of
 from dpspec.structure.changes import (
     MOST_PATTERNS,
@@ -252,8 +251,16 @@ class _Proof:
 
     def _allowed(self, steps: RecordSteps, columns: SeenAttributes, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
-        found: dict[tuple[bool, frozenset[tuple[LawPair, int]]], RecordChange] = {}
-        moved = cache(lambda place, seen: self.structure.views[place].changed(seen))
+        found: dict[tuple[bool, tuple[int, ...]], RecordChange] = {}
+        numbers: dict[LawPair, int] = {}  # equal laws have one number, so that what looks the same is found quickly
+
+        @cache
+        def moved(place: int, seen: CellMove) -> tuple[int, ...]:
+            laws = self.structure.views[place].changed(seen)
+            if laws is None:
+                raise _MissingStep("noise", "what is released changes its kind with the number of records")
+            return tuple(numbers.setdefault(pair, len(numbers)) for pair in laws)
+
         options = [(steps.replaced, False, replacements(columns))]
         if steps.added is not None:
             options.append((steps.added, True, additions(columns)))
@@ -266,9 +273,12 @@ class _Proof:
                     raise _MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
                 if any(see(table, pattern, columns) is not CellMove.NOTHING for table in family):
                     continue
-                laws = _joined(moved(i, see(view.table, pattern, columns)) for i, view in enumerate(self.structure.views))
-                key = is_added, frozenset(Counter(laws).items())
-                alike = found.setdefault(key, RecordChange(patterns=(), price=price, laws=laws, is_added=is_added))
+                parts = (moved(i, see(view.table, pattern, columns)) for i, view in enumerate(self.structure.views))
+                key = is_added, tuple(sorted(itertools.chain.from_iterable(parts)))
+                alike = found.get(key)
+                if alike is None:
+                    known = list(numbers)
+                    alike = RecordChange(patterns=(), price=price, laws=tuple(known[n] for n in key[1]), is_added=is_added)
                 if len(alike.patterns) < ALIKE:
                     found[key] = attrs.evolve(alike, patterns=(*alike.patterns, pattern))
         return tuple(found.values())
@@ -364,7 +374,8 @@ class _Proof:
             return None
         found: list[LawPair] = []
         for view in self.structure.views:
-            before, after = ([view.table.cell_of(r, space) for r in space.records(x, view.table.unit)] for x in (left, right))
+            cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
+            before, after = ([cell(record) for record in space.records(x, view.table.unit)] for x in (left, right))
             laws = view.between(before, after)
             if laws is None:
                 return None
@@ -479,10 +490,8 @@ FEW_ANSWERS = 1_000
 
 def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found: Verdict) -> None:
     """Hold the law of the mechanism against its structure, on the pair of the verdict, where the law is small."""
-    known = {unit: {a.name: a.size for a in spec.space.attributes_of(unit)} for unit in spec.space.units}
-    answers = sum(math.prod(known[view.table.unit][name] for name in view.table.attributes) for view in structure.views)
     pair = next((result.attained for result in found.universes), None)
-    if pair is None or answers > FEW_ANSWERS:
+    if pair is None or sum(_answers(view, pair[0], spec.space) for view in structure.views) > FEW_ANSWERS:
         return
     try:
         before, after = (computed_law(mechanism, dataset, spec) for dataset in pair)
@@ -497,6 +506,14 @@ def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found:
         raise PluginContractError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
 
 
+def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:
+    """How many answers a view gives."""
+    if view.by_record:
+        return len(space.records(dataset, view.table.unit))
+    sizes = {a.name: a.size for a in space.attributes_of(view.table.unit)}
+    return math.prod(sizes[name] for name in view.table.attributes)
+
+
 WHOLE, METHOD = "the whole space", "derived"
 
 
@@ -504,15 +521,6 @@ def _is_single(steps: RecordSteps, changes: Sequence[RecordChange]) -> bool:
     """Whether neighbours differ by one change only."""
     least = min((change.price for change in changes), default=0)
     return steps.within is not None and 2 * least > steps.within
-
-
-def _joined(parts: Iterable[tuple[LawPair, ...] | None]) -> tuple[LawPair, ...]:
-    found: list[LawPair] = []
-    for part in parts:
-        if part is None:
-            raise _MissingStep("noise", "what is released changes its kind with the number of records")
-        found += part
-    return tuple(found)
 
 
 @lru_cache(maxsize=1 << 14)

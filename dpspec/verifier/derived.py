@@ -32,7 +32,7 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
@@ -139,20 +139,18 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
         PluginContractError: when the mechanism or a divergence raises, or the mechanism has another law than its structure says.
     """
     mechanism.check(spec.space)
-    structure = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
-    if structure is not None and "structure" not in vars(type(mechanism)):
-        return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
+    structure = _structure(mechanism, spec)
+    if isinstance(structure, Missing):
+        return structure
     if structure is None:
         by_theorem = _by_theorem(mechanism, spec)
         if isinstance(by_theorem, Missing):
             return by_theorem
         provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
         return attrs.evolve(by_theorem, provenance=provenance, assumptions=mechanism.assumes)
-    budget = spec.budget.uniform()
-    if budget is None:
+    if spec.budget.uniform() is None:
         return Missing(step="budget", reason="it is not the same number in all universes")
-    bound = spec.output_divergence.lipschitz(spec.budget.parameter, budget)
-    proof = _Proof(structure=structure, spec=spec, bound=bound)
+    proof = _Proof.of(structure, spec)
     try:
         found = proof.verdict()
     except _MissingStep as at:
@@ -165,6 +163,35 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
 
 
+def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing | None:
+    """How the mechanism is made, as its own class states it."""
+    structure: Structure | None = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
+    if structure is not None and "structure" not in vars(type(mechanism)):
+        return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
+    return structure
+
+
+def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | None:
+    """Judge a claim on two datasets by how the mechanism is made; None where it does not say so, or views do not compare them.
+
+    It needs no law of the whole output, which may have billions of answers.
+    """
+    structure = _structure(mechanism, spec)
+    if structure is None or isinstance(structure, Missing) or spec.budget.uniform() is None:
+        return None
+    proof = _Proof.of(structure, spec)
+    seen = proof.judged(*pair, PRECISIONS[-1])
+    if seen is None:
+        return None
+    if seen.ratio.lower > proof.bound:
+        return attrs.evolve(proof.refuted(seen), assumptions=mechanism.assumes)
+    outcome = Outcome.VERIFIED if seen.ratio.upper <= proof.bound else Outcome.UNDECIDED
+    return Verdict(
+        outcome=outcome, method=METHOD, scope=ONE_PAIR, assumptions=mechanism.assumes,
+        universes=(proof.result(seen.ratio, outcome, pair),),
+    )  # fmt: skip
+
+
 @attrs.frozen(kw_only=True)
 class _Proof:
     """The upper bound from the structure, the lower one from a pair."""
@@ -172,6 +199,13 @@ class _Proof:
     structure: Structure
     spec: PrivacySpec
     bound: Number
+
+    @classmethod
+    def of(cls, structure: Structure, spec: PrivacySpec) -> _Proof:
+        """Of a specification whose budget is one number."""
+        budget = spec.budget.uniform()
+        assert budget is not None  # noqa: S101 - the callers ask
+        return cls(structure=structure, spec=spec, bound=spec.output_divergence.lipschitz(spec.budget.parameter, budget))
 
     def verdict(self) -> Verdict:
         steps = self._steps()
@@ -182,7 +216,7 @@ class _Proof:
             upper = self._upper(costs)
             lower = self._lower(steps, columns, costs, precision)
             if lower is not None and lower.ratio.lower > self.bound:
-                return self._refuted(lower)
+                return self.refuted(lower)
             exact = all(cost.is_exact for _, cost in costs) and (lower is None or lower.ratio.is_exact)
             if upper <= self.bound or exact:
                 break
@@ -231,7 +265,7 @@ class _Proof:
                 exchanges = [pair for times in MANY for pair in ((one * times, other * times), (other * times, one * times))]
                 found = self._better(None, exchanges, unit, PRECISIONS[0])
                 if found is not None and found.ratio.lower > self.bound:
-                    return self._refuted(found)
+                    return self.refuted(found)
         return None
 
     def _fixed(self, unit: str) -> tuple[Marginal, ...]:
@@ -329,7 +363,7 @@ class _Proof:
     def _better(self, best: _Seen | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> _Seen | None:
         """The best pair so far, or a better one that differs in such records."""
         for gone, come in exchanges:
-            pairs = (self._judged(*pair, precision) for pair in pairs_of(gone, come, self.spec.space, unit))
+            pairs = (self.judged(*pair, precision) for pair in pairs_of(gone, come, self.spec.space, unit))
             found = next((pair for pair in pairs if pair is not None), None)
             if found is not None and (best is None or found.ratio.lower > best.ratio.lower):
                 best = found
@@ -362,7 +396,7 @@ class _Proof:
                 turned = (records, records[::-1])
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 
-    def _judged(self, left: Dataset, right: Dataset, precision: int) -> _Seen | None:
+    def judged(self, left: Dataset, right: Dataset, precision: int) -> _Seen | None:
         """What is known of a pair; None where nothing is asked of it, or the views do not compare it."""
         space = self.spec.space
         if not self.structure.publishes_views:
@@ -385,7 +419,7 @@ class _Proof:
 
     # -- the verdict ------------------------------------------------------------------------------
 
-    def _refuted(self, found: _Seen) -> Verdict:
+    def refuted(self, found: _Seen) -> Verdict:
         label = next(
             label for label in self.spec.multiverse.labels(found.left, self.spec.space)
             if label in self.spec.multiverse.labels(found.right, self.spec.space)
@@ -398,9 +432,9 @@ class _Proof:
             divergence=found.divergence,
             bound=self.bound,
         )
-        result = self._result(Bracket(lower=found.ratio.lower, upper=INFINITY), Outcome.REFUTED, (found.left, found.right))
+        result = self.result(Bracket(lower=found.ratio.lower, upper=INFINITY), Outcome.REFUTED, (found.left, found.right))
         return Verdict(
-            outcome=Outcome.REFUTED, method=METHOD, scope="one pair of the whole space", universes=(result,),
+            outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,),
             witness=witness,
         )  # fmt: skip
 
@@ -412,10 +446,10 @@ class _Proof:
         reason = f"the constant lies between {constant.lower} (a pair) and {constant.upper} (the proof)"
         return Verdict(
             outcome=outcome, method=METHOD, scope=WHOLE, reason="" if outcome is Outcome.VERIFIED else reason, proof=proof,
-            universes=(self._result(constant, outcome, (lower.left, lower.right)),),
+            universes=(self.result(constant, outcome, (lower.left, lower.right)),),
         )  # fmt: skip
 
-    def _result(self, constant: Bracket, outcome: Outcome, attained: tuple[Dataset, Dataset]) -> UniverseResult:
+    def result(self, constant: Bracket, outcome: Outcome, attained: tuple[Dataset, Dataset]) -> UniverseResult:
         return UniverseResult(
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )
@@ -459,7 +493,7 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
         return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
     shown = None if found.pair is None else verify(mechanism, spec, datasets=found.pair)
     if shown is not None and shown.outcome is Outcome.REFUTED:
-        return attrs.evolve(shown, method=METHOD, scope="one pair of the whole space")
+        return attrs.evolve(shown, method=METHOD, scope=ONE_PAIR)
     unfit = _unfit(found, spec)
     if unfit:
         return Missing(step="theorem", reason=unfit)
@@ -514,7 +548,7 @@ def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:
     return math.prod(sizes[name] for name in view.table.attributes)
 
 
-WHOLE, METHOD = "the whole space", "derived"
+WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
 
 
 def _is_single(steps: RecordSteps, changes: Sequence[RecordChange]) -> bool:

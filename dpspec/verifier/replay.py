@@ -31,6 +31,7 @@ from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import verdict as verdicts
 from dpspec.verifier.automatic import Sampler
+from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import PATHS, NamedFunction, Sampling, verify_claim
 from dpspec.verifier.event import with_probabilities
@@ -244,9 +245,13 @@ def replay(
     if mechanism is None:
         raise _missing(str(path), function.get("path"))
     fresh = attrs.evolve(sampling, seed=sampling.seed + 1).keywords
-    verdict = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
-    event = _event_today(recorded, spec, mechanism, verdict, fresh)
-    return Replay(recorded=recorded, spec=spec, verdict=verdict, event=event)
+    made: Verdict | None = (
+        on_pair(mechanism, spec, (left, right)) if isinstance(mechanism, Mechanism) and recorded.event is None else None
+    )
+    if made is None:
+        made = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
+    event = _event_today(recorded, spec, mechanism, made, fresh)
+    return Replay(recorded=recorded, spec=spec, verdict=made, event=event)
 
 
 def _event_today(

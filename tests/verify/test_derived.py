@@ -1,0 +1,157 @@
+"""Derived verdicts: what is proved on the whole space, what is missing, and what a structure may not do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import attrs
+import pytest
+from dpspec_divergences import Hamming, Mult, SymmetricDifference
+from dpspec_noise import Geometric, Laplace
+
+from dpspec import Attribute, Marginal, PrivacySpec, Trivial, UniformBudget, UnorderedRecords, read
+from dpspec.base.errors import PluginContractError
+from dpspec.blocks.multiverse import LevelSets
+from dpspec.grammar.structure import NoisyCount, Structure
+from dpspec.plugin import FiniteLaw, define
+from dpspec.verifier.derived import METHOD, Missing, derive
+from dpspec.verifier.document import verify_document
+from dpspec.verifier.replay import keep_witnesses, replay
+from dpspec.verifier.verdict import Outcome
+
+SPECS = Path(__file__).parents[2] / "specs"
+AGE, SEX = Attribute(name="age", count=116), Attribute(name="sex", categories=("f", "m"))
+SPACE = UnorderedRecords(attributes=(AGE, SEX))
+TABLE = Marginal(attributes=("age", "sex"))
+
+
+def claim(distance: Any = None, epsilon: Any = 1, fixed: tuple[Marginal, ...] = (), space: Any = SPACE) -> PrivacySpec:
+    return PrivacySpec(
+        space=space,
+        multiverse=LevelSets(invariants=fixed) if fixed else Trivial(),
+        input_divergence=distance or SymmetricDifference(),
+        output_divergence=Mult(),
+        budget=UniformBudget(parameter="epsilon", value=epsilon),
+    )
+
+
+def outcome(mechanism: Any, spec: PrivacySpec) -> Outcome:
+    found = derive(mechanism, spec)
+    assert not isinstance(found, Missing), str(found)
+    return found.outcome
+
+
+def test_a_table_of_any_number_of_people() -> None:
+    noise = Laplace(queries=(TABLE,), epsilon=1)
+    assert outcome(noise, claim()) is Outcome.VERIFIED
+    assert outcome(noise, claim(Hamming(), 2)) is Outcome.VERIFIED
+    assert outcome(noise, claim(Hamming(), "1.999")) is Outcome.REFUTED
+    assert outcome(noise, claim(fixed=(Marginal(attributes=()),))) is Outcome.VERIFIED  # a replaced record moves two, for two
+
+
+def test_what_a_universe_fixes_costs_nothing_and_a_coarser_fact_does_not_help() -> None:
+    by_sex = Laplace(queries=(Marginal(attributes=("sex",)),), epsilon=1)
+    assert outcome(by_sex, claim(Hamming(), 0, (Marginal(attributes=("sex",)),))) is Outcome.VERIFIED
+    assert outcome(by_sex, claim(Hamming(), 0, (TABLE.__class__(attributes=("age",)),))) is Outcome.REFUTED
+
+
+def test_two_margins_that_cross_leave_exchanges() -> None:
+    fixed = (Marginal(attributes=("age",)), Marginal(attributes=("sex",)))
+    found = derive(Laplace(queries=(TABLE,), epsilon=1), claim(Hamming(), 2, fixed))
+    assert not isinstance(found, Missing)
+    assert found.universes[0].is_tight
+    left, right = found.universes[0].attained
+    assert len(left) == len(right) == 2
+
+
+@define
+class Derived(Laplace):
+    """A class that changes the law, and says nothing of its structure."""
+
+    name: ClassVar[str] = "test-derived"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        return FiniteLaw.point(dataset)
+
+
+@define
+class Liar(Laplace):
+    """A class that says it is made of noise, and publishes the data."""
+
+    name: ClassVar[str] = "test-liar"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        return FiniteLaw.point(dataset)
+
+    def structure(self, space: Any) -> Structure:
+        return Structure(views=(NoisyCount(Marginal(attributes=("sex",)), self.noise),))
+
+
+def test_a_structure_counts_for_the_class_that_states_it() -> None:
+    found = derive(Derived(queries=(TABLE,), epsilon=1), claim())
+    assert isinstance(found, Missing)
+    assert "that of another mechanism" in found.reason
+
+
+def test_a_structure_that_is_not_that_of_the_law_is_a_fault_of_the_plugin() -> None:
+    with pytest.raises(PluginContractError, match="another law than its structure says"):
+        derive(Liar(queries=(TABLE,), epsilon=1), claim())
+
+
+def test_a_query_that_counts_with_weights_has_no_structure() -> None:
+    @define
+    class Doubled(Marginal):
+        """Counts each record twice."""
+
+        def answers(self, dataset: Any, space: Any) -> tuple[int, ...]:
+            return tuple(2 * n for n in super().answers(dataset, space))
+
+    assert Laplace(queries=(Doubled(attributes=("sex",)),), epsilon=1).structure(SPACE) is None
+
+
+def test_the_order_of_cost_is_no_order_of_digits() -> None:
+    """Three tables of one attribute and one of two: the dearest change is not the one of most patterns."""
+    tables = (Marginal(attributes=("age",)), Marginal(attributes=()), Marginal(attributes=("sex",), where={"age": ("0",)}))
+    found = derive(Geometric(queries=tables, ratio="1/2"), claim(Hamming(), "ln(8)"))
+    assert not isinstance(found, Missing)
+    assert str(found.constant) == "ln(8)"  # two ages, and the record of age 0 leaves its cell
+
+
+@pytest.mark.parametrize("size", [8, 8_100_000])
+def test_the_number_of_blocks_does_not_matter(size: int) -> None:
+    block = Attribute(name="block", count=size)
+    space = UnorderedRecords(attributes=(block, SEX))
+    noise = Laplace(queries=(Marginal(attributes=("block", "sex")),), epsilon=1)
+    assert outcome(noise, claim(Hamming(), 2, space=space)) is Outcome.VERIFIED
+
+
+def test_a_refutation_is_shown_again(tmp_path: Path) -> None:
+    document = read(SPECS / "census-2020" / "pl-persons-too-small.dpspec.toml")
+    from dpspec.extension import installed
+
+    report = keep_witnesses(verify_document(document), tmp_path, installed().registry)
+    assert report.obligations[0].verdict.method == METHOD
+    (path,) = tmp_path.iterdir()
+    found = replay(path)
+    assert found.outcome is Outcome.REFUTED
+    assert found.is_unchanged
+
+
+@pytest.mark.parametrize(("name", "word"), [
+    ("pl-persons", "holds"), ("pl-persons-exact", "holds"), ("pl-persons-split-states", "holds"), ("pl-housing-units", "holds"),
+    ("pl-together-per-person", "recorded"),
+])  # fmt: skip
+@pytest.mark.reference("K-D41", "K-D42")
+def test_the_redistricting_file_of_2020(name: str, word: str) -> None:
+    report = verify_document(read(SPECS / "census-2020" / f"{name}.dpspec.toml"))
+    assert report.word.word == word
+    if name in ("pl-persons-exact", "pl-persons-split-states", "pl-housing-units"):
+        assert report.obligations[0].verdict.universes[0].is_tight
+
+
+def test_a_step_that_is_missing_is_named() -> None:
+    spec = attrs.evolve(claim(), output_divergence=__import__("dpspec_divergences").MultDelta(delta="1/10"))
+    found = derive(Laplace(queries=(TABLE,), epsilon=1), attrs.evolve(spec, budget=UniformBudget(parameter="epsilon", value=9)))
+    assert isinstance(found, Missing)
+    assert found.step == "path"

@@ -256,13 +256,15 @@ class _Proof:
         return SeenAttributes.of((*tables, *self._fixed(unit)), self.spec.space, unit)
 
     def beside(self) -> Verdict | None:
-        """A refutation by records of another unit than that of d_X: what they change may cost nothing at all."""
-        for unit in dict.fromkeys(view.table.unit for view in self.structure.views):
+        """A refutation by records of another unit than that of d_X: what they change may cost little, or nothing at all."""
+        steps = self.spec.input_divergence.record_steps(self.spec.space)
+        units = dict.fromkeys(view.table.unit for view in self.structure.views)
+        for times, unit in itertools.product(MANY, sorted(units, key=lambda unit: steps is not None and unit == steps.unit)):
             columns = self._columns(unit)
-            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
+            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED if times == 1 else CROSSED):
                 records = records_of(pattern, columns, self.spec.space, unit)
                 one, other = (records[:1], records[1:]) if records is not None else ((), ())
-                exchanges = [pair for times in MANY for pair in ((one * times, other * times), (other * times, one * times))]
+                exchanges = ((one * times, other * times), (other * times, one * times))
                 found = self._better(None, exchanges, unit, PRECISIONS[0])
                 if found is not None and found.ratio.lower > self.bound:
                     return self.refuted(found)

@@ -319,7 +319,8 @@ def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
         detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
-        return Obligation(name=name, word=Word.HOLDS if as_recorded else Word.MISSED, detail=detail, verdict=verdict)
+        better = as_recorded or recorded == Outcome.UNDECIDED.value  # a proof may come after the file that lacked it
+        return Obligation(name=name, word=Word.HOLDS if better else Word.MISSED, detail=detail, verdict=verdict)
     word = Word.RECORDED if as_recorded else Word.REFUTED
     return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
 

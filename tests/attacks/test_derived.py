@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -155,9 +156,13 @@ def judged(seed: int) -> tuple[str, str] | None:
     return ("tight" if constant.is_exact or float(constant.upper) - float(constant.lower) < 1e-9 else "gap"), ""
 
 
-def tried(first: int, many: int) -> Counter[str]:
+QUICK = (104, 2, 19, 26, 27, 29, 36, 38, 42, 53, 17, 34, 1, 28, 107, 86, 81, 76, 43, 13)
+"""Seeds of cases that the exhaustive engine walks through at once, of every outcome."""
+
+
+def tried(seeds: Iterable[int]) -> Counter[str]:
     counted: Counter[str] = Counter()
-    for seed in range(first, first + many):
+    for seed in seeds:
         found = judged(seed)
         assert found is not None
         word, wrong = found
@@ -167,10 +172,11 @@ def tried(first: int, many: int) -> Counter[str]:
 
 
 def test_no_proof_is_below_the_truth_and_no_pair_above_it() -> None:
-    counted = tried(0, 25)
-    assert counted["tight"] > 2
+    counted = tried(QUICK)
+    assert counted["tight"] >= 10
+    assert counted["refuted"] >= 3
 
 
 @pytest.mark.long
 def test_twenty_thousand_random_claims() -> None:
-    print(dict(tried(1_000, 20_000)))
+    print(dict(tried(range(1_000, 21_000))))

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.params import evolve
 from dpspec.blocks.parts import Changes, Choice, Collections, ListedCells, Mentioned, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
 
@@ -127,6 +128,9 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
         if further <= MOST_FILLED:
             filled = (*(ours or theirs or tuple(itertools.islice(self.kinds(), 1)))[:1],) * further
             yield self.of(ours + filled), self.of(theirs + filled)
+
+    def thinned(self) -> DatasetSpace | None:
+        return evolve(self, least=0) if self.least > MOST_FILLED else None
 
     def fixes_size(self, unit: str) -> bool:
         return unit == self.units[0] and self.least == self.most

@@ -307,6 +307,13 @@ class Changes(SpacePart):
         What is yielded need not be in the space; `dataset` decides.
         """
 
+    def thinned(self) -> DatasetSpace | None:
+        """The space without its least size, where that is too large for a pair to be written down; else None.
+
+        A pair of it, with the same further records in both datasets, is a pair of this space.
+        """
+        return None
+
     def few_values(self, attribute: Attribute) -> Iterator[Hashable]:
         """The values that a record may have for an attribute."""
         return attribute.values()

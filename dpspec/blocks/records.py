@@ -162,6 +162,9 @@ class OrderedRecords(Records, Changes, SimplerNames):
             filled = (*(gone or come or tuple(itertools.islice(all_records(self.attributes), 1)))[:1],) * further
             yield gone + filled, come + filled
 
+    def thinned(self) -> DatasetSpace | None:
+        return evolve(self, least=0) if self.least > MOST_FILLED else None
+
     def datasets(self) -> Iterator[Dataset]:
         kinds = tuple(all_records(self.attributes))
         for size in itertools.count(self.least):

@@ -32,6 +32,7 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -223,7 +224,26 @@ class _Proof:
         if not self._adds_up(steps, changes):
             name = self.spec.output_divergence.name
             raise _MissingStep("path", f"{name} is no metric, so that bounds for single changes do not add up")
-        return self._decided(self._told(steps, family, changes, upper), upper, lower)
+        proof = self._told(steps, family, changes, upper)
+        return self._decided(proof, upper, lower) if lower is not None else self._thinned(proof, upper, steps, columns, costs)
+
+    def _thinned(
+        self, proof: tuple[ProofStep, ...], upper: Number, steps: RecordSteps, columns: SeenAttributes,
+        costs: Sequence[tuple[RecordChange, Bracket]],
+    ) -> Verdict:  # fmt: skip
+        """The verdict where a pair is too large to be written down: with one that leaves out what both datasets share."""
+        space, known = self.spec.space, self.spec.multiverse.invariants
+        part = Changes.found_in(space)
+        smaller = None if part is None else part.thinned()
+        lower = None
+        if smaller is not None and known is not None and all(invariant.as_marginal() is not None for invariant in known):
+            lower = attrs.evolve(self, spec=self.spec.replace(space=smaller))._lower(steps, columns, costs, PRECISIONS[0])
+        if lower is None:
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+        if lower.ratio.lower > self.bound:
+            reason = f"the constant is at least {lower.ratio.lower}, shown by a pair that is too large to be written down"
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=reason)
+        return self._decided(proof, upper, lower, written=False)
 
     # -- what the proof needs ---------------------------------------------------------------------
 
@@ -440,18 +460,16 @@ class _Proof:
             witness=witness,
         )  # fmt: skip
 
-    def _decided(self, proof: tuple[ProofStep, ...], upper: Number, lower: _Seen | None) -> Verdict:
-        if lower is None:
-            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+    def _decided(self, proof: tuple[ProofStep, ...], upper: Number, lower: _Seen, *, written: bool = True) -> Verdict:
         constant = Bracket(lower=lower.ratio.lower, upper=max(upper, lower.ratio.upper))
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
         reason = f"the constant lies between {constant.lower} (a pair) and {constant.upper} (the proof)"
         return Verdict(
             outcome=outcome, method=METHOD, scope=WHOLE, reason="" if outcome is Outcome.VERIFIED else reason, proof=proof,
-            universes=(self.result(constant, outcome, (lower.left, lower.right)),),
+            universes=(self.result(constant, outcome, (lower.left, lower.right) if written else None),),
         )  # fmt: skip
 
-    def result(self, constant: Bracket, outcome: Outcome, attained: tuple[Dataset, Dataset]) -> UniverseResult:
+    def result(self, constant: Bracket, outcome: Outcome, attained: tuple[Dataset, Dataset] | None) -> UniverseResult:
         return UniverseResult(
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )

@@ -109,9 +109,11 @@ class SeenAttributes:
             side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in dict(table.where).items()
         )
 
-    def visible(self, table: Marginal) -> set[str]:
-        """The attributes that a cell of a table tells: its own, and those that they lie within."""
-        return _with_outer(table.attributes, self.attributes)
+    def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
+        """The attributes that a record gives away with what a table looks at, with all that they lie within and that lies in them."""
+        known = {a.name: a for a in every}
+        looked = _with_outer((*table.attributes, *(name for name, _ in table.where)), known)
+        return {name for name in known if _with_outer((name,), known) & looked}
 
     def roots(self) -> tuple[str, ...]:
         """The attributes that lie within none."""

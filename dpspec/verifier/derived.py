@@ -317,6 +317,7 @@ class _Proof:
                 raise _MissingStep("noise", "what is released changes its kind with the number of records")
             return tuple(numbers.setdefault(pair, len(numbers)) for pair in laws)
 
+        every = self._fixed(steps.unit)
         options = [(steps.replaced, False, replacements(columns))]
         if steps.added is not None:
             options.append((steps.added, True, additions(columns)))
@@ -335,8 +336,9 @@ class _Proof:
                 if alike is None:
                     known = list(numbers)
                     alike = RecordChange(patterns=(), price=price, laws=tuple(known[n] for n in key[1]), is_added=is_added)
-                if len(alike.patterns) < ALIKE:
-                    found[key] = attrs.evolve(alike, patterns=(*alike.patterns, pattern))
+                keeps = all(see(table, pattern, columns) is CellMove.NOTHING for table in every)
+                if len(alike.patterns) < (2 * ALIKE if keeps else ALIKE):  # those that keep all tables come first
+                    found[key] = attrs.evolve(alike, patterns=(pattern, *alike.patterns) if keeps else (*alike.patterns, pattern))
         return tuple(found.values())
 
     def _adds_up(self, steps: RecordSteps, changes: Sequence[RecordChange]) -> bool:
@@ -414,7 +416,7 @@ class _Proof:
             records = records_of(pattern, columns, space, unit)
             if records is None:
                 continue
-            for moved in map(columns.visible, tables):
+            for moved in (columns.moved_with(table, space.attributes_of(unit)) for table in tables):
                 turned = (records, records[::-1])
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 

@@ -110,7 +110,7 @@ class SeenAttributes:
         )
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
-        """The attributes that a record gives away with what a table looks at, with all that they lie within and that lies in them."""
+        """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""
         known = {a.name: a for a in every}
         looked = _with_outer((*table.attributes, *(name for name, _ in table.where)), known)
         return {name for name in known if _with_outer((name,), known) & looked}

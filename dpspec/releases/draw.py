@@ -421,7 +421,10 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             standing=judged,
         )
     except BaseException:
-        place.leave()
+        try:
+            place.leave()
+        except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
+            place.leave()
         raise
 
 

@@ -270,7 +270,11 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
             release.run.finish()
         return data
     finally:
-        place.leave()
+        try:
+            place.leave()
+        except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
+            place.leave()
+            raise
 
 
 def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[str, str]]:

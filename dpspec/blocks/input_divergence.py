@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 import attrs
 
 from dpspec.base.exact import INFINITY, ZERO, Number, number
-from dpspec.base.params import Integer, Registered, define
+from dpspec.base.params import Integer, Registered, define, stands
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -167,7 +167,7 @@ class WithinDistance(InputDivergence):
         self.of.check(space)
 
     def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
-        steps = self.of.record_steps(space)
+        steps = self.of.record_steps(space) if stands(self.of, "record_steps", "distance") else None
         return None if steps is None or steps.within is not None else attrs.evolve(steps, within=self.most)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:

@@ -28,8 +28,9 @@ import attrs
 
 from dpspec.base.errors import DpspecError, PluginContractError, count
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.params import stands
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Changes
@@ -143,15 +144,19 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     structure = _structure(mechanism, spec)
     if isinstance(structure, Missing):
         return structure
-    if structure is None:
-        by_theorem = _by_theorem(mechanism, spec)
-        if isinstance(by_theorem, Missing):
-            return by_theorem
-        provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
-        return attrs.evolve(by_theorem, provenance=provenance, assumptions=mechanism.assumes)
-    if spec.budget.uniform() is None:
+    found = _by_theorem(mechanism, spec) if structure is None else _by_structure(mechanism, structure, spec)
+    if isinstance(found, Missing):
+        return found
+    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+    return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+
+
+def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:
+    """Judge a claim by the views that the output is made of."""
+    bound = _bound(spec)
+    if bound is None:
         return Missing(step="budget", reason="it is not the same number in all universes")
-    proof = _Proof.of(structure, spec)
+    proof = _Proof(structure=structure, spec=spec, bound=bound)
     try:
         found = proof.verdict()
     except _MissingStep as at:
@@ -160,8 +165,7 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
             return at.missing
         found = beside
     _tried(mechanism, structure, spec, found)
-    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
-    return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+    return found
 
 
 def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing | None:
@@ -177,10 +181,10 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
     It needs no law of the whole output, which may have billions of answers.
     """
-    structure = _structure(mechanism, spec)
-    if structure is None or isinstance(structure, Missing) or spec.budget.uniform() is None:
+    structure, bound = _structure(mechanism, spec), _bound(spec)
+    if structure is None or isinstance(structure, Missing) or bound is None:
         return None
-    proof = _Proof.of(structure, spec)
+    proof = _Proof(structure=structure, spec=spec, bound=bound)
     seen = proof.judged(*pair, PRECISIONS[-1])
     if seen is None:
         return None
@@ -200,13 +204,6 @@ class _Proof:
     structure: Structure
     spec: PrivacySpec
     bound: Number
-
-    @classmethod
-    def of(cls, structure: Structure, spec: PrivacySpec) -> _Proof:
-        """Of a specification whose budget is one number."""
-        budget = spec.budget.uniform()
-        assert budget is not None  # noqa: S101 - the callers ask
-        return cls(structure=structure, spec=spec, bound=spec.output_divergence.lipschitz(spec.budget.parameter, budget))
 
     def verdict(self) -> Verdict:
         steps = self._steps()
@@ -232,7 +229,7 @@ class _Proof:
         costs: Sequence[tuple[RecordChange, Bracket]],
     ) -> Verdict:  # fmt: skip
         """The verdict where a pair is too large to be written down: with one that leaves out what both datasets share."""
-        space, known = self.spec.space, self.spec.multiverse.invariants
+        space, known = self.spec.space, self._invariants
         part = Changes.found_in(space)
         smaller = None if part is None else part.thinned()
         lower = None
@@ -250,7 +247,7 @@ class _Proof:
     def _steps(self) -> RecordSteps:
         """The price of changing records; where it does not fit the views, the step that is missing."""
         divergence, space, views = self.spec.input_divergence, self.spec.space, self.structure.views
-        steps = divergence.record_steps(space)
+        steps = divergence.record_steps(space) if stands(divergence, "record_steps", "distance") else None
         if steps is None:
             raise _MissingStep("sensitivity", f"{divergence} is not known as a price of changing records")
         for other in dict.fromkeys(view.table for view in views if view.table.unit != steps.unit):
@@ -260,12 +257,16 @@ class _Proof:
                 "sensitivity", "each record is answered for in its place, which the input divergence does not keep"
             )
         if self.structure.reads:
-            known = self.spec.multiverse.invariants
+            known = self._invariants
             fixed = None if known is None else determines(known, self.structure.reads, space)
             if fixed is None or fixed.answer is not True:
                 reason = "universes are given without invariants" if fixed is None else fixed.reason
                 raise _MissingStep("post-process", f"it reads facts that universes are not known to fix: {reason}")
         return steps
+
+    @property
+    def _invariants(self) -> tuple[Invariant, ...] | None:
+        return _invariants(self.spec)
 
     @property
     def _is_by_record(self) -> bool:
@@ -292,7 +293,7 @@ class _Proof:
 
     def _fixed(self, unit: str) -> tuple[Marginal, ...]:
         """The invariants that are tables of the unit; leaving others out allows more changes, never fewer."""
-        known = (invariant.as_marginal() for invariant in self.spec.multiverse.invariants or ())
+        known = (invariant.as_marginal() for invariant in self._invariants or ())
         return tuple(dict.fromkeys(table for table in known if table is not None and table.unit == unit))
 
     # -- from above -------------------------------------------------------------------------------
@@ -343,7 +344,8 @@ class _Proof:
 
     def _adds_up(self, steps: RecordSteps, changes: Sequence[RecordChange]) -> bool:
         """Whether bounds for single changes bound all pairs: there is one change between neighbours, or d_Pr is a metric."""
-        return _is_single(steps, changes) or self.spec.output_divergence.is_metric
+        chosen = self.spec.output_divergence
+        return _is_single(steps, changes) or (chosen.is_metric and stands(chosen, "is_metric", "evaluate", "between"))
 
     def _costs(self, steps: RecordSteps, changes: Sequence[RecordChange], precision: int) -> list[tuple[RecordChange, Bracket]]:
         """Each change with the quotient of d_Pr and price, the costliest first."""
@@ -532,11 +534,23 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
     return Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
 
 
+def _bound(spec: PrivacySpec) -> Number | None:
+    """The Lipschitz constant that the budget allows in every universe; None where it differs."""
+    budget = spec.budget.uniform() if stands(spec.budget, "uniform", "at") else None
+    return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
+
+
+def _invariants(spec: PrivacySpec) -> tuple[Invariant, ...] | None:
+    """The invariants that hold in every universe; None where they are not told, or told of other universes than these."""
+    universes = spec.multiverse
+    return universes.invariants if stands(universes, "invariants", "labels", "share_universe") else None
+
+
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
     """Why a theorem does not show a claim; empty where it does."""
     if (found.input_divergence, found.output_divergence) != (spec.input_divergence, spec.output_divergence):
         return f"it is about {found.output_divergence} and {found.input_divergence}"
-    known = spec.multiverse.invariants
+    known = _invariants(spec)
     inside = None if known is None else determines(known, found.invariants, spec.space)
     if inside is None or inside.answer is not True:
         return "it is about the universes of other invariants"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 import attrs
 import pytest
-from dpspec_divergences import Hamming, Mult, SymmetricDifference
+from dpspec_divergences import Hamming, Mult, Neighbour, ReplaceOne, SymmetricDifference
 from dpspec_noise import Geometric, Laplace
 
 from dpspec import Attribute, Marginal, PrivacySpec, Trivial, UniformBudget, UnorderedRecords, read
 from dpspec.base.errors import PluginContractError
+from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.grammar.structure import NoisyCount, Structure
 from dpspec.plugin import FiniteLaw, define
@@ -155,3 +157,61 @@ def test_a_step_that_is_missing_is_named() -> None:
     found = derive(Laplace(queries=(TABLE,), epsilon=1), attrs.evolve(spec, budget=UniformBudget(parameter="epsilon", value=9)))
     assert isinstance(found, Missing)
     assert found.step == "path"
+
+
+@define
+class Lighter(Hamming):
+    """A distance of its own, under the promise of another: records that differ in age alone are near each other."""
+
+    name: ClassVar[str] = "test-lighter"
+
+    def distance(self, left: Any, right: Any, space: Any) -> Any:
+        plain = super().distance(left, right, space)
+        sexes = [sorted(sex for _, sex in records) for records in (left, right)]
+        return plain * Fraction(1, 2) if sexes[0] == sexes[1] else plain
+
+
+@define
+class Everything(LevelSets):
+    """One universe, under the invariants of another multiverse."""
+
+    name: ClassVar[str] = "test-everything"
+
+    def labels(self, dataset: Any, space: Any) -> Any:
+        return ("all",)
+
+
+@define
+class Steeper(Mult):
+    """A divergence that is no metric, under the promise that it is one."""
+
+    name: ClassVar[str] = "test-steeper"
+
+    def evaluate(self, pair: Any, *, precision: int = 64) -> Any:
+        plain = super().evaluate(pair, precision=precision)
+        return plain if plain.upper <= 2 else plain.scaled(2)
+
+
+@define
+class Wider(ReplaceOne):
+    """A relation that holds of more datasets than what it says it is measured by."""
+
+    name: ClassVar[str] = "test-wider"
+
+    def related(self, left: Any, right: Any, space: Any) -> bool:
+        return len(left) == len(right)
+
+
+def test_a_promise_does_not_outlive_what_it_is_about() -> None:
+    """Classes derived from others, each of which changes what an inherited promise is about: none is verified."""
+    noise, fixed = Laplace(queries=(TABLE,), epsilon=1), (Marginal(attributes=("age", "sex")),)
+    plain = claim(Hamming(), 2)
+    for changed in (
+        plain.replace(input_divergence=Lighter()),
+        plain.replace(input_divergence=WithinDistance(of=Lighter(), most=1)),
+        plain.replace(input_divergence=Neighbour(relation=Wider())),
+        plain.replace(output_divergence=Steeper()),
+        claim(Hamming(), 0).replace(multiverse=Everything(invariants=fixed)),
+    ):
+        found = derive(noise, changed)
+        assert isinstance(found, Missing) or found.outcome is not Outcome.VERIFIED, changed

@@ -25,6 +25,7 @@ from dpspec.plugin import (
     errors,
     exact,
     number,
+    params,
 )
 from dpspec_divergences.counting import AddRemove, CountedRelation, DifferInOnePosition, HammingOrdered, Minorised, ReplaceOne
 
@@ -62,8 +63,9 @@ class Neighbour(Minorised):
         return isinstance(self.relation, CountedRelation)
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps | None:
-        measure = self.minorant()
-        steps = None if measure is None else measure.record_steps(space)
+        measure = self.minorant() if params.stands(self.relation, "measure", "related") else None
+        told = measure is not None and params.stands(measure, "record_steps", "distance")
+        steps = measure.record_steps(space) if measure is not None and told else None
         return None if steps is None else attrs.evolve(steps, within=1)
 
     def path_form(self) -> InputDivergence:

@@ -332,7 +332,7 @@ def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[st
         singled = [c for c in sorted(singles.get(attribute.name, ())) if c not in categories]
         others = (c for c in attribute.values() if c not in mentioned.get(attribute.name, frozenset()))
         if attribute.within is None and mentioned.get(attribute.name):
-            singled += [c for c in itertools.islice(others, 1) if c not in categories]
+            singled += [c for c in itertools.islice(others, 1) if c not in (*categories, *singled)]
         kept[attribute.name] = attribute.restricted([*categories, *singled], coarser)
     return tuple(kept.values())
 

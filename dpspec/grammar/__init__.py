@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
         first_datasets as first_datasets,
+        stated_structure as stated_structure,
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
@@ -35,13 +36,18 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.structure import (
-        CellMove as CellMove,
+        Bounded as Bounded,
+        Case as Case,
+        Contribution as Contribution,
+        CountChanges as CountChanges,
         LawPair as LawPair,
         NoisyCount as NoisyCount,
         ProvedBound as ProvedBound,
         Report as Report,
         Structure as Structure,
         View as View,
+        is_log_concave as is_log_concave,
+        narrowed as narrowed,
     )
 
 _HOMES = {
@@ -61,6 +67,7 @@ _HOMES = {
         "ReleaseInvariants",
         "Symmetry",
         "first_datasets",
+        "stated_structure",
     ),
     "dpspec.grammar.rule": (
         "Conversion",
@@ -72,7 +79,20 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
-    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "ProvedBound", "Report", "CellMove", "Structure", "View"),
+    "dpspec.grammar.structure": (
+        "Bounded",
+        "Case",
+        "Contribution",
+        "CountChanges",
+        "LawPair",
+        "NoisyCount",
+        "ProvedBound",
+        "Report",
+        "Structure",
+        "View",
+        "is_log_concave",
+        "narrowed",
+    ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -128,6 +128,9 @@ def cases() -> Iterator[Case]:
     yield from _universes()
     yield from _households()
     yield from _answers()
+    from reproductions import made_of_parts  # its cases are made of the parts of this module
+
+    yield from made_of_parts.cases()
 
 
 def _tables() -> Iterator[Case]:

@@ -1,4 +1,4 @@
-"""An independent checker of proofs of claims: each step is computed anew from the data of a verdict, with no code of the verifier.
+"""An independent checker of proofs of claims: each step is computed anew from the data of a verdict, by code of its own.
 
 The premises are the claim, as the text of a specification, and how the mechanism is made, as its views. From these
 
@@ -14,6 +14,7 @@ What is not known here is *not rechecked*, and said so; it never counts as true.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections import Counter
@@ -256,6 +257,12 @@ def _sensitivity(proof: _Proven) -> str:
     """Every change that keeps the tables is among those that are listed."""
     stated, prices = proof.sensitivity, proof.prices
     need((stated["unit"], stated["replaced"], stated["added"], stated["within"]) == prices, f"the prices are {prices[1:]}")
+    for change in proof.changes:
+        kind = change["price"], change["added"]
+        need(
+            isinstance(kind[1], bool) and kind in proof.kinds,
+            f"no change that neighbours can afford costs {kind[0]}",
+        )
     unit, kept = prices[0], list(stated["kept"])
     for table in kept:
         seen = determined({"type": "marginal", **table}, proof.invariants, proof.claim["space"]) and table["unit"] == unit
@@ -274,8 +281,8 @@ def _sensitivity(proof: _Proven) -> str:
     parts = [records.own_part(view["table"]) for view in proof.views]
     _nested(records, kept)
     seen = 0
-    for price, is_added in proof.kinds:
-        listed = _Listed.of(proof, price, is_added=is_added)
+    for _, is_added in proof.kinds:
+        listed = _Listed.of(proof, is_added=is_added)
         for state in records.states([*parts, *kept], is_added=is_added):
             sides = [tuple(bool(bits >> place & 1) for bits in state) for place in range(len(parts) + len(kept))]
             if any(_relation(side) not in ("stays", "outside") for side in sides[len(parts) :]):
@@ -396,13 +403,12 @@ class _Listed:
     exact: set[frozenset[tuple[tuple[str, int], int]]]
 
     @classmethod
-    def of(cls, proof: _Proven, price: int, *, is_added: bool) -> _Listed:
+    def of(cls, proof: _Proven, *, is_added: bool) -> _Listed:
         plain: list[Moves] = []
         grouped: list[list[list[Moves]]] = []
         for change in proof.changes:
             if change["added"] is not is_added:
                 continue
-            need(change["price"] == price, f"a change costs {price}, and not {change['price']}")
             if change["times"] or change["members"]:
                 raise UnknownFormula("members that change one after the other are not known here")
             if change["groups"]:
@@ -812,6 +818,20 @@ def _excess(case: Moves) -> Callable[[arb], arb]:
             return rest.nonnegative_part()
 
         return laplace
+    if families == {"TwoSidedGeometricLaw"} and case.total() == 1:  # the best event is a cut {X <= k}, by the monotone ratio
+        ((_, shift),) = case
+        decay = read(laws[0]["decay"])
+
+        def geometric(loss: arb) -> arb:
+            ratio = (-decay.ball()).exp()
+
+            def upto(k: int) -> arb:
+                return 1 - ratio ** (k + 1) / (1 + ratio) if k >= 0 else ratio**-k / (1 + ratio)
+
+            cuts = [upto(k) - loss.exp() * upto(k - abs(shift)) for k in range(abs(shift))]
+            return functools.reduce(lambda one, other: one.max(other), cuts, arb(0))
+
+        return geometric
     raise UnknownFormula(f"the excess of {case.total()} answers with noise of {', '.join(sorted(families))} is not known here")
 
 

@@ -596,7 +596,7 @@ def _size(attribute: JsonTable) -> int:
 def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str, set[str]]) -> Iterator[Leaf]:
     """The ways to choose a category of an attribute, below one of the coarser attribute, and of those that lie in it."""
     attribute, outer = known[name], known[name].get("within")
-    inside = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
+    inside: list[Any] = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
     others = _size(attribute) - len(named[name])
     several = outer is None or _size(attribute) > _size(known[outer])
     inside += [(above, place) for place in range(min(others, 2 if several else 1))]
@@ -734,9 +734,13 @@ def _mult_of_sample(rate: Fraction) -> Shown:
         ratio = exponential(loss)
         if ratio is not None:
             return at_most(linear([(times, read(f"ln({1 + rate * (ratio - 1)})"))]), bound)
-        return not loss.infinite and surely(
-            lambda: rational(times) * (1 + rational(rate) * (loss.ball().exp() - 1)).log() < bound.ball()
-        )
+        if loss.infinite:
+            return False
+
+        def sampled() -> arb:
+            return rational(times) * (1 + rational(rate) * (loss.ball().exp() - 1)).log()
+
+        return _decided(lambda: sampled() < bound.ball(), lambda: sampled() > bound.ball())
 
     return shown
 
@@ -764,9 +768,19 @@ def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
         inner = sum(((-decay * (a * k + (1 - a) * (shift - k))).exp() for k in range(1, shift)), arb(0))
         return ((ends[0] + ends[1]) / (1 - ratio) + inner) * (1 - ratio) / (1 + ratio)
 
-    return surely(
-        lambda: exact.ball() + sum((times * single(law, c).log() for law, c, times in others), arb(0)) / (a - 1) < bound.ball()
-    )
+    def every() -> arb:
+        return exact.ball() + sum((times * single(law, c).log() for law, c, times in others), arb(0)) / (a - 1)
+
+    return _decided(lambda: every() < bound.ball(), lambda: every() > bound.ball())
+
+
+def _decided(holds: Callable[[], bool], fails: Callable[[], bool]) -> bool:
+    """A strict comparison of balls; what no precision decides is not known."""
+    if surely(holds, fails):
+        return True
+    if surely(fails):
+        return False
+    raise UnknownFormula("the bound is met so closely that no precision decides it")
 
 
 def _once(times: Fraction) -> bool:
@@ -784,6 +798,9 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
     """
     if not case or loss.infinite or (delta == ExactValue() and at_most(_pure(case), loss) and rate == 1):
         return True
+    exact = _exact_excess(case, loss) if rate == 1 else None
+    if exact is not None:
+        return at_most(ExactValue(max(exact, Fraction(0))), delta)
     excess = _excess(case)
 
     def forward() -> arb:
@@ -795,7 +812,10 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
             return left * excess((loss.ball().exp() * rational(rate) / left).log())
         return arb(0) if left < 0 or rate == 1 else left.abs_upper()
 
-    return surely(lambda: forward() < delta.ball() and (rate == 1 or backward() < delta.ball()))
+    return _decided(
+        lambda: forward() < delta.ball() and (rate == 1 or backward() < delta.ball()),
+        lambda: forward() > delta.ball() or (rate < 1 and backward() > delta.ball()),
+    )
 
 
 def _excess(case: Moves) -> Callable[[arb], arb]:
@@ -823,16 +843,32 @@ def _excess(case: Moves) -> Callable[[arb], arb]:
         decay = read(laws[0]["decay"])
 
         def geometric(loss: arb) -> arb:
-            ratio = (-decay.ball()).exp()
-
-            def upto(k: int) -> arb:
-                return 1 - ratio ** (k + 1) / (1 + ratio) if k >= 0 else ratio**-k / (1 + ratio)
-
-            cuts = [upto(k) - loss.exp() * upto(k - abs(shift)) for k in range(abs(shift))]
-            return functools.reduce(lambda one, other: one.max(other), cuts, arb(0))
+            return functools.reduce(
+                lambda one, other: one.max(other), _cuts((-decay.ball()).exp(), loss.exp(), abs(shift)), arb(0)
+            )
 
         return geometric
     raise UnknownFormula(f"the excess of {case.total()} answers with noise of {', '.join(sorted(families))} is not known here")
+
+
+def _cuts(ratio: Any, factor: Any, shift: int) -> list[Any]:
+    """P(X <= k) - factor Q(X <= k) for two geometric laws of a ratio, at a distance, and every k between their centers."""
+
+    def upto(k: int) -> Any:
+        return 1 - ratio ** (k + 1) / (1 + ratio) if k >= 0 else ratio**-k / (1 + ratio)
+
+    return [upto(k) - factor * upto(k - shift) for k in range(shift)]
+
+
+def _exact_excess(case: Moves, loss: ExactValue) -> Fraction | None:
+    """The same where it is a rational number: of one geometric answer, with e^decay and e^loss rational."""
+    law = _law(next(iter(case))[0])
+    if isinstance(law, list) or law["family"] != "TwoSidedGeometricLaw" or case.total() > 1:
+        return None
+    ratio, factor = exponential(read(law["decay"])), exponential(loss)
+    if ratio is None or factor is None:
+        return None
+    return max(_cuts(1 / ratio, factor, abs(next(iter(case))[1])), default=Fraction(0))
 
 
 def _below(value: arb) -> arb:

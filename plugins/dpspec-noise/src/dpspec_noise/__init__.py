@@ -1,4 +1,4 @@
-"""The first-party plugin of noise mechanisms: randomised response, Laplace, geometric, Gaussian, discrete Gaussian."""
+"""The first-party plugin of noise mechanisms: Laplace, geometric, Gaussian, discrete Gaussian, and local randomisers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
         Geometric as Geometric,
         Laplace as Laplace,
     )
+    from dpspec_noise.local import (
+        CountMeanSketch as CountMeanSketch,
+        HadamardResponse as HadamardResponse,
+        KAryResponse as KAryResponse,
+        UnaryEncoding as UnaryEncoding,
+    )
     from dpspec_noise.response import (
         LectureRandomisedResponse as LectureRandomisedResponse,
         RandomisedResponse as RandomisedResponse,
@@ -24,6 +30,10 @@ NAMES: Names = {
     "mechanisms": {
         "randomised-response": "dpspec_noise.response:RandomisedResponse",
         "lecture-randomised-response": "dpspec_noise.response:LectureRandomisedResponse",
+        "k-ary-response": "dpspec_noise.local:KAryResponse",
+        "unary-encoding": "dpspec_noise.local:UnaryEncoding",
+        "hadamard-response": "dpspec_noise.local:HadamardResponse",
+        "count-mean-sketch": "dpspec_noise.local:CountMeanSketch",
         "laplace": "dpspec_noise.gaussian:Laplace",
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
@@ -40,6 +50,7 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
+    "dpspec_noise.local": ("CountMeanSketch", "HadamardResponse", "KAryResponse", "UnaryEncoding"),
     "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         Laplace as Laplace,
     )
     from dpspec_noise.local import (
-        CountMeanSketch as CountMeanSketch,
         HadamardResponse as HadamardResponse,
         KAryResponse as KAryResponse,
         UnaryEncoding as UnaryEncoding,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         LectureRandomisedResponse as LectureRandomisedResponse,
         RandomisedResponse as RandomisedResponse,
     )
+    from dpspec_noise.sketch import CountMeanSketch as CountMeanSketch
 
 DPSPEC_API = 1
 
@@ -33,7 +33,7 @@ NAMES: Names = {
         "k-ary-response": "dpspec_noise.local:KAryResponse",
         "unary-encoding": "dpspec_noise.local:UnaryEncoding",
         "hadamard-response": "dpspec_noise.local:HadamardResponse",
-        "count-mean-sketch": "dpspec_noise.local:CountMeanSketch",
+        "count-mean-sketch": "dpspec_noise.sketch:CountMeanSketch",
         "laplace": "dpspec_noise.gaussian:Laplace",
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
@@ -50,7 +50,8 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
-    "dpspec_noise.local": ("CountMeanSketch", "HadamardResponse", "KAryResponse", "UnaryEncoding"),
+    "dpspec_noise.local": ("HadamardResponse", "KAryResponse", "UnaryEncoding"),
+    "dpspec_noise.sketch": ("CountMeanSketch",),
     "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -326,9 +326,9 @@ class UnaryEncoding(LocalRule):
       * ``symmetric``: p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p, the basic form of RAPPOR;
       * ``optimised``: p = 1/2, q = 1 / (e^epsilon + 1).
     The permanent response of basic RAPPOR, from which everything is computed that a person ever sends, has p = 1 - f/2 and
-    q = f/2, and so costs 2 ln((1 - f/2) / (f/2)) for good. What is sent at one time is flipped again: 1 with probability s for a 1
-    and r for a 0 gives p = f/2 (r + s) + (1 - f) s and q = f/2 (r + s) + (1 - f) r, which says nothing of many times (Erlingsson,
-    Pihur and Korolova 2014, Theorems 1 and 2).
+    q = f/2, and so costs 2 ln((1 - f/2) / (f/2)) for good. What is sent at one time is flipped again: 1 with probability s for
+    a 1 and r for a 0 gives p = f/2 (r + s) + (1 - f) s and q = f/2 (r + s) + (1 - f) r; it says nothing of many times
+    (Erlingsson, Pihur and Korolova 2014, Theorems 1 and 2).
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named.

@@ -665,8 +665,8 @@ def page() -> Iterator[str]:
     yield "# Everyday mechanisms, and the mistakes that people make\n"
     yield "Made by `python -m reproductions.everyday specs/mechanisms docs/mechanisms.md`. Each claim is judged on the whole"
     yield "space ([how](proofs.md)): any number of people, 16 regions, 400 counties, 116 ages and two sexes; households of any"
-    yield "size in 100,000 blocks; a hundred thousand answers of yes or no; any number of people who each report an answer, one of"
-    yield "2,925 codes or of a million words; a panel of three.\n"
+    yield "size in 100,000 blocks; a hundred thousand answers of yes or no; any number of people who each report an answer, one"
+    yield "of 2,925 codes or of a million words; a panel of three.\n"
     for wrong, title in ((False, "Right"), (True, "Mistakes")):
         listed = [case for case in cases() if case.wrong is wrong]
         yield f"## {title} ({len(listed)})\n"

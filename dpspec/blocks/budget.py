@@ -29,6 +29,10 @@ class Budget(ABC):
         """The budget when it is one number for all universes, else None."""
         return None
 
+    def least(self) -> Number | None:
+        """A number that the budget of every universe is at least, and every universe has one; None when none is known."""
+        return self.uniform()
+
     def by_label(self) -> tuple[tuple[Hashable, Number], ...] | None:
         """The budgets by the labels of their universes when they are listed so, else None."""
         return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -278,6 +278,15 @@ class Membership(SpacePart):
     @abstractmethod
     def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
         """The datasets in which no unit `outer` holds more than `most` units `inner`; None where that is no space."""
+
+    @abstractmethod
+    def with_members(self, dataset: Dataset, left: Callable[[tuple[Record, ...]], Sequence[int]]) -> Dataset:
+        """The dataset in which each record of the largest unit keeps some of its members only.
+
+        Args:
+            dataset: a dataset of the space.
+            left: the places that are left, of the members of one larger record, as records of the smallest unit.
+        """
 
     @abstractmethod
     def exchanges(self, inner: str, outer: str, count: int) -> Iterator[tuple[Dataset, Dataset]]:

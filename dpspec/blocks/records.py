@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
@@ -424,6 +424,12 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
         if (inner, outer) != ("person", "household"):
             return None
         return evolve(self, members=most if self.members is None else min(most, self.members))
+
+    def with_members(self, dataset: Dataset, left: Callable[[tuple[Record, ...]], Sequence[int]]) -> Dataset:
+        def kept(place: Record, members: tuple[Record, ...]) -> tuple[Record, tuple[Record, ...]]:
+            return place, tuple(members[index] for index in left(tuple((*place, *person) for person in members)))
+
+        return self.of(tuple(kept(place, members) for place, members in self.cells_of(dataset)))
 
     def includes(self, other: DatasetSpace) -> str | None:
         if self == other:

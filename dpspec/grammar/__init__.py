@@ -35,13 +35,18 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.structure import (
-        CellMove as CellMove,
+        Bounded as Bounded,
+        Case as Case,
+        Contribution as Contribution,
+        CountChanges as CountChanges,
         LawPair as LawPair,
         NoisyCount as NoisyCount,
         ProvedBound as ProvedBound,
         Report as Report,
         Structure as Structure,
         View as View,
+        is_log_concave as is_log_concave,
+        narrowed as narrowed,
     )
 
 _HOMES = {
@@ -72,7 +77,20 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
-    "dpspec.grammar.structure": ("LawPair", "NoisyCount", "ProvedBound", "Report", "CellMove", "Structure", "View"),
+    "dpspec.grammar.structure": (
+        "Bounded",
+        "Case",
+        "Contribution",
+        "CountChanges",
+        "LawPair",
+        "NoisyCount",
+        "ProvedBound",
+        "Report",
+        "Structure",
+        "View",
+        "is_log_concave",
+        "narrowed",
+    ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -3,7 +3,7 @@
 The output of such a mechanism is a collection of independent *views* of the records of one unit, and perhaps something that is
 computed from them and from facts read from the data:
 
-    T(x) = (t, f(t, c(x))),   t_1, t_2, ... independent, the law of t_i a function of the records through the cells of view i.
+    T(x) = (t, f(t, c(x))),   t_1, t_2, ... independent, the law of t_i a function of the counts of the cells of view i.
 
 When a dataset changes by one record, only the cells that the record leaves or enters change. So the laws of two datasets
 differ in the few answers of those cells, and all others cancel. A mechanism states its structure in `Mechanism.structure`;
@@ -12,18 +12,20 @@ what follows from it is proved by the verifier, and tried against the law that t
 
 from __future__ import annotations
 
-import enum
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 
+from dpspec.base.params import evolve
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.space import Pair
+from dpspec.blocks.parts import Membership
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 
 if TYPE_CHECKING:
     from dpspec.laws.law import Law
@@ -31,18 +33,13 @@ if TYPE_CHECKING:
 LawPair = tuple["Law", "Law"]
 """The laws of one independent part of the output, before a change and after it."""
 
+Case = tuple[LawPair, ...]
+"""The answers that a change moves in one situation; all others have equal laws."""
 
-class CellMove(enum.Enum):
-    """What a view sees of a change of one record."""
+CountChanges = tuple[int, ...]
+"""By how much the counts of cells change, for those that do, in order: (-1, 1) where a record moves to another cell."""
 
-    NOTHING = "nothing"
-    """The record stays in its cell, or outside all cells."""
-    LOST = "lost"
-    """The record leaves a cell, and enters none."""
-    GAINED = "gained"
-    """The record enters a cell, and left none."""
-    MOVED = "moved"
-    """The record leaves one cell and enters another."""
+NO_CHANGE: Case = ()
 
 
 class View(ABC):
@@ -57,21 +54,71 @@ class View(ABC):
     by_record: bool = False
     """True when each record is answered for on its own, so that positions matter and not the counts alone."""
 
-    @abstractmethod
-    def changed(self, seen: CellMove) -> tuple[LawPair, ...] | None:
-        """The laws of the answers that change, before and after; None where such a change changes the kind of output.
+    most: int | None = None
+    """At most so many records of each record of a larger unit are counted; None for all of them."""
 
-        They may not depend on which cells they are, nor on what else is in the dataset: up to a common bijection of the
-        outcomes, each pair is the same for all of them.
+    @abstractmethod
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        """The answers that move where the counts of some cells change: one case for each situation that tells more than others.
+
+        What else is in the dataset, and which cells they are, must not matter: in every situation the pair of laws of the whole
+        view is, up to a common bijection of the outcomes, that of a case, or is one that a case can simulate. Counts may be any
+        from 0 on, also such as no dataset has. None where such a change changes the kind of output.
         """
 
     @abstractmethod
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[LawPair, ...] | None:
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
         """The laws of the answers that differ between two datasets; None where the two have different kinds of output.
 
         Args:
             before, after: for each record of the one and the other dataset the cell it lies in, None outside all of them.
+            space: where the datasets are from.
         """
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        """Whether a larger change of a count, in the same direction, is never harder to see, whatever else changes.
+
+        Only then the largest changes stand for all smaller ones.
+        """
+        return False
+
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        """Sets of categories that matter to the view beyond the conditions of its table, by attribute."""
+        return {}
+
+    def companions(self) -> tuple[int, ...]:
+        """How many further equal records, in both datasets, may make a change easier to see; 0 for none."""
+        return (0,)
+
+    def most_in_cell(self, space: DatasetSpace) -> int | None:
+        """At most so many records of each record of a larger unit are counted in one cell; None for no such limit."""
+        return None
+
+    def read(self, dataset: Dataset, space: DatasetSpace) -> tuple[Record, ...]:
+        """The records of the unit that are counted."""
+        return space.records(dataset, self.table.unit)
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
+        """The view of those records only that meet further conditions."""
+        return attrs.evolve(self, table=narrowed(self.table, where))  # type: ignore[misc]  # views are attrs classes
+
+
+def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:
+    """The table of the records that meet further conditions, too.
+
+    >>> str(narrowed(Marginal(attributes=("sex",), where={"age": ("1", "2")}), {"age": ("2", "3")}))
+    'person by sex where age in {2}'
+    """
+    known = dict(table.where)
+    for name, categories in where.items():
+        known[name] = tuple(c for c in known[name] if c in categories) if name in known else tuple(categories)
+    return evolve(table, where=known)
+
+
+def moved(counts: Counter[Hashable], other: Counter[Hashable]) -> list[Hashable]:
+    """The cells whose counts differ, in the order in which they are met; what is outside all cells is none."""
+    return [cell for cell in {**counts, **other} if cell is not None and counts[cell] != other[cell]]
 
 
 @attrs.frozen
@@ -87,14 +134,31 @@ class NoisyCount(View):
     table: Marginal
     noise: Callable[[int], Law]
 
-    def changed(self, seen: CellMove) -> tuple[LawPair, ...]:
-        lost, gained = (self.noise(1), self.noise(0)), (self.noise(0), self.noise(1))
-        return {CellMove.NOTHING: (), CellMove.LOST: (lost,), CellMove.GAINED: (gained,), CellMove.MOVED: (lost, gained)}[seen]
+    def changed(self, counts: CountChanges) -> tuple[Case, ...]:
+        return (tuple(self.shifted(change) for change in counts),)
 
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[LawPair, ...]:
+    def shifted(self, change: int) -> LawPair:
+        """The laws of an answer whose true value changes by so much."""
+        return self.noise(max(-change, 0)), self.noise(max(change, 0))
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case:
         ours, theirs = Counter(before), Counter(after)
-        cells = [cell for cell in {**ours, **theirs} if cell is not None and ours[cell] != theirs[cell]]
-        return tuple((self.noise(ours[cell]), self.noise(theirs[cell])) for cell in cells)
+        return tuple((self.noise(ours[cell]), self.noise(theirs[cell])) for cell in moved(ours, theirs))
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        return is_log_concave(self.noise(0))
+
+
+def is_log_concave(law: Law) -> bool:
+    """Whether a law is known to have a log-concave density or mass, as Laplace, Gaussian and their discrete kin have.
+
+    Tests between such a law and its shift are cuts (the likelihood ratio is monotone), and a cut has the more power the larger
+    the shift: so a smaller shift can be simulated from a larger one (Karlin and Rubin 1956).
+    """
+    from dpspec.laws.location import Location
+
+    return isinstance(law, Location)
 
 
 @attrs.frozen
@@ -111,13 +175,107 @@ class Report(View):
     laws: LawPair
     by_record: bool = True
 
-    def changed(self, seen: CellMove) -> tuple[LawPair, ...] | None:
-        return {CellMove.NOTHING: (), CellMove.MOVED: (self.laws,), CellMove.LOST: None, CellMove.GAINED: None}[seen]
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        return {(): (NO_CHANGE,), (-1, 1): ((self.laws,),)}.get(counts)
 
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[LawPair, ...] | None:
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
         if len(before) != len(after) or None in (*before, *after):
             return None
         return tuple(self.laws for ours, theirs in zip(before, after, strict=True) if ours != theirs)
+
+
+@attrs.frozen
+class Bounded(View):
+    """A view of a part of the records: at most so many of each record of a larger unit, chosen by looking at that record alone.
+
+    Args:
+        view: what the records that are left are seen through.
+        contribution: which records are left.
+    """
+
+    view: View
+    contribution: Contribution
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the view inside
+        return self.view.table
+
+    @property
+    def most(self) -> int | None:  # type: ignore[override]  # the least of its own and that of the view inside
+        return min((most for most in (self.contribution.most, self.view.most) if most is not None), default=None)
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        return self.view.tells_more_by_more
+
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        return self.view.changed(counts)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
+        return self.view.between(before, after, space)
+
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        return self.view.singled()
+
+    def companions(self) -> tuple[int, ...]:
+        return self.view.companions()
+
+    def most_in_cell(self, space: DatasetSpace) -> int | None:
+        limits = (self.view.most_in_cell(space), self.contribution.most_in_cell(self.table, space))
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def read(self, dataset: Dataset, space: DatasetSpace) -> tuple[Record, ...]:
+        return self.view.read(self.contribution.applied(dataset, space), space)
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
+        merged = dict(narrowed(Marginal(attributes=(), where=self.contribution.where), where).where)
+        return Bounded(self.view.restricted(where), attrs.evolve(self.contribution, where=tuple(merged.items())))
+
+
+@attrs.frozen(kw_only=True)
+class Contribution:
+    """Which records of a smaller unit are left of each record of the largest one, in the order of the records.
+
+    Args:
+        most: the first so many; None for all.
+        in_cell: the first so many of each combination of `by`; None for all.
+        by: attributes of the smaller unit.
+        where: conditions that a record meets; others are left out first.
+    """
+
+    most: int | None = None
+    in_cell: int | None = None
+    by: tuple[str, ...] = ()
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def applied(self, dataset: Dataset, space: DatasetSpace) -> Dataset:
+        """The dataset with these records only."""
+        members = Membership.needed_in(space)
+        inner = space.units[-1]
+        places = {a.name: place for place, a in enumerate(space.attributes_of(inner))}
+
+        def left(records: tuple[Record, ...]) -> list[int]:
+            met = [
+                place for place, record in enumerate(records)
+                if all(record[places[name]] in categories for name, categories in self.where)
+            ]  # fmt: skip
+            seen: Counter[Record] = Counter()
+            kept = []
+            for place in met:
+                group = tuple(records[place][places[name]] for name in self.by)
+                seen[group] += 1
+                if self.in_cell is None or seen[group] <= self.in_cell:
+                    kept.append(place)
+            return kept if self.most is None else kept[: self.most]
+
+        return members.with_members(dataset, left)
+
+    def most_in_cell(self, table: Marginal, space: DatasetSpace) -> int | None:
+        """So many at most are counted in one cell of a table: where its cells tell apart what `by` does."""
+        if self.in_cell is None:
+            return None
+        single = {name for name, categories in table.where if len(categories) == 1}
+        return self.in_cell if set(self.by) <= {*table.attributes, *single} else None
 
 
 @attrs.frozen(kw_only=True)
@@ -128,11 +286,14 @@ class Structure:
         views: its independent parts t.
         reads: facts c(x) that what is computed from t also reads; () when nothing is.
         publishes_views: whether t itself is part of the output. If not, the views bound the output from above only.
+        sampled: the probability with which each record of the largest unit takes part, independently of all others, before
+            anything is answered (Poisson sampling).
     """
 
     views: tuple[View, ...]
     reads: tuple[Invariant, ...] = ()
     publishes_views: bool = True
+    sampled: Fraction = Fraction(1)
 
 
 @attrs.frozen(kw_only=True)

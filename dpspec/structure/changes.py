@@ -30,7 +30,7 @@ from dpspec.base.errors import NotInSpaceError
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.structure import CellMove
+from dpspec.grammar.structure import CountChanges
 
 CategoryClass = tuple[bool, ...]
 """Of a category: for each set of categories that some condition names, whether it is in it."""
@@ -64,8 +64,11 @@ class SeenAttributes:
     named: Mapping[str, tuple[frozenset[str], ...]]
 
     @classmethod
-    def of(cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str) -> SeenAttributes:
-        """Those that some of the tables look at."""
+    def of(
+        cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str,
+        singled: Iterable[Mapping[str, tuple[frozenset[str], ...]]] = (),
+    ) -> SeenAttributes:  # fmt: skip
+        """Those that some of the tables look at, with further sets of categories that matter."""
         known = {a.name: a for a in space.attributes_of(unit)}
         named: dict[str, dict[frozenset[str], None]] = {}
         for table in tables:
@@ -74,6 +77,9 @@ class SeenAttributes:
                 named.setdefault(name, {})
             for attribute, categories in conditions.items():
                 named[attribute][frozenset(categories)] = None
+        for sets in singled:
+            for attribute, chosen in sets.items():
+                named[attribute].update(dict.fromkeys(chosen))
         return cls(
             attributes={name: a for name, a in known.items() if name in named},
             named={name: tuple(sets) for name, sets in named.items()},
@@ -163,18 +169,18 @@ def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
     return attribute.size > columns.attributes[attribute.within].size
 
 
-def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CellMove:
-    """What a table sees of a replacement."""
+def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
+    """By how much a replacement changes the counts of a table."""
     before = columns.inside(table, pattern, lambda kept: kept.before)
     after = columns.inside(table, pattern, lambda kept: kept.after)
-    if before and after:
-        return CellMove.NOTHING if all(pattern[name].equal for name in table.attributes) else CellMove.MOVED
-    return CellMove.LOST if before else CellMove.GAINED if after else CellMove.NOTHING
+    if before and after and all(pattern[name].equal for name in table.attributes):
+        return ()
+    return (*((-1,) if before else ()), *((1,) if after else ()))
 
 
-def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CellMove:
-    """What a table sees of a record that is added."""
-    return CellMove.GAINED if columns.inside(table, pattern, lambda kept: kept.after) else CellMove.NOTHING
+def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
+    """By how much a record that is added changes the counts of a table."""
+    return (1,) if columns.inside(table, pattern, lambda kept: kept.after) else ()
 
 
 # --- laminar families -----------------------------------------------------------------------------

@@ -22,9 +22,10 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, SpecDocument
-from dpspec.verifier.derived import METHOD, Missing, derive
+from dpspec.verifier.derived import METHOD, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:

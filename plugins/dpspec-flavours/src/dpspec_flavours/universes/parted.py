@@ -114,6 +114,10 @@ class ByPart(_OfPart):
             )
         return self.otherwise
 
+    def least(self) -> Number | None:
+        """The smallest of all parts, where those that are not listed have one."""
+        return None if self.otherwise is None else min(self.otherwise, *(row.value for row in self.values))
+
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} parts"
 
@@ -151,6 +155,10 @@ class ByValue(_OfPart):
 
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         return self.base + self.rate * self._value(self.part(universe), space)
+
+    def least(self) -> Number:
+        """The budget of the value 0: no value is below it."""
+        return self.base
 
     def _value(self, record: Hashable, space: DatasetSpace) -> Fraction:
         names = [attribute.name for attribute in space.attributes_of(self.unit)]

@@ -1,0 +1,252 @@
+"""From below: one pair of datasets of the space, in one universe, on which d_Pr and d_X are computed from the structure.
+
+The patterns of changes are turned into records, and these into datasets, the costliest first. Two records that exchange what an
+invariant looks at are tried too, larger records whose members are all alike, and changes beside many equal records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any
+
+import attrs
+
+from dpspec.base.errors import NoFormulaError
+from dpspec.base.exact import ZERO, Bracket, Number
+from dpspec.blocks.parts import Changes, nesting_of, own_attributes
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.structure import LawPair, Structure, View
+from dpspec.laws.law import Law
+from dpspec.structure.changes import MOST_PATTERNS, SeenAttributes, pairs_of, records_of, replacements
+from dpspec.structure.members import MemberView
+from dpspec.verifier.exhaustive import per_unit
+from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity, invariants_of
+
+CROSSED = 20
+"""So many patterns of two records are tried with exchanges."""
+
+MANY = (1, 2, 8, 64)
+"""So many records of a smaller unit change at once, where a larger one changes."""
+
+PAIRS_TRIED = 200
+"""So many patterns are turned into datasets, the farthest apart first."""
+
+ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]
+"""The records that go, and those that come."""
+
+
+@attrs.frozen(kw_only=True)
+class SeenPair:
+    """A pair of datasets with what was computed on it."""
+
+    left: Dataset
+    right: Dataset
+    distance: Number
+    divergence: Bracket
+
+    @property
+    def ratio(self) -> Bracket:
+        """d_Pr / d_X."""
+        return per_unit(self.divergence, self.distance)
+
+
+@attrs.frozen(kw_only=True)
+class Attaining:
+    """Pairs on which a mechanism comes as close to its bound as can be found.
+
+    Args:
+        sensitivity: the structure and the claim.
+        law: the law of what is released, where the views are not; None where it is not known.
+    """
+
+    sensitivity: Sensitivity
+    law: Callable[[Dataset], Law | None] | None = None
+
+    @property
+    def spec(self) -> PrivacySpec:
+        return self.sensitivity.spec
+
+    @property
+    def structure(self) -> Structure:
+        return self.sensitivity.structure
+
+    def best(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
+        """The pair of one universe with the largest quotient that is found; none is looked for that cannot have a larger one."""
+        unit, space = self.sensitivity.steps.unit, self.spec.space
+        columns = self.sensitivity.columns(unit)
+        found: SeenPair | None = None
+        for change, cost in costs[:PAIRS_TRIED]:
+            for pattern in change.patterns:
+                if found is not None and found.ratio.lower >= cost.upper:
+                    break
+                records = records_of(pattern, columns, space, unit)
+                exchanges = () if records is None else self._exchanged(records, change)
+                found = self._better(found, exchanges, unit, precision)
+        for further in (self._with_members(unit), self._crossed(columns, unit)):
+            if found is None or found.ratio.lower < self.sensitivity.upper(costs):
+                found = self._better(found, further, unit, precision)
+        return found
+
+    def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
+        """The best pair where one is too large to be written down: what both datasets share is left out."""
+        part, known = Changes.found_in(self.spec.space), invariants_of(self.spec)
+        smaller = None if part is None else part.thinned()
+        if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
+            return None
+        return Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
+            costs, precision
+        )
+
+    def beside(self, bound: Number, precision: int) -> SeenPair | None:
+        """A pair beyond a bound that differs in records of another unit than that of d_X: these may cost little, or nothing."""
+        steps = self.spec.input_divergence.record_steps(self.spec.space)
+        units = dict.fromkeys(view.table.unit for view in self.structure.views)
+        for times, unit in itertools.product(MANY, sorted(units, key=lambda unit: steps is not None and unit == steps.unit)):
+            columns = self.sensitivity.columns(unit)
+            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED if times == 1 else CROSSED):
+                records = records_of(pattern, columns, self.spec.space, unit)
+                one, other = (records[:1], records[1:]) if records is not None else ((), ())
+                exchanges = ((one * times, other * times), (other * times, one * times))
+                found = self._better(None, exchanges, unit, precision)
+                if found is not None and found.ratio.lower > bound:
+                    return found
+        return None
+
+    def _better(self, best: SeenPair | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> SeenPair | None:
+        """The best pair so far, or a better one that differs in such records, alone or beside others."""
+        for gone, come in exchanges:
+            for others in self._companions(gone, come):
+                pairs = (self.judged(*pair, precision) for pair in pairs_of(others + gone, others + come, self.spec.space, unit))
+                found = next((pair for pair in pairs if pair is not None), None)
+                if found is not None and (best is None or found.ratio.lower > best.ratio.lower):
+                    best = found
+        return best
+
+    def _companions(self, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Record, ...]]:
+        """Further records of both datasets that may make the change easier to see, equal to one that changes."""
+        yield ()
+        numbers = {number for view in self.structure.views for number in view.companions()} - {0}
+        for number, record in itertools.product(sorted(numbers), dict.fromkeys((*gone[:1], *come[:1]))):
+            yield (record,) * number
+
+    def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
+        """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
+        steps = self.sensitivity.steps
+        gone, come = ((), records[1:]) if change.is_added else (records[:1], records[1:])
+        yield gone, come
+        if change.is_added and not self.spec.output_divergence.is_symmetric:
+            yield come, gone
+        times = 1 if steps.within is None else steps.within // change.price
+        if times > 1:
+            yield gone * times, come * times
+        if self.spec.space.is_ordered and not change.is_added:
+            yield records, records[::-1]
+
+    def _crossed(self, columns: SeenAttributes, unit: str) -> Iterator[ExchangedRecords]:
+        """Two records that differ as much as they can and exchange what one invariant looks at, as several tables ask for."""
+        tables, space = self.sensitivity.fixed(unit), self.spec.space
+        apart = sorted(
+            itertools.islice(replacements(columns), MOST_PATTERNS), key=lambda p: sum(kept.equal for kept in p.values())
+        )
+        names = [a.name for a in space.attributes_of(unit)]
+        for pattern in apart[:CROSSED] if len(tables) > 1 else ():
+            records = records_of(pattern, columns, space, unit)
+            if records is None:
+                continue
+            for moved in (columns.moved_with(table, space.attributes_of(unit)) for table in tables):
+                turned = (records, records[::-1])
+                yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
+
+    def _with_members(self, unit: str) -> Iterator[ExchangedRecords]:
+        """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others."""
+        space = self.spec.space
+        views = [view for view in self.structure.views if view.table.unit != unit]
+        for inner in dict.fromkeys(view.table.unit for view in views):
+            columns = self.sensitivity.columns(inner)
+            sizes = self._sizes([view for view in views if view.table.unit == inner], unit)
+            place = len(own_attributes(space, unit))
+            kinds: dict[Record, None] = {}
+            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
+                records = records_of(pattern, columns, space, inner) or ()
+                kinds |= dict.fromkeys(records)
+                for size in sizes:
+                    full = [(*record[:place], (record[place:],) * size) for record in records]
+                    for record, one in zip(records, full, strict=True):
+                        yield (), (one,)
+                        yield ((*record[:place], ()),), (one,)
+                    if len(full) == 2 and full[0] != full[1]:
+                        yield (full[0],), (full[1],)
+            for size in sizes:
+                yield from _mixed(list(kinds), place, size)
+
+    def _sizes(self, views: Sequence[View], unit: str) -> list[int]:
+        """How many members larger records are tried with: as many as they hold, or as are counted."""
+        space = self.spec.space
+        seen = [MemberView.of(view, space, unit) for view in views]
+        sizes = {view.most for view in seen if view is not None} | {view.in_cell for view in seen if view is not None}
+        largest = nesting_of(space).most_within(views[0].table.unit, unit)
+        if largest is None:
+            sizes |= {size + 1 for size in sizes} | set(MANY)  # more than are counted, where something is bounded
+        return sorted(size for size in sizes if size > 0 and (largest is None or size <= largest))
+
+    def judged(self, left: Dataset, right: Dataset, precision: int) -> SeenPair | None:
+        """What is known of a pair; None where nothing is asked of it, or the views do not compare it."""
+        space = self.spec.space
+        if left == right or not self.spec.multiverse.share_universe(left, right, space):
+            return None
+        distance = self.spec.distance(left, right)
+        turned = self.sensitivity.is_sampled and _is_added(right, left, space)
+        if distance.is_infinite or (self.sensitivity.is_sampled and not turned and not _is_added(left, right, space)):
+            return None
+        found: list[LawPair] = []
+        for view in self.structure.views:
+            before, after = (_cells_of(view, dataset, space) for dataset in (left, right))
+            if self.sensitivity.is_sampled and any(cell is not None for cell in (after if turned else before)):
+                return None  # other records are drawn, too, and hide some of the difference
+            laws = view.between(before, after, space)
+            if laws is None:
+                return None
+            found += laws
+        apart = self.sensitivity.apart(tuple(found), precision, is_turned=turned)
+        if not self.structure.publishes_views:  # what is computed from the views may hide the difference
+            apart = Bracket(lower=self._released(left, right), upper=apart.upper)
+        if distance == 0 and apart.upper == 0:
+            return None
+        return SeenPair(left=left, right=right, distance=distance, divergence=apart)
+
+    def _released(self, left: Dataset, right: Dataset) -> Number:
+        """How far the laws of what is released are apart at least."""
+        laws = [None if self.law is None else self.law(dataset) for dataset in (left, right)]
+        before, after = laws
+        if before is None or after is None:
+            return ZERO
+        try:
+            return self.spec.output_divergence.between(before, after).lower
+        except NoFormulaError:
+            return ZERO
+
+
+def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
+    """The cell of each record that a view counts; None outside all of them."""
+    cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
+    return [cell(record) for record in view.read(dataset, space)]
+
+
+def _is_added(less: Dataset, more: Dataset, space: DatasetSpace) -> bool:
+    """Whether the one dataset is the other and one record of the largest unit."""
+    ours, theirs = (Counter(space.records(dataset, space.units[0])) for dataset in (less, more))
+    return not ours - theirs and (theirs - ours).total() == 1
+
+
+def _mixed(kinds: Sequence[Record], place: int, size: int) -> Iterator[ExchangedRecords]:
+    """Larger records whose members are of different kinds, as far as there are so many in one place."""
+    by_place: dict[Record, Counter[Record]] = {}
+    for record in kinds:
+        by_place.setdefault(record[:place], Counter())[record[place:]] += 1
+    for outer, members in by_place.items():
+        if len(members) > 1:
+            yield (), ((*outer, tuple(sorted(itertools.islice(itertools.cycle(members), size)))),)

@@ -1,0 +1,382 @@
+"""From above: the changes of one record that join two datasets of a universe, and how far each moves the laws of the answers.
+
+Two datasets of a universe at distance d are joined by changes of one record, each of which keeps the invariants, of total price d
+(`dpspec.structure.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
+have equal laws and cancel, so d_Pr of the change is that of the product of the laws of these few answers, which the exact engine
+computes. The largest quotient of d_Pr and price bounds the constant wherever bounds for single changes add up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import attrs
+
+from dpspec.base.errors import NoFormulaError
+from dpspec.base.exact import ZERO, Bracket, Number, number
+from dpspec.base.params import stands
+from dpspec.blocks.input_divergence import RecordSteps
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multiverse import determines
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import Membership
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View
+from dpspec.laws.dichotomy import total
+from dpspec.laws.products import product_of
+from dpspec.laws.sampled import sampled
+from dpspec.structure.changes import (
+    MOST_PATTERNS,
+    Pattern,
+    SeenAttributes,
+    added_to,
+    additions,
+    laminar_parts,
+    replacements,
+    seen_by,
+)
+from dpspec.structure.members import MemberView, outer_part
+from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
+
+ALIKE = 8
+"""So many patterns are kept of those that the views do not tell apart."""
+
+MOST_CASES = 600
+"""Changes that can act in more ways than this are not looked through one by one."""
+
+
+@attrs.frozen(kw_only=True)
+class Missing:
+    """A step of the proof that cannot be taken.
+
+    Args:
+        step: its name.
+        reason: why.
+    """
+
+    step: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the step {self.step} is missing: {self.reason}"
+
+
+class MissingStep(Exception):
+    """Ends a proof, with the step that is missing."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(step)
+        self.missing = Missing(step=step, reason=reason)
+
+
+@attrs.frozen(kw_only=True)
+class RecordChange:
+    """A change of one record as the views see it.
+
+    Args:
+        patterns: what becomes of its attributes, in some of the ways that the views do not tell apart.
+        price: what it adds to d_X.
+        laws: the laws of the answers that change.
+        is_added: whether the record is added (or removed), not replaced.
+        members: the laws of the answers that change with one of the records inside it, where these change one after the other.
+        times: how many they are at most.
+    """
+
+    patterns: tuple[Pattern, ...]
+    price: int
+    laws: Case
+    is_added: bool = False
+    members: Case = ()
+    times: int = 0
+
+
+NumberedCase = tuple[int, ...]
+"""A case by the numbers of its pairs of laws, in order; equal laws have one number, so that what looks the same is found."""
+
+_SeenChange = tuple[NumberedCase, NumberedCase, int]
+"""What is seen of a change at once, what of each record inside it, and how many of these there are."""
+
+Cost = tuple[RecordChange, Bracket]
+"""A change with the quotient of d_Pr and price."""
+
+
+def invariants_of(spec: PrivacySpec) -> tuple[Invariant, ...] | None:
+    """The invariants that hold in every universe; None where they are not told, or told of other universes than these."""
+    universes = spec.multiverse
+    return universes.invariants if stands(universes, "invariants", "labels", "share_universe") else None
+
+
+@attrs.frozen(kw_only=True, slots=False, eq=False)
+class Sensitivity:
+    """What changes of one record do to the answers of a mechanism.
+
+    Args:
+        structure: how the mechanism is made.
+        spec: the claim.
+    """
+
+    structure: Structure
+    spec: PrivacySpec
+    _numbers: dict[LawPair, int] = attrs.field(factory=dict, init=False)
+    _moved_by: dict[tuple[int, CountChanges], tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
+    _columns_of: dict[str, SeenAttributes] = attrs.field(factory=dict, init=False)
+
+    @cached_property
+    def steps(self) -> RecordSteps:
+        """The price of changing records; where it does not fit the views, the step that is missing."""
+        divergence, space, views = self.spec.input_divergence, self.spec.space, self.structure.views
+        steps = divergence.record_steps(space) if stands(divergence, "record_steps", "distance") else None
+        if steps is None:
+            raise MissingStep("sensitivity", f"{divergence} is not known as a price of changing records")
+        larger = space.units.index(steps.unit) if steps.unit in space.units else len(space.units)
+        for other in dict.fromkeys(view.table for view in views if view.table.unit in space.units[:larger]):
+            raise MissingStep("sensitivity", f"records of the unit {steps.unit} do not determine {other}")
+        if any(view.table.unit != steps.unit for view in views) and Membership.found_in(space) is None:
+            raise MissingStep("sensitivity", f"it is not known which records lie in those of the unit {steps.unit}")
+        if self.is_by_record and not (steps.in_place and space.is_ordered):
+            reason = "each record is answered for in its place, which the input divergence does not keep"
+            raise MissingStep("sensitivity", reason)
+        if self.structure.reads:
+            known = invariants_of(self.spec)
+            fixed = None if known is None else determines(known, self.structure.reads, space)
+            if fixed is None or fixed.answer is not True:
+                reason = "universes are given without invariants" if fixed is None else fixed.reason
+                raise MissingStep("post-process", f"it reads facts that universes are not known to fix: {reason}")
+        return steps
+
+    @property
+    def is_by_record(self) -> bool:
+        """Whether some view answers for each record in its place."""
+        return any(view.by_record for view in self.structure.views)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether each record takes part by chance."""
+        return self.structure.sampled < 1
+
+    def fixed(self, unit: str) -> tuple[Marginal, ...]:
+        """The invariants that are tables of the unit; leaving others out allows more changes, never fewer."""
+        known = (invariant.as_marginal() for invariant in invariants_of(self.spec) or ())
+        return tuple(dict.fromkeys(table for table in known if table is not None and table.unit == unit))
+
+    def columns(self, unit: str) -> SeenAttributes:
+        """The attributes of the unit that some view or invariant looks at, those of the records inside it included."""
+        if unit not in self._columns_of:
+            self._columns_of[unit] = self._seen(unit)
+        return self._columns_of[unit]
+
+    def _seen(self, unit: str) -> SeenAttributes:
+        space = self.spec.space
+        own = [view for view in self.structure.views if view.table.unit == unit]
+        inner = [outer_part(view.table, space, unit) for view in self._inner(unit)]
+        singled = [view.singled() for view in own]
+        return SeenAttributes.of((*(view.table for view in own), *inner, *self.fixed(unit)), space, unit, singled)
+
+    def _inner(self, unit: str) -> list[View]:
+        """The views of smaller records."""
+        return [view for view in self.structure.views if view.table.unit != unit]
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def changes(self) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
+        """The laminar part of the invariants that gives the least bound, with the changes that it allows."""
+        unit = self.steps.unit
+        parts = [()] if self.is_by_record or self.is_sampled else laminar_parts(self.fixed(unit), self.spec.space, unit)
+        allowed = [(part, self._allowed(part)) for part in parts]
+        if len(allowed) == 1:
+            return allowed[0]
+        return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
+        """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
+        steps, columns = self.steps, self.columns(self.steps.unit)
+        found: dict[tuple[bool, _SeenChange], RecordChange] = {}
+        every = self.fixed(steps.unit)
+        for price, is_added, patterns in self._kinds():
+            see = added_to if is_added else seen_by
+            for place, pattern in enumerate(patterns):
+                if place > MOST_PATTERNS:
+                    raise MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
+                if any(see(table, pattern, columns) for table in family):
+                    continue
+                keeps = not any(see(table, pattern, columns) for table in every)
+                for seen in self._cases(pattern, is_added=is_added):
+                    alike = found.get((is_added, seen))
+                    if alike is None:
+                        laws, members = self._laws(seen[0]), self._laws(seen[1])
+                        alike = RecordChange(
+                            patterns=(), price=price, laws=laws, is_added=is_added, members=members, times=seen[2]
+                        )
+                    if len(alike.patterns) < (2 * ALIKE if keeps else ALIKE):  # those that keep all tables come first
+                        kept = (pattern, *alike.patterns) if keeps else (*alike.patterns, pattern)
+                        alike = attrs.evolve(alike, patterns=kept)
+                    found[is_added, seen] = alike
+        return tuple(found.values())
+
+    def _laws(self, case: NumberedCase) -> Case:
+        known = list(self._numbers)
+        return tuple(known[place] for place in case)
+
+    def _kinds(self) -> Iterator[tuple[int, bool, Iterable[Pattern]]]:
+        """Records replaced, and added, each with its price, as far as neighbours can afford it."""
+        steps, columns = self.steps, self.columns(self.steps.unit)
+        kinds: list[tuple[int, bool, Iterable[Pattern]]] = []
+        if not self.is_sampled:
+            kinds.append((steps.replaced, False, replacements(columns)))
+        elif steps.added is None or (steps.within is not None and steps.within >= steps.replaced):
+            raise MissingStep("sample", "what sampling gains is proved for records added or removed, not for records replaced")
+        if steps.added is not None:  # sampled records that are replaced are removed and added
+            kinds.append((steps.added, True, additions(columns)))
+        return (kind for kind in kinds if steps.within is None or kind[0] <= steps.within)
+
+    def _cases(self, pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
+        """What the views may see of a pattern."""
+        unit, see = self.steps.unit, added_to if is_added else seen_by
+        own = [
+            self._moved(view, see(view.table, pattern, self.columns(unit)))
+            for view in self.structure.views if view.table.unit == unit
+        ]  # fmt: skip
+        if not self._inner(unit):
+            return [(laws, (), 0) for laws in _together(own)]
+        listed = self._members(pattern, is_added=is_added)
+        if listed is not None and math.prod(map(len, (*own, *listed))) <= MOST_CASES:
+            return [(laws, (), 0) for laws in _together([*own, *listed])]
+        return self._one_by_one(own, is_added=is_added)
+
+    def _moved(self, view: View, counts: CountChanges) -> tuple[NumberedCase, ...]:
+        """The cases of a view, by the numbers of their laws."""
+        key = id(view), counts
+        if key not in self._moved_by:
+            cases = view.changed(counts)
+            if cases is None:
+                raise MissingStep("noise", "what is released changes its kind with the number of records")
+            self._moved_by[key] = tuple(
+                tuple(self._numbers.setdefault(pair, len(self._numbers)) for pair in case) for case in cases
+            )
+        return self._moved_by[key]
+
+    # -- records inside the one that changes ------------------------------------------------------
+
+    def _members(self, pattern: Pattern, *, is_added: bool) -> list[list[NumberedCase]] | None:
+        """What views of smaller records may see of a pattern, for each group that sees the same; None where that is too much.
+
+        Views that look at the same attributes of a member, and at the same of the larger record's changes, see the same.
+        """
+        unit, columns = self.steps.unit, self.columns(self.steps.unit)
+        groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
+        for view, seen in zip(self._inner(unit), self._member_views, strict=True):
+            ways = None if seen is None else seen.ways
+            if seen is None or ways is None or ways > MOST_CASES:
+                return None
+            changes = seen.changes(pattern, columns, is_added=is_added)
+            look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where
+            groups.setdefault((look, _counted(view), tuple(changes)), (changes, []))[1].append(view)
+        return [
+            [case for counts in changes for case in _together([self._moved(view, counts) for view in views])]
+            for changes, views in groups.values()
+        ]
+
+    @cached_property
+    def _member_views(self) -> list[MemberView | None]:
+        return [MemberView.of(view, self.spec.space, self.steps.unit) for view in self._inner(self.steps.unit)]
+
+    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], *, is_added: bool) -> list[_SeenChange]:
+        """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do."""
+        unit, chosen = self.steps.unit, self.spec.output_divergence
+        if not self.is_metric or self.is_sampled:
+            reason = f"a {unit} changes the counts in more ways than are looked through, and {chosen.name} is no metric"
+            raise MissingStep("sensitivity", reason)
+        views = self._inner(unit)
+        if len({(view.table.unit, _counted(view)) for view in views}) > 1:
+            raise MissingStep("sensitivity", f"views count different members of a {unit}")
+        each, times = self._each_member(views[0].table.unit, views, is_added=is_added)
+        return [(laws, member, times) for laws in _together(own) for member in each]
+
+    def _each_member(self, unit: str, views: Sequence[View], *, is_added: bool) -> tuple[list[NumberedCase], int]:
+        """What one member can change, and how many there are at most."""
+        limits = [seen.most for seen in self._member_views if seen is not None]
+        if len(limits) < len(views):
+            raise MissingStep("sensitivity", f"a {self.steps.unit} may hold any number of records of the unit {unit}")
+        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
+        seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
+        if not is_added:
+            seen |= {tuple(seen_by(view.table, pattern, columns) for view in views): None for pattern in replacements(columns)}
+        cases = {
+            case: None
+            for counts in seen
+            for case in _together([self._moved(view, count) for view, count in zip(views, counts, strict=True)])
+        }
+        return list(cases), max(limits)
+
+    # -- what they cost ---------------------------------------------------------------------------
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether bounds for d_Pr of single changes add up."""
+        chosen = self.spec.output_divergence
+        return bool(chosen.is_metric) and stands(chosen, "is_metric", "evaluate", "between")
+
+    def is_single(self, changes: Sequence[RecordChange]) -> bool:
+        """Whether neighbours differ by one change only."""
+        least = min((change.price for change in changes), default=0)
+        return self.steps.within is not None and 2 * least > self.steps.within
+
+    def costs(self, changes: Sequence[RecordChange], precision: int) -> list[Cost]:
+        """Each change with the quotient of d_Pr and price, the costliest first."""
+        single, within = self.is_single(changes), self.steps.within
+        found = []
+        for change in changes:
+            apart = self._both_ways(change.laws, precision, is_added=change.is_added)
+            if change.times:
+                each = self._both_ways(change.members, precision, is_added=True)
+                apart = total([apart, each.scaled(change.times)])
+            if not single:
+                apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
+            found.append((change, apart))
+        return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
+
+    def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
+        apart = self.apart(laws, precision)
+        if is_added or not self.spec.output_divergence.is_symmetric:
+            apart |= self.apart(tuple((after, before) for before, after in laws), precision, is_turned=True)
+        return apart
+
+    def upper(self, costs: Sequence[Cost]) -> Number:
+        """The bound that follows."""
+        return max((cost.upper for _, cost in costs), default=ZERO)
+
+    def apart(self, laws: Case, precision: int, *, is_turned: bool = False) -> Bracket:
+        """d_Pr of the answers that change, on a sample where records take part by chance.
+
+        Args:
+            laws: before and after.
+            precision: in bits.
+            is_turned: whether it is the record taken away that comes after.
+        """
+        return divergence(self.spec.output_divergence, laws, precision, self.structure.sampled, is_turned)
+
+
+def _counted(view: View) -> object:
+    """Which records a view counts: views with the same answer count the same."""
+    return (view.contribution, _counted(view.view)) if isinstance(view, Bounded) else None
+
+
+def _together(moved: Sequence[Sequence[NumberedCase]]) -> Iterator[NumberedCase]:
+    """Independent answers that move together, in every combination of their cases."""
+    return (tuple(sorted(itertools.chain.from_iterable(cases))) for cases in itertools.product(*moved))
+
+
+@lru_cache(maxsize=1 << 14)
+def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fraction, is_turned: bool) -> Bracket:
+    """d_Pr of the product of some laws before and after a change, of a record that takes part with a probability."""
+    without = tuple((after, before) for before, after in laws) if is_turned else laws
+    pair = sampled(guarded("structure", lambda: product_of(before.against(after) for before, after in without)), rate)
+    try:
+        found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair.reverse() if is_turned else pair, precision=precision))
+    except NoFormulaError as error:
+        raise MissingStep("noise", f"{chosen.name} of the answers that move is not known: {error.rule}") from error
+    return found

@@ -53,7 +53,7 @@ from dpspec.plugin import (
 if TYPE_CHECKING:
     from dpspec.plugin import Integers, Mask, Randomness
 
-Chance = Any
+ExactChance = Any
 """An exact probability: a `Fraction`, or a number of the field Q(e^r)."""
 
 MOST_OUTCOMES, MOST_IRRATIONAL = 1 << 14, 1 << 10
@@ -77,7 +77,7 @@ class LocalRule(Mechanism):
     # -- what a rule says of itself -----------------------------------------------------------------
 
     @abstractmethod
-    def leaning(self, size: int) -> tuple[Chance, Chance]:
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
         """(a, b) of two categories out of so many: what speaks for one has probability a under it, and b under the other."""
 
     @abstractmethod
@@ -171,7 +171,7 @@ class LocalRule(Mechanism):
         return (Claim(label=label, source=source, spec=spec),)
 
 
-def leaning_laws(a: Chance, b: Chance) -> tuple[Law, Law]:
+def leaning_laws(a: ExactChance, b: ExactChance) -> tuple[Law, Law]:
     """The laws (a, b, 1 - a - b) and (b, a, 1 - a - b), to which those of one report of two categories are equivalent.
 
     >>> [str(law) for law in leaning_laws(Fraction(1, 2), Fraction(1, 4))]
@@ -182,7 +182,7 @@ def leaning_laws(a: Chance, b: Chance) -> tuple[Law, Law]:
     return before, laws.finite_law({"for": b, "against": a, "neither": rest})
 
 
-def odds_of(epsilon: Number, share: Fraction = Fraction(1)) -> Chance:
+def odds_of(epsilon: Number, share: Fraction = Fraction(1)) -> ExactChance:
     """e^(share epsilon), exactly."""
     try:
         return laws.exact_exponential(epsilon * share)
@@ -203,7 +203,7 @@ def _place(asked: Attribute, space: DatasetSpace) -> int:
     return [a.name for a in space.attributes_of(space.units[0])].index(asked.name)
 
 
-def check_listed(name: str, outcomes: int, chance: Chance) -> None:
+def check_listed(name: str, outcomes: int, chance: ExactChance) -> None:
     """Refuse to list the law of a report of so many outcomes or bits, whose probabilities are rational if this one is."""
     most = MOST_OUTCOMES if isinstance(chance, Fraction) or chance.rational() is not None else MOST_IRRATIONAL
     if outcomes > most:
@@ -222,7 +222,7 @@ def check_released(name: str, records: int, bits: int) -> None:
         )  # fmt: skip
 
 
-def coins_of(source: Randomness, chance: Chance, count: int) -> Mask:
+def coins_of(source: Randomness, chance: ExactChance, count: int) -> Mask:
     """Coins of an exact probability."""
     from dpspec_noise.samplers import irrational_coins, rational_coins
 
@@ -279,7 +279,7 @@ class KAryResponse(LocalRule):
                 value=self.asked(space).name,
             )  # fmt: skip
 
-    def leaning(self, size: int) -> tuple[Chance, Chance]:
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
         if self.keep_probability is not None:
             return self.keep_probability, (1 - self.keep_probability) / (size - 1)
         assert self.epsilon is not None  # noqa: S101 - checked when made
@@ -363,7 +363,7 @@ class UnaryEncoding(LocalRule):
             )  # fmt: skip
         self.chances()
 
-    def chances(self) -> tuple[Chance, Chance]:
+    def chances(self) -> tuple[ExactChance, ExactChance]:
         """(p, q)."""
         if self.keep_probability is not None:
             return self.keep_probability, self.false_probability
@@ -373,7 +373,7 @@ class UnaryEncoding(LocalRule):
         odds = odds_of(self.epsilon, Fraction(1, 2))
         return odds / (odds + 1), 1 / (odds + 1)
 
-    def leaning(self, size: int) -> tuple[Chance, Chance]:
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
         keep, false = self.chances()
         return keep * (1 - false), (1 - keep) * false
 
@@ -442,7 +442,7 @@ class HadamardResponse(LocalRule):
     def __attrs_post_init__(self) -> None:
         odds_of(self.epsilon)
 
-    def leaning(self, size: int) -> tuple[Chance, Chance]:
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
         odds = odds_of(self.epsilon)
         return odds / (2 * (odds + 1)), 1 / (2 * (odds + 1))
 

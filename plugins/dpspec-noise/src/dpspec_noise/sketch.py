@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -32,7 +32,7 @@ from dpspec.plugin import (
     tables,
 )
 from dpspec_noise.local import (
-    Chance,
+    ExactChance,
     LocalRule,
     bits_of,
     check_listed,
@@ -122,11 +122,11 @@ class CountMeanSketch(LocalRule):
             groups.setdefault(values[:, place].tobytes(), []).append(category)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
-    def leaning(self, size: int) -> tuple[Chance, Chance]:
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
         """Of the two categories that most functions tell apart; of all functions where that is not known."""
         return self.leaning_of(_farthest(self.hashes, self.width, size)[0])
 
-    def leaning_of(self, telling: int) -> tuple[Chance, Chance]:
+    def leaning_of(self, telling: int) -> tuple[ExactChance, ExactChance]:
         """Of two categories that so many functions tell apart."""
         odds, share = odds_of(self.epsilon, Fraction(1, 2)), Fraction(telling, len(self.hashes))
         return odds * odds / ((odds + 1) * (odds + 1)) * share, 1 / ((odds + 1) * (odds + 1)) * share
@@ -145,11 +145,11 @@ class CountMeanSketch(LocalRule):
         """One report for each record; two categories that the functions tell apart best bound all others."""
         self.check(space)
         asked = self.asked(space)
-        most, pair = _farthest(self.hashes, self.width, asked.size)
-        sketch = _Sketch(table=column_of(asked, space), rule=self, asked=asked, most=most)
+        telling, pair = _farthest(self.hashes, self.width, asked.size)
         categories = tuple(itertools.islice(asked.values(), max(pair) + 1))
-        named = ((asked.name, tuple(categories[place] for place in pair)),)
-        return grammar.Structure(views=(sketch, _Silent(Marginal(attributes=(), unit=space.units[0], where=named))))
+        farthest = frozenset(categories[place] for place in pair)
+        sketch = _Sketch(table=column_of(asked, space), rule=self, asked=asked, telling=telling, farthest=farthest)
+        return grammar.Structure(views=(sketch,))
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon, whatever collides."""
@@ -184,22 +184,23 @@ class _Sketch(grammar.View):
     Args:
         table: the categories.
         rule, asked: the mechanism and its attribute.
-        most: no two categories are told apart by more functions. A report with more is a report with fewer to which an outcome
+        telling: no two categories are told apart by more functions. A report with more is a report with fewer to which an outcome
             that is equally likely under both was added, so the laws of the most bound those of all pairs.
+        farthest: the two categories that were found to be told apart by most.
     """
 
     table: Marginal
     rule: CountMeanSketch
     asked: Attribute
-    most: int
+    telling: int
+    farthest: frozenset[str]
     by_record: bool = True
 
-    def changed(self, seen: grammar.CellMove) -> tuple[grammar.LawPair, ...] | None:
-        moves = grammar.CellMove
-        worst = (leaning_laws(*self.rule.leaning_of(self.most)),)
-        return {moves.NOTHING: (), moves.MOVED: worst, moves.LOST: None, moves.GAINED: None}[seen]
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...] | None:
+        worst = leaning_laws(*self.rule.leaning_of(self.telling))
+        return {(): ((),), (-1, 1): ((worst,),)}.get(counts)
 
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[grammar.LawPair, ...] | None:
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
         if len(before) != len(after) or None in (*before, *after):
             return None
         moved = ((ours, theirs) for ours, theirs in zip(before, after, strict=True) if ours != theirs)
@@ -208,22 +209,9 @@ class _Sketch(grammar.View):
     def _apart(self, *cells: Any) -> int:
         return self.rule.apart(*(self.asked.index(category) for (category,) in cells))
 
-
-@attrs.frozen
-class _Silent(grammar.View):
-    """An answer that never changes. Its table names two categories, so that a pair of datasets is looked for among them first.
-
-    Args:
-        table: the records of the two.
-    """
-
-    table: Marginal
-
-    def changed(self, seen: grammar.CellMove) -> tuple[grammar.LawPair, ...]:
-        return ()
-
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[grammar.LawPair, ...]:
-        return ()
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        """The two categories, so that a pair of datasets is looked for among them."""
+        return {self.asked.name: (self.farthest,)}
 
 
 Hashes = tuple[tuple[int, ...], ...]

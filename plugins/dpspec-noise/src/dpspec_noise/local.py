@@ -397,9 +397,9 @@ class UnaryEncoding(LocalRule):
         keep, false = self.chances()
 
         def column(place: int) -> Mask:
-            own = places == place
-            bits = coins_of(source, false, len(places))
-            bits[own] = coins_of(source, keep, int(own.sum()))
+            bits = places == place
+            for own, chance in ((bits.copy(), keep), (~bits, false)):
+                bits[own] = coins_of(source, chance, int(own.sum()))
             return bits
 
         names = (f"{asked.name} {category}" for category in asked.values())

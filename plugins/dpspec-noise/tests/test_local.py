@@ -23,7 +23,7 @@ from dpspec_divergences import (
     SymmetricDifference,
     TotalVariation,
 )
-from dpspec_noise import CountMeanSketch, HadamardResponse, KAryResponse, UnaryEncoding
+from dpspec_noise import CountMeanSketch, HadamardResponse, KAryResponse, UnaryEncoding, sketch as sketch_module
 from dpspec_noise.samplers import irrational_coins
 from flint import arb
 from scipy import stats
@@ -289,6 +289,35 @@ def test_a_pair_is_looked_for_among_the_categories_that_most_functions_tell_apar
         exact = derive(colliding, claim(sequences(10**6), standard, parameter, "inf"))
         assert not isinstance(exact, Missing)
         assert exact.constant.upper.decimal(9) == exact.constant.lower.decimal(9)
+
+
+HALF = (PRIME + 1) // 2
+ALONE = ((0, 2, PRIME - 1), (0, PRIME - HALF, HALF))
+"""v (2 - v) and v (v - 1)/2: of 0, 1, 2 the one function sees category 1 alone, the other category 2."""
+
+
+@pytest.mark.parametrize(("limit", "value", "size"), [("SEARCHED", 2, 3), ("FIRST", 1, 3)])
+def test_what_was_not_looked_at_is_taken_for_the_worst(
+    limit: str, value: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both functions tell 1 and 2 apart, which neither the first two categories show nor what category 0 is held against."""
+    rule = CountMeanSketch(epsilon=3, width=5, hashes=ALONE)
+    assert [rule.apart(0, 1), rule.apart(0, 2), rule.apart(1, 2)] == [1, 1, 2]
+    sketch_module._farthest.cache_clear()
+    monkeypatch.setattr(sketch_module, limit, value)
+    assert rule.leaning(3) == rule.leaning_of(2)
+    found = derive(rule, claim(sequences(3), TotalVariation(), "distance", "inf"))
+    sketch_module._farthest.cache_clear()
+    assert not isinstance(found, Missing)
+    assert found.constant.upper >= derive(rule, claim(sequences(3), TotalVariation(), "distance", "inf")).constant.upper
+
+
+def test_where_all_was_looked_at_the_constant_is_that_of_the_best_pair() -> None:
+    rule = CountMeanSketch(epsilon=3, width=5, hashes=(*ALONE, (7,), (0, PRIME - 1, 1)))
+    assert [rule.apart(0, 1), rule.apart(0, 2), rule.apart(1, 2)] == [1, 2, 3]
+    assert rule.leaning(3) == rule.leaning_of(3)
+    assert rule.leaning(2) == rule.leaning_of(1)
+    assert rule.leaning(1) == rule.leaning_of(0)
 
 
 def test_collisions_are_told() -> None:

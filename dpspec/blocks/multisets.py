@@ -104,9 +104,12 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
         """The cells of a dataset, with repetitions."""
 
     def datasets(self) -> Iterator[Dataset]:
-        kinds = tuple(self.kinds())
         sizes = itertools.count(self.least) if self.most is None else range(self.least, self.most + 1)
         for size in sizes:
+            if size < 2:  # without a list of all kinds, which may be millions
+                yield from map(self.of, ((kind,) for kind in self.kinds()) if size else ((),))
+                continue
+            kinds = tuple(self.kinds())
             for chosen in itertools.combinations_with_replacement(kinds, size):
                 yield self.of(chosen)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
         first_datasets as first_datasets,
+        stated_structure as stated_structure,
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
@@ -66,6 +67,7 @@ _HOMES = {
         "ReleaseInvariants",
         "Symmetry",
         "first_datasets",
+        "stated_structure",
     ),
     "dpspec.grammar.rule": (
         "Conversion",

@@ -156,6 +156,11 @@ class Mechanism(ABC):
         return Output(tables={"released": self.release(table, space, run.source)})
 
 
+def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
+    """How a mechanism is made, as its own class states it; None where it does not, or only a class above it does."""
+    return mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
+
+
 def first_datasets(space: DatasetSpace) -> Iterator[Dataset]:
     """Three datasets for `check` to ask about laws: a space is refused for one of them, a later one when its law is asked for.
 

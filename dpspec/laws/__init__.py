@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         is_convolved as is_convolved,
         releases_of as releases_of,
     )
-    from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw
+    from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw, first_above as first_above
     from dpspec.laws.exponential import exact_exponential as exact_exponential, finite_law as finite_law
     from dpspec.laws.integers import (
         DiscreteGaussianLaw as DiscreteGaussianLaw,
@@ -105,7 +105,7 @@ _HOMES = {
         "is_convolved",
         "releases_of",
     ),
-    "dpspec.laws.enclosed": ("EnclosedLaw",),
+    "dpspec.laws.enclosed": ("EnclosedLaw", "first_above"),
     "dpspec.laws.exponential": (
         "exact_exponential",
         "finite_law",

@@ -343,9 +343,10 @@ class Cell:
     def atom(cls, p: arb, q: arb) -> Cell:
         """A single outcome; where a ball does not exclude 0 the range is open on that side."""
         p, q = positive(p), positive(q)
-        if p > 0 and q > 0:
-            log_ratio = (p / q).log()
-            return cls(p, q, log_ratio.lower(), log_ratio.upper())
+        if p > 0 and q > 0:  # by their ends: the quotient of two balls that nearly hold 0 is not a number
+            low, high = (p.lower() / q.upper()).log().lower(), (p.upper() / q.lower()).log().upper()
+            if low.is_finite() and high.is_finite():
+                return cls(p, q, low, high)
         return cls.lump(p, q)
 
     @classmethod
@@ -445,7 +446,7 @@ class BallDichotomy(Dichotomy, Growth):
         for cell in self.cells(precision):
             if not cell.p.is_zero():
                 upper = upper.max(cell.high.upper())
-            if cell.p > 0:
+            if cell.p > 0 and not cell.low.is_nan():
                 lower = lower.max(cell.low.lower())
         return Bracket(lower=_end(lower), upper=_end(upper))
 

@@ -130,8 +130,11 @@ class Attaining:
         """Further records of both datasets that may make the change easier to see, equal to one that changes."""
         yield ()
         numbers = {number for view in self.structure.views for number in view.companions()} - {0}
-        for number, record in itertools.product(sorted(numbers), dict.fromkeys((*gone[:1], *come[:1]))):
-            yield (record,) * number
+        records = tuple(dict.fromkeys((*gone[:1], *come[:1])))
+        for number in sorted(numbers):
+            yield from ((record,) * number for record in records)
+            if len(records) > 1:
+                yield records * number
 
     def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""

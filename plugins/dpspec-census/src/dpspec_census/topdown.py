@@ -32,7 +32,7 @@ from typing import Annotated, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
-from dpspec_noise.additive import noisy_counts, noisy_table
+from dpspec_noise.additive import noisy_answers, noisy_table
 from dpspec_noise.samplers import discrete_gaussian
 
 from dpspec.plugin import (
@@ -182,7 +182,8 @@ class TopdownNoise(Mechanism):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         """Independent noise on the counts of every table; None where a query is no table of counts."""
-        return noisy_counts((m.query, partial(laws.DiscreteGaussianLaw, variance=m.variance)) for m in self.measurements)
+        measured = ((m.query, partial(laws.DiscreteGaussianLaw, variance=m.variance)) for m in self.measurements)
+        return noisy_answers(measured, space)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""

@@ -1,4 +1,4 @@
-"""The first-party plugin of noise mechanisms: Laplace, geometric, Gaussian, discrete Gaussian, and local randomisers."""
+"""The first-party plugin of everyday mechanisms: noise on answers, local randomisers, choices, and what is made of these."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
+    from dpspec_noise.choice import (
+        AboveThreshold as AboveThreshold,
+        ExponentialMechanism as ExponentialMechanism,
+        ThresholdRelease as ThresholdRelease,
+    )
+    from dpspec_noise.combined import (
+        BoundedContributions as BoundedContributions,
+        Composed as Composed,
+        Filtered as Filtered,
+        Parallel as Parallel,
+        PostProcessed as PostProcessed,
+    )
     from dpspec_noise.gaussian import (
         DiscreteGaussian as DiscreteGaussian,
         Gaussian as Gaussian,
@@ -18,6 +30,7 @@ if TYPE_CHECKING:
         KAryResponse as KAryResponse,
         UnaryEncoding as UnaryEncoding,
     )
+    from dpspec_noise.queries import ClippedSum as ClippedSum, DistinctCount as DistinctCount
     from dpspec_noise.response import (
         LectureRandomisedResponse as LectureRandomisedResponse,
         RandomisedResponse as RandomisedResponse,
@@ -27,6 +40,10 @@ if TYPE_CHECKING:
 DPSPEC_API = 1
 
 NAMES: Names = {
+    "invariants": {
+        "clipped-sum": "dpspec_noise.queries:ClippedSum",
+        "distinct-count": "dpspec_noise.queries:DistinctCount",
+    },
     "mechanisms": {
         "randomised-response": "dpspec_noise.response:RandomisedResponse",
         "lecture-randomised-response": "dpspec_noise.response:LectureRandomisedResponse",
@@ -38,6 +55,14 @@ NAMES: Names = {
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
         "discrete-gaussian": "dpspec_noise.gaussian:DiscreteGaussian",
+        "exponential": "dpspec_noise.choice:ExponentialMechanism",
+        "above-threshold": "dpspec_noise.choice:AboveThreshold",
+        "threshold-release": "dpspec_noise.choice:ThresholdRelease",
+        "composed": "dpspec_noise.combined:Composed",
+        "parallel": "dpspec_noise.combined:Parallel",
+        "filtered": "dpspec_noise.combined:Filtered",
+        "bounded": "dpspec_noise.combined:BoundedContributions",
+        "post-processed": "dpspec_noise.combined:PostProcessed",
     },
 }
 """What this plugin brings; each is imported when something names it."""
@@ -49,10 +74,13 @@ def dpspec_names() -> Names:
 
 
 _HOMES = {
+    "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
+    "dpspec_noise.combined": ("BoundedContributions", "Composed", "Filtered", "Parallel", "PostProcessed"),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
     "dpspec_noise.local": ("HadamardResponse", "KAryResponse", "UnaryEncoding"),
-    "dpspec_noise.sketch": ("CountMeanSketch",),
+    "dpspec_noise.queries": ("ClippedSum", "DistinctCount"),
     "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
+    "dpspec_noise.sketch": ("CountMeanSketch",),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

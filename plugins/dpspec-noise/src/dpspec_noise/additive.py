@@ -37,6 +37,7 @@ from dpspec.plugin import (
     laws,
     params,
 )
+from dpspec_noise.queries import view_of
 
 if TYPE_CHECKING:
     from dpspec.plugin import Integers, Randomness
@@ -84,12 +85,12 @@ class AdditiveNoise(Mechanism):
         factors = tuple(self.noise(answer) for answer in self.answers(space.dataset(dataset), space))
         return factors[0] if len(factors) == 1 else laws.product(factors)
 
-    def noisy_counts(self) -> grammar.Structure | None:
-        """Independent noise on the counts of every table; None where a query is no table of counts.
+    def noisy_answers(self, space: DatasetSpace) -> grammar.Structure | None:
+        """Independent noise on the answers of every query; None where a query is no sum over records.
 
         For the `structure` of a class whose `noise` has the same shape around every center.
         """
-        return noisy_counts((query, self.noise) for query in self.queries)
+        return noisy_answers(((query, self.noise) for query in self.queries), space)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
@@ -136,11 +137,11 @@ class AdditiveNoise(Mechanism):
         return (Claim(label=label, source=source, spec=spec),)
 
 
-def noisy_counts(measured: Iterable[tuple[Invariant, Callable[[int], Law]]]) -> grammar.Structure | None:
-    """Independent noise on the answers to tables of counts; None where a query is none, or answers with more than its counts."""
-    given = list(measured)
-    views = [grammar.NoisyCount(query, noise) for query, noise in given if type(query) is Marginal]
-    return grammar.Structure(views=tuple(views)) if len(views) == len(given) else None
+def noisy_answers(measured: Iterable[tuple[Invariant, Callable[[int], Law]]], space: DatasetSpace) -> grammar.Structure | None:
+    """Independent noise on the answers to queries; None where one is not known as a view."""
+    views = [view_of(query, noise, space) for query, noise in measured]
+    known = tuple(view for view in views if view is not None)
+    return grammar.Structure(views=known) if len(known) == len(views) else None
 
 
 def _check_query(query: Invariant, space: DatasetSpace) -> None:
@@ -203,7 +204,7 @@ def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, 
     return tuple(counts.get(label, 0) for label in labels)
 
 
-def noisy_table(rows: Iterable[tuple[str, str, int]]) -> Table:
+def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
     """The released table: one row for each cell, with the columns query, cell and answer."""
     listed = [(query, cell, str(answer)) for query, cell, answer in rows]
     columns = list(zip(*listed, strict=True)) or [(), (), ()]

@@ -94,7 +94,7 @@ class Gaussian(AdditiveNoise):
         return laws.GaussianLaw(center, self.sigma_squared())
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        return self.noisy_counts()
+        return self.noisy_answers(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """For epsilon < 1 the calibration's theorem as printed, for neighbours; and rho-zCDP, which is true."""
@@ -149,7 +149,7 @@ class DiscreteGaussian(AdditiveNoise):
         return laws.DiscreteGaussianLaw(center, self.variance)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        return self.noisy_counts()
+        return self.noisy_answers(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """rho-zCDP, stated for all pairs."""
@@ -207,7 +207,7 @@ class Laplace(AdditiveNoise):
         return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        return self.noisy_counts()
+        return self.noisy_answers(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP."""
@@ -259,7 +259,7 @@ class Geometric(AdditiveNoise):
         return laws.TwoSidedGeometricLaw(center, self.decay())
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        return self.noisy_counts()
+        return self.noisy_answers(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""

@@ -162,6 +162,13 @@ class Subsampled(Mechanism):
         ]
         return laws.mixture(list(chances.values()), parts)
 
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """The views of the mechanism, of records that take part by chance; none for a fixed size, or a published sample."""
+        if self.rate is None or self.samples is not None or self.publishes_sample:
+            return None
+        found = grammar.stated_structure(self.mechanism, space)
+        return None if found is None or found.reads or found.sampled < 1 else attrs.evolve(found, sampled=self.rate)
+
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""
         records, samples = cast("tuple[Any, ...]", dataset), self.samples or space

@@ -1,0 +1,433 @@
+"""Mechanisms made of mechanisms: several releases together, a part of the records first, something computed afterwards.
+
+Each has the law and, where its parts say how they are made, the structure of what it is made of, so that a claim about it is
+proved on spaces of any size: composition multiplies, restriction narrows the tables, bounded contributions bound what one larger
+record can change, and what is computed from an output adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    Integer,
+    Items,
+    Law,
+    Mechanism,
+    Nested,
+    ParameterError,
+    Record,
+    Registered,
+    Table,
+    Text,
+    UnorderedRecords,
+    blocks,
+    define,
+    errors,
+    grammar,
+    laws,
+    params,
+    tables,
+    workers,
+)
+from dpspec_noise.additive import noisy_table
+from dpspec_noise.gaussian import Geometric
+
+if TYPE_CHECKING:
+    from dpspec.plugin import Integers, Randomness
+
+Conditions = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@define
+class Composed(Mechanism):
+    """T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
+
+    The loss of the whole is the sum of the losses of the parts (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006); where no
+    change moves the answers of two parts, as when they look at different records, it is less.
+
+    Args:
+        parts: T_1, ..., T_k.
+
+    >>> from dpspec.plugin import BitVectors, LinearMap
+    >>> total = LinearMap(rows=((1, 1),), label="sum")
+    >>> twice = Composed(parts=(Geometric(queries=(total,), ratio="1/2"), Geometric(queries=(total,), ratio="1/3")))
+    >>> from dpspec_divergences import Mult
+    >>> str(Mult().between(twice.law((0, 0), BitVectors(length=2)), twice.law((0, 1), BitVectors(length=2))))
+    'ln(6)'
+    """
+
+    name: ClassVar[str] = "composed"
+
+    parts: Annotated[tuple[Mechanism, ...], Items(Registered("mechanisms"), least=1)]
+
+    def check(self, space: DatasetSpace) -> None:
+        params.collect(partial(part.check, space) for part in self.parts)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return laws.product([part.law(dataset, space) for part in self.parts])
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """The views of all parts; None where a part does not say how it is made, or two parts draw their own samples."""
+        found = [grammar.stated_structure(part, space) for part in self.parts]
+        known = [structure for structure in found if structure is not None]
+        if len(known) < len(found) or (len(known) > 1 and any(structure.sampled < 1 for structure in known)):
+            return None
+        return grammar.Structure(
+            views=tuple(view for structure in known for view in structure.views),
+            reads=tuple(dict.fromkeys(fact for structure in known for fact in structure.reads)),
+            publishes_views=all(structure.publishes_views for structure in known),
+            sampled=min(structure.sampled for structure in known),
+        )
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        """The tables of every part, numbered by the parts."""
+        outputs = [part.run(table, space, run) for part in self.parts]
+        tables = {
+            f"{place}-{name}": made for place, output in enumerate(outputs, 1) for name, made in output.tables.items()
+        }  # fmt: skip
+        return workers.Output(tables=tables)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Composed, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(parts=(_count(), _count())), _people()
+
+
+@define
+class Filtered(Mechanism):
+    """T(the records that meet a condition): what is released about some of the records.
+
+    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009).
+
+    Args:
+        mechanism: T.
+        where: for some attributes, the categories that a record may have; all conditions are to be met.
+        unit: whose records they are.
+    """
+
+    name: ClassVar[str] = "filtered"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    where: Annotated[Conditions, params.Pairs(Items(Text()))]
+    unit: Annotated[str, Text()] = "person"
+
+    def check(self, space: DatasetSpace) -> None:
+        blocks.Marginal(attributes=(), unit=self.unit, where=self.where).check(space)
+        self.mechanism.check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return self.mechanism.law(_meeting(dataset, space, self.unit, self.where), space)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        found = grammar.stated_structure(self.mechanism, space)
+        if found is None or found.reads or any(view.table.unit != self.unit for view in found.views):
+            return None
+        where = dict(self.where)
+        return grammar.Structure(
+            views=tuple(view.restricted(where) for view in found.views),
+            publishes_views=found.publishes_views,
+            sampled=found.sampled,
+        )
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        self.check(space)
+        return self.mechanism.release(_rows_meeting(table, self.where), space, source)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(mechanism=_count(), where=(("colour", ("red",)),)), _people()
+
+
+@define
+class Part:
+    """One row of a parallel composition.
+
+    Args:
+        categories: the categories of the attribute that belong to this part.
+        mechanism: what is released about the records of the part.
+    """
+
+    categories: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+
+
+@define
+class Parallel(Mechanism):
+    """A mechanism for each part of the records, by an attribute: what one record adds or takes away concerns one of them.
+
+    For one record added or removed the loss is the largest of the parts, not their sum; a record that moves from one part to
+    another concerns both (McSherry 2009).
+
+    Args:
+        attribute: the attribute that tells the parts apart.
+        parts: rows (categories, mechanism); no category is in two of them.
+        unit: whose records they are.
+    """
+
+    name: ClassVar[str] = "parallel"
+
+    attribute: Annotated[str, Text()]
+    parts: Annotated[tuple[Part, ...], Items(Nested(Part), least=1)]
+    unit: Annotated[str, Text()] = "person"
+
+    def __attrs_post_init__(self) -> None:
+        named = [category for part in self.parts for category in part.categories]
+        if len(set(named)) != len(named):
+            raise ParameterError("parts", "name a category twice", "parts may not overlap; use composed for what overlaps")
+
+    def composed(self) -> Composed:
+        """The same as releases about filtered records."""
+        filtered = (
+            Filtered(mechanism=part.mechanism, where=((self.attribute, part.categories),), unit=self.unit) for part in self.parts
+        )
+        return Composed(parts=tuple(filtered))
+
+    def check(self, space: DatasetSpace) -> None:
+        self.composed().check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return self.composed().law(dataset, space)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.composed().structure(space)
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        return self.composed().run(table, space, run)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[Parallel, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(attribute="colour", parts=(Part(categories=("red",), mechanism=_count()),)), _people()
+
+
+@define
+class BoundedContributions(Mechanism):
+    """T(at most so many records of each user): the first `most` records of each larger record, and the first `in_cell` of a kind.
+
+    What one larger record changes is bounded by what is left of it, however many records it holds. The choice looks at that
+    larger record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and Vassilvitskii
+    2019).
+
+    Args:
+        mechanism: T, about records of the smaller unit.
+        most: how many records are left of each larger one; without it all.
+        in_cell: how many are left of each combination of `by`; without it all.
+        by: attributes of the smaller unit.
+    """
+
+    name: ClassVar[str] = "bounded"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    most: Annotated[int, Integer(0)] | None = None
+    in_cell: Annotated[int, Integer(0)] | None = None
+    by: Annotated[tuple[str, ...], Items(Text())] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.most is None and self.in_cell is None:
+            raise ParameterError("bounded", "needs `most` or `in_cell`", "write most = 3, or in_cell = 1 with by = [...]")
+
+    @property
+    def contribution(self) -> grammar.Contribution:
+        """Which records are left."""
+        return grammar.Contribution(most=self.most, in_cell=self.in_cell, by=self.by)
+
+    def check(self, space: DatasetSpace) -> None:
+        blocks.Membership.needed_in(space)
+        blocks.Marginal(attributes=self.by, unit=space.units[-1]).check(space)
+        self.mechanism.check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return self.mechanism.law(self.contribution.applied(space.dataset(dataset), space), space)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        found = grammar.stated_structure(self.mechanism, space)
+        if found is None or found.reads:
+            return None
+        views = tuple(
+            grammar.Bounded(view, self.contribution) if view.table.unit == space.units[-1] else view for view in found.views
+        )
+        return grammar.Structure(views=views, publishes_views=found.publishes_views, sampled=found.sampled)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """What the mechanism releases about the persons that are left, each with the attributes of its household."""
+        self.check(space)
+        if table.members is None:
+            raise errors.TableError("table", "has records without members", "give households together with their persons")
+        held = table.members
+        left = self._left(held.table, held.owner)
+        kept = tables.Members(
+            table=Table(
+                attributes=held.table.attributes, codes={name: column[left] for name, column in held.table.codes.items()}
+            ),
+            owner=held.owner[left],
+        )
+        bounded = Table(attributes=table.attributes, codes=table.codes, members=kept)
+        return self.mechanism.release(bounded.of_members(), space, source)
+
+    def _left(self, members: Table, owner: Integers) -> Integers:
+        """The rows that are left: the first of each owner in the order of the categories' names, as in the law."""
+        ranks = [_ranks(a)[members.codes[a.name]] for a in members.attributes]
+        order = np.lexsort((*ranks[::-1], owner))
+        if self.in_cell is not None:
+            inner = [_ranks(members.attribute(name))[members.codes[name]] for name in self.by if name in members.codes]
+            order = order[_place_in_run([owner, *inner], order) < self.in_cell]
+        if self.most is not None:
+            order = order[_place_in_run([owner], order) < self.most]
+        return np.sort(order)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[BoundedContributions, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        sex = Attribute(name="sex", categories=("f", "m"))
+        homes = blocks.Households(household=(Attribute(name="block", categories=("a",)),), person=(sex,), most=1, members=2)
+        count = Geometric(queries=(blocks.Marginal(attributes=("sex",)),), ratio=Fraction(1, 2), unit="household")
+        yield cls(mechanism=count, most=1), homes
+        yield cls(mechanism=count, in_cell=1, by=("sex",)), homes
+
+
+@define
+class PostProcessed(Mechanism):
+    """f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
+
+    Nothing that is computed from an output alone tells more than the output (Dwork, McSherry, Nissim and Smith 2006).
+
+    Args:
+        mechanism: T.
+        at_least: numbers below this are replaced by it.
+        rounded_to: numbers are rounded to multiples of this, halves upward.
+        hidden_below: numbers below this, after all else, are not shown.
+    """
+
+    name: ClassVar[str] = "post-processed"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    at_least: Annotated[int, Integer()] | None = None
+    rounded_to: Annotated[int, Integer(1)] | None = None
+    hidden_below: Annotated[int, Integer()] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.at_least is None and self.rounded_to is None and self.hidden_below is None:
+            raise ParameterError(self.name, "changes nothing", "give at_least, rounded_to or hidden_below")
+
+    def check(self, space: DatasetSpace) -> None:
+        self.mechanism.check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return laws.push_forward(self.mechanism.law(dataset, space), self._changed)
+
+    def _changed(self, output: Any) -> Any:
+        if isinstance(output, tuple):
+            return tuple(map(self._changed, output))
+        return self.shown(output) if isinstance(output, int) and not isinstance(output, bool) else output
+
+    def shown(self, value: int) -> int | None:
+        """What is shown of a number; None where it is hidden.
+
+        >>> PostProcessed(mechanism=_count(), rounded_to=5, hidden_below=5).shown(7)
+        5
+        """
+        if self.at_least is not None:
+            value = max(value, self.at_least)
+        if self.rounded_to is not None:
+            value = (2 * value + self.rounded_to) // (2 * self.rounded_to) * self.rounded_to
+        return None if self.hidden_below is not None and value < self.hidden_below else value
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        found = grammar.stated_structure(self.mechanism, space)
+        if found is None:
+            return None
+        return grammar.Structure(views=found.views, reads=found.reads, publishes_views=False, sampled=found.sampled)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """The released answers, changed; those that are hidden are empty."""
+        made = self.mechanism.release(table, space, source)
+        if [a.name for a in made.attributes] != ["query", "cell", "answer"]:
+            rule = "changes answers to queries, and what is released has none"
+            raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
+        shown = ((query, cell, self.shown(int(answer))) for query, cell, answer in made.records())
+        return noisy_table((query, cell, "" if value is None else value) for query, cell, value in shown)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(mechanism=_count(), at_least=0, rounded_to=2), _people()
+
+
+# --- what they share ------------------------------------------------------------------------------
+
+
+def _meeting(dataset: Dataset, space: DatasetSpace, unit: str, where: Conditions) -> Dataset:
+    """The dataset of the records that meet the conditions.
+
+    Raises:
+        NotInSpaceError: when the space has no such dataset, as where the number of records is fixed.
+    """
+    places = {a.name: place for place, a in enumerate(space.attributes_of(unit))}
+
+    def meets(record: Record) -> bool:
+        return all(record[places[name]] in categories for name, categories in where)
+
+    known = space.dataset(dataset)
+    if unit != space.units[0]:
+        members = blocks.Membership.needed_in(space)
+        return members.with_members(known, lambda records: [place for place, record in enumerate(records) if meets(record)])
+    cells = blocks.Collections.needed_in(space)
+    left = [cell for cell in cells.cells_of(known) if all(map(meets, cells.records_of_cell(cell, unit)))]
+    return space.dataset(left) if cells.is_sequence else cells.from_counts(Counter(left))
+
+
+def _rows_meeting(table: Table, where: Conditions) -> Table:
+    """The rows of a table that meet the conditions, with their members."""
+    kept = np.ones(len(table), dtype=np.bool_)
+    for name, categories in where:
+        attribute = table.attribute(name)
+        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
+    codes = {name: column[kept] for name, column in table.codes.items()}
+    if table.members is None:
+        return Table(attributes=table.attributes, codes=codes)
+    held, rows = table.members, np.flatnonzero(kept)
+    theirs = np.isin(held.owner, rows)
+    inner = Table(attributes=held.table.attributes, codes={name: column[theirs] for name, column in held.table.codes.items()})
+    owner = np.searchsorted(rows, held.owner[theirs])
+    return Table(attributes=table.attributes, codes=codes, members=tables.Members(table=inner, owner=owner))
+
+
+def _ranks(attribute: Attribute) -> Integers:
+    """The place of each category in the order of their names."""
+    names = np.asarray(list(attribute.values()))
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[np.argsort(names, kind="stable")] = np.arange(len(names))
+    return ranks
+
+
+def _place_in_run(keys: Sequence[Integers], order: Integers) -> Integers:
+    """For each row of an order, how many rows before it have the same keys."""
+    again = np.lexsort((np.arange(len(order)), *(key[order] for key in reversed(keys))))
+    changed = np.zeros(len(order), dtype=np.bool_)
+    changed[:1] = True
+    for key in keys:
+        ranked = key[order][again]
+        changed[1:] |= ranked[1:] != ranked[:-1]
+    first = np.maximum.accumulate(np.where(changed, np.arange(len(order)), 0))
+    places = np.empty(len(order), dtype=np.int64)
+    places[again] = np.arange(len(order)) - first
+    return places
+
+
+def _count() -> Geometric:
+    return Geometric(queries=(blocks.Marginal(attributes=("colour",)),), ratio=Fraction(1, 2))
+
+
+def _people() -> UnorderedRecords:
+    return UnorderedRecords(attributes=(Attribute(name="colour", categories=("red", "blue")),), most=2)

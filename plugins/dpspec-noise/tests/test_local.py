@@ -23,7 +23,15 @@ from dpspec_divergences import (
     SymmetricDifference,
     TotalVariation,
 )
-from dpspec_noise import CountMeanSketch, HadamardResponse, KAryResponse, UnaryEncoding, sketch as sketch_module
+from dpspec_noise import (
+    Composed,
+    CountMeanSketch,
+    Filtered,
+    HadamardResponse,
+    KAryResponse,
+    UnaryEncoding,
+    sketch as sketch_module,
+)
 from dpspec_noise.samplers import irrational_coins
 from flint import arb
 from scipy import stats
@@ -37,6 +45,7 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.tables import Table
+from dpspec.laws.combine import Adaptive
 from dpspec.verifier.automatic import ReleaseCode
 from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.exhaustive import verify
@@ -128,7 +137,7 @@ def drawn_rule(lot: random.Random, size: int) -> tuple[Any, list[dict[Any, F]]]:
         return UnaryEncoding(form=kind, epsilon=ln(odds)), unary(size, F(1, 2), 1 / (odds + 1))
     if kind == "hadamard":
         return HadamardResponse(epsilon=ln(odds)), hadamard(size, odds)
-    width, count = lot.choice((1, 2, 2, 3)), lot.choice((1, 2, 3))
+    width, count = lot.choice((1, 2, 2, 3, 5)), lot.choice((1, 2, 3))
     hashes = tuple(tuple(lot.randrange(PRIME) for _ in range(lot.choice((1, 2, 3)))) for _ in range(count))
     return CountMeanSketch(epsilon=ln(odds**2), width=width, hashes=hashes), sketch(size, odds, width, hashes)
 
@@ -142,9 +151,9 @@ def shown(outcome: Any) -> Any:
 def stated(rule: Any, category: int, space: OrderedRecords) -> dict[Any, F]:
     """The law of one report as the mechanism states it, whatever it is made of."""
     law = rule.report(category, space.attributes[0])
-    if not isinstance(rule, CountMeanSketch):
-        return dict(law.probabilities())
-    return {(j, bits): law.first.probability(j) * chance for j, row in law.then for bits, chance in row.probabilities()}
+    if isinstance(law, Adaptive):
+        return {(j, bits): law.first.probability(j) * chance for j, row in law.then for bits, chance in row.probabilities()}
+    return dict(law.probabilities())
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -393,10 +402,31 @@ def test_equal_chances_give_nothing_away(chance: Any) -> None:
 ])  # fmt: skip
 def test_distances_without_places_are_never_proved(distance: Any) -> None:
     """The order of the reports is seen, and their number: on few people the engine refutes, on many there is no proof."""
-    rule = KAryResponse(epsilon="ln(3)")
-    found = derive(rule, claim(sequences(3), distance=distance, value="ln(3)"))
-    assert isinstance(found, Missing) or found.outcome is not Outcome.VERIFIED
-    assert verify(rule, claim(sequences(3, 2), distance=distance, value="ln(3)")).outcome is Outcome.REFUTED
+    for rule in (KAryResponse(epsilon="ln(3)"), HadamardResponse(epsilon=1), CountMeanSketch(epsilon=1, width=2, hashes=HASHES)):
+        (own,) = rule.claims(sequences(3))
+        found = derive(rule, own.spec.replace(input_divergence=distance))
+        assert isinstance(found, Missing) or found.outcome is not Outcome.VERIFIED
+        few = own.spec.replace(input_divergence=distance, space=sequences(3, 2))
+        assert verify(rule, few).outcome is Outcome.REFUTED
+
+
+def test_several_reports_of_each_person_add_up() -> None:
+    """Two questions, or one question twice, and what it takes for a part of the people: their number is seen."""
+    sex, word = Attribute(name="sex", categories=("f", "m")), Attribute(name="word", count=2925)
+    space = OrderedRecords(attributes=(sex, word))
+    one = KAryResponse(attribute="word", epsilon="ln(3)")
+    two = UnaryEncoding(attribute="sex", form="optimised", epsilon="ln(2)")
+    for parts, epsilon in (((one, two), "ln(6)"), ((one, one), "ln(9)")):
+        found = derive(Composed(parts=parts), claim(space, value=epsilon))
+        assert not isinstance(found, Missing)
+        assert found.universes[0].is_tight
+        refuted = derive(Composed(parts=parts), claim(space, value="ln(3)"))
+        assert not isinstance(refuted, Missing)
+        assert refuted.outcome is Outcome.REFUTED
+    for where in ({"sex": ("f",)}, {"word": ("0", "1")}):
+        some = Filtered(mechanism=one, where=where)
+        part = derive(some, claim(space))
+        assert isinstance(part, Missing) or part.outcome is not Outcome.VERIFIED
 
 
 def test_other_attributes_are_not_seen_and_cost_nothing() -> None:
@@ -448,10 +478,7 @@ def chances(rule: Any, category: int, space: OrderedRecords) -> dict[tuple[int, 
     """The law of one report, by the codes of its row."""
     law = rule.report(category, space.attributes[0])
     if isinstance(rule, CountMeanSketch):
-        return {
-            (j, *bits): float(law.first.mass(j, 64) * row.mass(bits, 64))
-            for j, row in law.then for bits in itertools.product((0, 1), repeat=rule.width)
-        }  # fmt: skip
+        return {(j, *bits): float(law.mass((j, bits), 64)) for j, bits in law.window(64)}
     outcomes = law.window(64)
     return {tuple(map(int, outcome)): float(law.mass(outcome, 64)) for outcome in outcomes}
 

@@ -397,7 +397,7 @@ class UnaryEncoding(LocalRule):
         keep, false = self.chances()
 
         def column(place: int) -> Mask:
-            bits = places == place
+            bits: Mask = np.asarray(places == place)
             for own, chance in ((bits.copy(), keep), (~bits, false)):
                 bits[own] = coins_of(source, chance, int(own.sum()))
             return bits

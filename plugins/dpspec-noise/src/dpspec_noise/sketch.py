@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -52,6 +53,9 @@ PRIME = 2**31 - 1
 
 SEARCHED = 1 << 18
 """So many hash values are computed to find two categories that most functions tell apart."""
+
+LISTED_BITS = 4
+"""Laws of rows of so many bits are listed row by row, longer ones bit by bit."""
 
 FIRST = 64
 """So many kinds of categories are held against all others there."""
@@ -135,11 +139,17 @@ class CountMeanSketch(LocalRule):
         """The law of (j, the bits of the row)."""
         odds = odds_of(self.epsilon, Fraction(1, 2))
         check_listed(self.name, len(self.hashes) * self.width, odds)
-        own = laws.finite_law({1: odds / (odds + 1), 0: 1 / (odds + 1)})
-        other = laws.finite_law({0: odds / (odds + 1), 1: 1 / (odds + 1)})
+        keep, flip = odds / (odds + 1), 1 / (odds + 1)
         values = _hashed(self.hashes, self.width, np.array([place]))[:, 0].tolist()
-        rows = [laws.product([own if c == value else other for c in range(self.width)]) for value in values]
-        return laws.Adaptive(FiniteLaw.uniform(range(len(rows))), tuple(enumerate(rows)))
+        if self.width <= LISTED_BITS:
+            of_rows = [(keep,) * kept + (flip,) * (self.width - kept) for kept in range(self.width + 1)]
+            chances = [math.prod(bits) / len(values) for bits in of_rows]
+            rows = itertools.product((0, 1), repeat=self.width)
+            every = itertools.product(enumerate(values), rows)
+            return laws.finite_law({(j, row): chances[_kept(row, value)] for (j, value), row in every})
+        own, other = laws.finite_law({1: keep, 0: flip}), laws.finite_law({0: keep, 1: flip})
+        likely = [laws.product([own if c == value else other for c in range(self.width)]) for value in values]
+        return laws.Adaptive(FiniteLaw.uniform(range(len(likely))), tuple(enumerate(likely)))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         """One report for each record; two categories that the functions tell apart best bound all others."""
@@ -212,6 +222,11 @@ class _Sketch(grammar.View):
     def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
         """The two categories, so that a pair of datasets is looked for among them."""
         return {self.asked.name: (self.farthest,)}
+
+
+def _kept(row: Sequence[int], value: int) -> int:
+    """How many bits of a row are those of the hash value."""
+    return sum(bit == (c == value) for c, bit in enumerate(row))
 
 
 Hashes = tuple[tuple[int, ...], ...]

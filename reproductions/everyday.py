@@ -561,6 +561,8 @@ def _local_rules() -> Iterator[Case]:
         yield _local(f"local-{name}", says, mechanism, {"epsilon": epsilon}, space=space)
     kept, two = k_ary(epsilon="ln(3)"), {"epsilon": "ln(9)"}
     yield _local("local-two-reports", "two reports of each person, each of ln 3", kept, two, distance=TWO_ANSWERS)
+    twice = {"type": "composed", "parts": [kept, kept]}
+    yield _local("local-asked-twice", "the same question asked twice, answered afresh", twice, two)
     published = (table("code"),)
     yield _local("local-counts-published", "the counts of all codes published", kept, {"epsilon": "ln(3)"}, published=published)
     yield _local("local-concentrated", "rho of a kept answer of two", kept, {"rho": "1/2*ln(3)"}, standard=RHO, space=ANSWERS)
@@ -610,6 +612,8 @@ def _local_mistakes() -> Iterator[Case]:
     one, three = {"epsilon": "ln(3)"}, (table("code"),)
     says = "two reports of each person, the budget of one"
     yield _local("local-two-reports-as-one", says, kept, one, distance=TWO_ANSWERS, wrong=True)
+    says = "asked twice, the budget of one answer: averages undo the chance"
+    yield _local("local-asked-twice-as-once", says, {"type": "composed", "parts": [kept, kept]}, one, wrong=True)
     says = "published counts taken for leaving half of the records free"
     yield _local("local-counts-published-halved", says, kept, {"epsilon": "1/2*ln(3)"}, published=three, wrong=True)
     says = "an answer added or removed, where the number of reports is seen"

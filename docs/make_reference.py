@@ -124,7 +124,8 @@ What `dpspec check-plugin NAME` asks of a plugin. The same in a test suite:
 ```python
 from dpspec.testing import parametrize
 
-@parametrize("my-plugin")            # level="full" also draws samples
+
+@parametrize("my-plugin")  # level="full" also draws samples
 def test_conformance(case):
     case.run()
 ```
@@ -232,12 +233,32 @@ a space inherits beside `DatasetSpace`. Parts are imported as `from dpspec.plugi
 ```python
 class Orders(DatasetSpace, blocks.Wording):
     ...
+
     def in_words(self, left, right):
         return " < ".join(left), " < ".join(right)
 ```
 
 A space may also hand out its parts as objects of their own, in `parts()`. dpspec asks `Wording.found_in(space)`, and never which
 space it holds. Each part has its own [conformance checks](checks.md).
+
+**A class that is derived from another** inherits what it *is* (`distance`, `evaluate`, `labels`, `value`, ...) and what it
+*promises* about that (that it is a metric, a bound, the invariants, its parts, its name). Where it replaces a member of the first
+sort, or a helper of one, every promise that it inherits is withdrawn: `is_metric` is False, `bounded_by` knows nothing, `parts()`
+is empty, and its name is made of that of the class. What is still true is said again in the class, in one line each:
+
+```python
+@define
+class Weighted(Hamming):
+    name: ClassVar[str] = "weighted"
+    is_symmetric: ClassVar[bool] = True
+
+    def distance(self, left, right, space):
+        return 2 * super().distance(left, right, space)
+```
+
+Promises, `check`, texts, parameters and their defaults may be replaced without this. An abstract class promises for the classes
+that complete it. Ask for the class of another object with `is_a(other, Hamming)`, which is true of a derived class only where it
+changed nothing; `isinstance` is for the kind. Which members are promises, the base class of each kind lists in `_promised`.
 """
 
 _PAIRS = """What a law makes of itself and another in `against`, and what an output divergence gets to see. Output divergences are
@@ -264,6 +285,7 @@ OPENS: dict[str, dict[str, str]] = {
     "multiverses": {
         "labels": "`verify`, `compare`: which pairs a claim speaks about",
         "invariants": "`compare`: which multiverse is finer; `verify` in spaces too large to list",
+        "induced_by": "the same, as commands read it (a helper): None where a derived class changed the universes",
         "check": "errors on their line in the file",
         "universes": "`verify`: overlapping or listed universes",
         "share_universe": "as `labels`, where two datasets are faster to judge than all labels",
@@ -316,6 +338,7 @@ OPENS: dict[str, dict[str, str]] = {
     "budgets": {
         "at": "`verify`: the budget of each universe",
         "uniform": "`convert`, `ledger`, `risk`, which need one number",
+        "least": "`verify`: proofs on spaces of any size where budgets differ by universe",
         "by_label": "files that write the budgets of listed universes",
         "within": "`compare`: one budget below another",
     },

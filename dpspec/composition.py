@@ -247,12 +247,12 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
     Raises:
         NoCompositionError: universes that no invariants induce meet other ones.
     """
-    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.invariants != ()))
+    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.induced_by() != ()))
     if len(proper) <= 1:
         return proper[0] if proper else Trivial()
     united = []
     for part in parts:
-        held = part.spec.multiverse.invariants
+        held = part.spec.multiverse.induced_by()
         if held is None:
             raise NoCompositionError(
                 "multiverse",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Text as Text,
         define as define,
     )
+    from dpspec.base.promises import is_a as is_a
     from dpspec.base.randomness import Randomness as Randomness
     from dpspec.base.types import AnyIntegers as AnyIntegers, Floats as Floats, Integers as Integers, Mask as Mask
     from dpspec.blocks.budget import Budget as Budget, UniformBudget as UniformBudget
@@ -74,6 +75,7 @@ _HOMES = {
         "Text",
         "define",
     ),
+    "dpspec.base.promises": ("is_a",),
     "dpspec.base.randomness": ("Randomness",),
     "dpspec.base.types": (
         "AnyIntegers",

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from typing import Annotated, ClassVar
+from collections.abc import Hashable, Mapping
+from typing import Annotated, Any, ClassVar
 
 import attrs
 
 from dpspec.base.errors import NotInUniverseError
 from dpspec.base.exact import Number
 from dpspec.base.params import Exact, Text, define
+from dpspec.base.promises import Promising
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import DatasetSpace
 
 
-class Budget(ABC):
+class Budget(Promising, ABC):
     """eps_D: a number, named by its `parameter` (epsilon, rho, ...), for every universe D."""
 
     name: ClassVar[str]
@@ -40,6 +41,14 @@ class Budget(ABC):
     def within(self, other: Budget) -> str | None:
         """A reason why this budget is at most the other one in every universe of every space; None when none is known."""
         return "the same budget" if self == other else None
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "uniform": uniform,
+        "least": least,
+        "by_label": by_label,
+        "within": within,
+        "__str__": object.__str__,
+    }
 
 
 @define

@@ -7,16 +7,18 @@ distance: what a standard that knows neighbours only can promise about a metric 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import attrs
 
 from dpspec.base.exact import INFINITY, ZERO, Number, number
-from dpspec.base.params import Integer, Registered, define, stands
+from dpspec.base.params import Integer, Registered, define
+from dpspec.base.promises import Promising, is_a
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
-class Relation(ABC):
+class Relation(Promising, ABC):
     """A relation on X: which datasets are neighbours."""
 
     name: ClassVar[str]
@@ -34,6 +36,8 @@ class Relation(ABC):
     def within(self, other: Relation) -> str | None:
         """A reason why every pair of this relation is one of the other, on every space; None when none is known."""
         return "the same relation" if self == other else None
+
+    _promised: ClassVar[Mapping[str, Any]] = {"is_symmetric": False, "within": within, "__str__": object.__str__}
 
 
 @attrs.frozen(kw_only=True)
@@ -60,7 +64,7 @@ class RecordSteps:
     in_place: bool = False
 
 
-class InputDivergence(ABC):
+class InputDivergence(Promising, ABC):
     """d_X: a distance on the whole space X, never recomputed inside a universe.
 
     A subclass is made with `dpspec.define`, registers under its `name`, and declares its unit as a field
@@ -120,6 +124,17 @@ class InputDivergence(ABC):
         """
         return None
 
+    _promised: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("is_symmetric", "is_metric", "is_neighbour_form", "is_integral", "grows_on_subspaces"), False),
+        "least_distance": least_distance,
+        "counted_unit": counted_unit,
+        "record_steps": record_steps,
+        "path_form": path_form,
+        "bounded_by": bounded_by,
+        "bounds": bounds,
+        "__str__": object.__str__,
+    }
+
 
 # --- within a distance ----------------------------------------------------------------------------
 
@@ -167,7 +182,7 @@ class WithinDistance(InputDivergence):
         self.of.check(space)
 
     def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
-        steps = self.of.record_steps(space) if stands(self.of, "record_steps", "distance") else None
+        steps = self.of.record_steps(space)
         return None if steps is None or steps.within is not None else attrs.evolve(steps, within=self.most)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
@@ -185,7 +200,7 @@ class WithinDistance(InputDivergence):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if isinstance(other, WithinDistance):
+        if is_a(other, WithinDistance):
             known = self.of.bounded_by(other.of, space) or other.of.bounds(self.of, space)
             if known is not None and known[0] * other.most <= self.most:
                 return number(1), f"{known[1]}; what is within {other.most} of the one is within {self.most} of the other"

@@ -16,12 +16,13 @@ import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
+from dpspec.base.promises import Promising, is_a
 from dpspec.blocks.multisets import all_records
 from dpspec.blocks.parts import CellRecords, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 
 
-class Invariant(ABC):
+class Invariant(Promising, ABC):
     """A function c on the datasets whose value the multiverse holds fixed."""
 
     name: ClassVar[str]
@@ -81,6 +82,18 @@ class Invariant(ABC):
             return None
         places = {cell: place for place, cell in enumerate(listed)}
         return tuple(tuple(row[places[cell]] for cell in cells) for row in matrix)
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "mentions": mentions,
+        "as_marginal": as_marginal,
+        "margin": margin,
+        "implies": implies,
+        "partitions": partitions,
+        "matrix": matrix,
+        "rows_over": rows_over,
+        "__str__": object.__str__,
+    }
+    _asides = frozenset({"check", "check_answers", "labels"})
 
 
 def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
@@ -205,7 +218,7 @@ class Marginal(Invariant):
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         if self == other:
             return "the same invariant"
-        if not isinstance(other, Marginal) or not self._sees_unit_of(other):
+        if not is_a(other, Marginal) or not self._sees_unit_of(other):
             return None
         visible = self._visible(space)
         theirs, ours = dict(other.where), dict(self.where)

@@ -12,15 +12,16 @@ matrices, or by two datasets that agree on c and differ on c'.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import attrs
 from flint import fmpz_mat
 
 from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
+from dpspec.base.promises import Promising, is_promised
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -42,7 +43,7 @@ class Universe:
         return len(self.datasets)
 
 
-class Multiverse(ABC):
+class Multiverse(Promising, ABC):
     """A collection of universes."""
 
     name: ClassVar[str]
@@ -59,6 +60,10 @@ class Multiverse(ABC):
     def invariants(self) -> tuple[Invariant, ...] | None:
         """The invariants that induce the multiverse; () for one universe, None when no invariants do."""
 
+    def induced_by(self) -> tuple[Invariant, ...] | None:
+        """Its `invariants`, where a class states them of its own universes: a derived class may have changed these."""
+        return self.invariants if is_promised(self, "invariants") else None
+
     def check(self, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError or NotInSpaceError when the multiverse does not fit the space."""
         return
@@ -74,6 +79,15 @@ class Multiverse(ABC):
     def share_universe(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
         """Whether some universe holds both datasets."""
         return not set(self.labels(left, space)).isdisjoint(self.labels(right, space))
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "is_listed": False,
+        "universes": universes,
+        "share_universe": share_universe,
+        "__str__": object.__str__,
+    }
+    _restated = frozenset({"universes", "share_universe"})
+    _asides = frozenset({"check", "invariants", "induced_by"})
 
 
 @define

@@ -7,13 +7,14 @@ Drechsler 2024).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError, NumericalError
-from dpspec.base.exact import ZERO, Bracket, Number, ball, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, number
+from dpspec.base.promises import Promising
 
 if TYPE_CHECKING:
     from flint import arb
@@ -76,7 +77,7 @@ EventBounds = tuple[tuple[Number, Number], ...]
 """Pairs (a, b): P(S) <= e^a Q(S) + b for every event S."""
 
 
-class OutputDivergence(ABC):
+class OutputDivergence(Promising, ABC):
     """d_Pr(P, Q), evaluated exactly or in a rigorous bracket.
 
     A subclass implements `evaluate` on the pair (P, Q) seen as a `Dichotomy`, and names the number in which its
@@ -135,8 +136,11 @@ class OutputDivergence(ABC):
         return value
 
     def budget_for(self, parameter: str, constant: Number) -> Number:
-        """The least budget whose `lipschitz` is a given constant, rounded up where it has no exact form: the inverse of it."""
-        return constant
+        """The least budget whose `lipschitz` is a given constant, rounded up where it has no exact form: the inverse of it.
+
+        Infinity, which asks for nothing, where the inverse is not known.
+        """
+        return constant if self.lipschitz(parameter, constant) >= constant else INFINITY
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
         """Laws N_0, N_1, ... with d_Pr(N_0, N_1) <= bound that are as far apart as that allows, the most telling first.
@@ -196,3 +200,21 @@ class OutputDivergence(ABC):
         What `other.bounded_by(self)` would say if it knew this divergence: so a new one tells how it stands to those before it.
         """
         return None
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("is_symmetric", "is_metric", "separates_disjoint"), False),
+        "between": between,
+        "score": score,
+        "separates_laws": separates_laws,
+        "event_bounds": event_bounds,
+        "budget_for": budget_for,
+        "extremal": extremal,
+        "largest_probability": largest_probability,
+        "largest_loss": largest_loss,
+        "composed": composed,
+        "worst_pairs": worst_pairs,
+        "bounded_by": bounded_by,
+        "bounds": bounds,
+        "__str__": object.__str__,
+    }
+    _restated = frozenset({"between"})

@@ -56,6 +56,9 @@ class SpacePart(ABC):  # noqa: B024  # each part has abstract methods of its own
     lacking: ClassVar[str] = "lacks a part that is needed here"
     """What is said of a space without the part."""
 
+    _asides: ClassVar[frozenset[str]] = frozenset()
+    """Methods by which no argument goes: a space that has others is still the same (see `dpspec.base.promises`)."""
+
     @classmethod
     def found_in(cls, space: DatasetSpace) -> Self | None:
         """The part of the space; None where it has none."""
@@ -201,6 +204,8 @@ class Palette(SpacePart):
     Opens:
         verify, tests: pairs with the categories which the invariants single out, from spaces of millions of kinds of records.
     """
+
+    _asides = frozenset({"palette"})
 
     @abstractmethod
     def palette(self, choose: Choice, mentioned: Mentioned) -> tuple[Hashable, ...]:
@@ -362,6 +367,8 @@ class Trials(SpacePart):
         verify: `callable` and `function` mechanisms by sampling, on lists and vectors with a pattern.
     """
 
+    _asides = frozenset({"tried", "order_tried"})
+
     @abstractmethod
     def tried(self, generator: Random) -> Iterator[Any]:
         """The values that are tried, the most telling first; those that are no datasets are passed over.
@@ -388,6 +395,8 @@ class SimplerNames(SpacePart):
         verify, tests: witnesses that shrink to the simplest names.
     """
 
+    _asides = frozenset({"renamed"})
+
     @abstractmethod
     def renamed(self, left: Dataset, right: Dataset) -> Iterator[tuple[Dataset, Dataset]]:
         """The two datasets with simpler names for what occurs in them, the same in both."""
@@ -399,6 +408,8 @@ class Wording(SpacePart):
     Opens:
         verify, compare, explain: witnesses by the attributes of their records; the sizes of datasets behind a space.
     """
+
+    _asides = frozenset({"extent", "in_words"})
 
     def extent(self) -> str:
         """What is said behind the name of the space about the sizes of its datasets, such as ", at least 1"."""

@@ -252,6 +252,10 @@ class ContingencyTables(UnorderedRecords):
 
     name: ClassVar[str] = "contingency-tables"
 
+    # said again of tables, which are the same multisets, written down as counts
+    cardinality, parts = UnorderedRecords.cardinality, UnorderedRecords.parts
+    fixes_size, is_told_by, includes = UnorderedRecords.fixes_size, UnorderedRecords.is_told_by, UnorderedRecords.includes
+
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         kinds = self.count_kinds()

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
 from dpspec.base.params import Integer, Items, Text, define, did_you_mean
+from dpspec.base.promises import Promising
 
 # --- attributes and spaces ------------------------------------------------------------------------
 
@@ -118,7 +119,7 @@ class Attribute:
         return Attribute(name=self.name, categories=kept, within=self.within, parents=parents)
 
 
-class DatasetSpace(ABC):
+class DatasetSpace(Promising, ABC):
     """The set X of all datasets that the specification speaks about.
 
     What must be there says which datasets exist, and which units they are made of. Everything else that a space can do is an
@@ -187,6 +188,16 @@ class DatasetSpace(ABC):
         if unit not in self.units:
             known = did_you_mean(unit, self.units) if self.units else "it has no units"
             raise IncompatibleBlocksError("unit", f"is no unit of the space {self.name}", known, value=unit)
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "cardinality": lambda self: None,  # noqa: ARG005 - a method
+        "fixes_size": fixes_size,
+        "is_told_by": is_told_by,
+        "includes": includes,
+        "parts": lambda self: (),  # noqa: ARG005 - a method
+        "__str__": object.__str__,
+    }
+    _asides = frozenset({"check_unit", "magnitude", "order"})
 
 
 def presented(dataset: Dataset) -> Any:

@@ -167,7 +167,7 @@ def gaps(nearest: PrivacySpec, goal: PrivacySpec) -> Iterator[Argument]:
 def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
     if nearest.space.includes(goal.space) is None:
         reason = "two different dataset spaces; that of the premise is not known to hold all datasets of that of the conclusion"
-    elif nearest.multiverse.invariants is None or nearest.budget.uniform() is None:
+    elif nearest.multiverse.induced_by() is None or nearest.budget.uniform() is None:
         reason = "on the smaller space, only universes of invariants with one budget are known to stay what they are"
     else:
         reason = f"{divergence_in_words(nearest.input_divergence)} is not known to be as large on the smaller space"
@@ -177,7 +177,7 @@ def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
 def _multiverse(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     if nearest.multiverse == goal.multiverse:
         return None
-    coarse, fine = nearest.multiverse.invariants, goal.multiverse.invariants
+    coarse, fine = nearest.multiverse.induced_by(), goal.multiverse.induced_by()
     if coarse is not None and fine is not None:
         found = determined(fine, coarse, goal.space)
         if found.answer is True:
@@ -410,7 +410,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
 
 
 def _count(spec: PrivacySpec) -> str:
-    held = spec.multiverse.invariants
+    held = spec.multiverse.induced_by()
     return str(spec.multiverse) if held is None else f"{len(held)} invariants"
 
 

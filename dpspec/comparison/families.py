@@ -197,7 +197,7 @@ def _candidate(case: SmallCase, numbered: Numbered, answers: Answers) -> Candida
 
 def _within_universe(numbered: Numbered, premise: PrivacySpec, x: Dataset) -> Numbered | None:
     """The number in the universe of x, and 0 in all others: where budgets differ by universe."""
-    if premise.multiverse.invariants is None:
+    if premise.multiverse.induced_by() is None:
         return None
     universe = premise.multiverse.labels(x, premise.space)
 
@@ -397,7 +397,7 @@ TRUTHS_TRIED = 3
 
 def invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     """Publish the invariants of the premise: at two datasets of one universe of the conclusion that differ in them."""
-    held = premise.multiverse.invariants
+    held = premise.multiverse.induced_by()
     if not held or premise.space != conclusion.space:
         return
     mechanism = ReleaseInvariants(invariants=held)
@@ -408,7 +408,7 @@ def invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candid
 
 
 def _distinguished_pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
-    coarse, fine = premise.multiverse.invariants or (), conclusion.multiverse.invariants
+    coarse, fine = premise.multiverse.induced_by() or (), conclusion.multiverse.induced_by()
     if fine is not None:
         found = determined(fine, coarse, conclusion.space)
         if found.answer is True:

@@ -109,7 +109,7 @@ def common_multiverse(left: PrivacySpec, right: PrivacySpec, space: DatasetSpace
     determine."""
     if left.multiverse == right.multiverse:
         return left.multiverse
-    held = [spec.multiverse.invariants for spec in (left, right)]
+    held = [spec.multiverse.induced_by() for spec in (left, right)]
     if held[0] is None or held[1] is None:
         if () in held:
             return left.multiverse if held[0] is None else right.multiverse
@@ -125,7 +125,7 @@ def common_multiverse(left: PrivacySpec, right: PrivacySpec, space: DatasetSpace
         if determined(others, (invariant,), space).answer is True:
             kept = list(others)
     for spec in (left, right):
-        if tuple(kept) == spec.multiverse.invariants:
+        if tuple(kept) == spec.multiverse.induced_by():
             return spec.multiverse
     return LevelSets(invariants=tuple(kept)) if kept else Trivial()
 
@@ -135,7 +135,7 @@ def _least_seen(divergence: InputDivergence, multiverse: Multiverse, space: Data
     size = space.cardinality()
     listed = size is not None and size <= LOOKED_AT
     universes: dict[Hashable, set[Dataset]] = {}
-    for small in [space] if listed else miniatures(multiverse.invariants or (), space, 2):
+    for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2):
         for dataset in itertools.islice(small.datasets(), LOOKED_AT):
             for label in multiverse.labels(dataset, space):
                 universes.setdefault(label, set()).add(dataset)

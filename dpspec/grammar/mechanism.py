@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
 
 from dpspec.base.errors import ReleaseError
 from dpspec.base.params import Items, Registered, define
+from dpspec.base.promises import Promising
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -85,7 +86,7 @@ class Kept:
         return words + (", each with its members" if self.members else "") + (", in order" if self.in_order else "")
 
 
-class Mechanism(ABC):
+class Mechanism(Promising, ABC):
     """A data release mechanism: a law P_x for every dataset x, and a sampler for real tables."""
 
     name: ClassVar[str]
@@ -154,6 +155,12 @@ class Mechanism(ABC):
         from dpspec.grammar.workers import Output
 
         return Output(tables={"released": self.release(table, space, run.source)})
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "symmetries": symmetries,
+        "__str__": object.__str__,
+    }
+    _asides = frozenset({"check", "claims", "keeps", "proved", "release", "resumable", "run", "structure"})
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

@@ -32,6 +32,7 @@ import attrs
 
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import define
+from dpspec.base.promises import Promising
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.grammar.spec import PrivacySpec
@@ -80,7 +81,7 @@ SLOWER = "; what it gives for one unit of distance it gives for each, since it r
 """Added to the reason where distances are whole numbers."""
 
 
-class Conversion(Rule):
+class Conversion(Promising, Rule):
     """A formula from the budget of one output divergence to that of another; registers as a rule under its `name`.
 
     A subclass names the divergences it joins by their registered names, says whether it is tight, and implements `convert`.
@@ -120,6 +121,12 @@ class Conversion(Rule):
     def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
         """Whether it is tight between these two divergences: some formulas are at one order, or at equal deltas, alone."""
         return self.tight
+
+    _promised: ClassVar[Mapping[str, Any]] = {
+        **{"tight": False, "slows": False, "sense": "", "attained": attained},
+        **{"formula": "a formula that is not stated", "citation": "no source is stated"},
+    }
+    _asides = frozenset({"targets", "hypotheses", "needs"})
 
     def targets(self, source: OutputDivergence, goal: OutputDivergence) -> Iterator[OutputDivergence]:
         """The divergences to convert to on the way to a goal: the goal itself when it has the name of the target."""

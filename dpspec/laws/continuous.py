@@ -18,6 +18,7 @@ from flint import arb, arb_series, ctx
 from dpspec.base.errors import NumericalError, ParameterError
 from dpspec.base.exact import MOST_BITS, Bracket, Number, NumberLike, ball, bits, ln, number, rational
 from dpspec.base.params import Exact
+from dpspec.base.promises import is_a
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.cumulant import Cumulant, Derivatives, enclosed_limit, supremum
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy, Growth, Joinable, gain_of
@@ -147,7 +148,7 @@ class LaplaceLaw(LineLaw):
 
     def closed_against(self, other: Law) -> Dichotomy | None:
 
-        if isinstance(other, LaplaceLaw) and other.decay == self.decay:
+        if is_a(other, LaplaceLaw) and other.decay == self.decay:
             return LaplaceShift(self.decay * abs(self.center - other.center))
         return None
 
@@ -202,7 +203,7 @@ class GaussianLaw(LineLaw):
 
     def closed_against(self, other: Law) -> Dichotomy | None:
 
-        if not isinstance(other, GaussianLaw):
+        if not is_a(other, GaussianLaw):
             return None
         if other.accuracy == self.accuracy:
             return GaussianShift(self.accuracy * (self.center - other.center) ** 2)

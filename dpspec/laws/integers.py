@@ -19,6 +19,7 @@ from flint import arb, ctx, fmpq
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
+from dpspec.base.promises import is_a
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LocationLaw, LocationSandwich, OutputValue
 from dpspec.laws.location import LinePoint
@@ -169,7 +170,7 @@ class TwoSidedGeometricLaw(IntegerLaw):
     def closed_against(self, other: Law) -> Dichotomy | None:
         from dpspec.laws.continuous import geometric_shift
 
-        if isinstance(other, TwoSidedGeometricLaw) and other.decay == self.decay:
+        if is_a(other, TwoSidedGeometricLaw) and other.decay == self.decay:
             return geometric_shift(abs(self.center - other.center), self.decay)
         return None
 
@@ -211,7 +212,7 @@ class DiscreteGaussianLaw(IntegerLaw):
 
     def closed_against(self, other: Law) -> Dichotomy | None:
 
-        if isinstance(other, DiscreteGaussianLaw) and other.variance == self.variance:
+        if is_a(other, DiscreteGaussianLaw) and other.variance == self.variance:
             return DiscreteGaussianShift(self.center - other.center, self.variance)
         return None
 

@@ -26,6 +26,7 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, NumberLike, ball, rational
+from dpspec.base.promises import Promising
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.location import (
@@ -80,7 +81,7 @@ class Kind(enum.Enum):
     LISTED = "atoms that are listed up to a remainder"
 
 
-class KnownLaw(Law):
+class KnownLaw(Promising, Law):
     """A law that the general comparison understands; a third party subclasses `AtomicLaw`, or `Law` to compare in its own way."""
 
     @abstractmethod
@@ -101,6 +102,8 @@ class KnownLaw(Law):
             return other.against(self).reverse()
         mirrored = other.closed_against(self)
         return mirrored.reverse() if mirrored is not None else general(self, other)
+
+    _promised: ClassVar[Mapping[str, Any]] = {"closed_against": closed_against}
 
 
 class SimpleLaw(KnownLaw):

@@ -64,7 +64,7 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
     that does hold is the budget times the least distance that occurs.
     """
     spec = file.document.spec
-    if not spec.multiverse.invariants:
+    if not spec.multiverse.induced_by():
         return
     try:
         found = candidates_within(spec, 1)
@@ -136,7 +136,7 @@ def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
     It makes the list of what is published longer, and no universe smaller: datasets that differ in it are never compared anyway.
     """
     spec = file.document.spec
-    held = spec.multiverse.invariants or ()
+    held = spec.multiverse.induced_by() or ()
     totals = _fixed_totals(spec)
     for place, invariant in enumerate(held):
         others = tuple(other for other in held if other != invariant)
@@ -188,7 +188,7 @@ def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
         counted = spec.input_divergence.counted_unit()
         if counted is None or mechanism is None:
             continue
-        held = spec.multiverse.invariants or ()
+        held = spec.multiverse.induced_by() or ()
         for unit in sorted(set(_units(mechanism, held)) & set(spec.space.units)):
             if _is_larger(unit, counted, spec.space.units) and nesting_of(spec.space).most_changed(unit, counted) is None:
                 yield Seen(

@@ -70,5 +70,5 @@ def _compares(space: DatasetSpace, multiverse: Multiverse, divergence: InputDive
 def _pairs(space: DatasetSpace, multiverse: Multiverse) -> Iterator[tuple[Dataset, Dataset]]:
     size = space.cardinality()
     listed = size is not None and size <= LOOKED_AT
-    for small in [space] if listed else miniatures(multiverse.invariants or (), space, 2):
+    for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2):
         yield from itertools.combinations(itertools.islice(small.datasets(), LOOKED_AT), 2)

@@ -227,7 +227,7 @@ class NeighboursToPaths(Rule):
         path = given.path_form() if given.is_neighbour_form else None
         if path is None or given == goal.input_divergence:
             return
-        if premise.multiverse.invariants != () or not premise.output_divergence.is_metric:
+        if premise.multiverse.induced_by() != () or not premise.output_divergence.is_metric:
             return
         yield Step(
             rule=self.name,
@@ -297,7 +297,7 @@ def _fixes(invariants: tuple[Invariant, ...], unit: str, space: DatasetSpace) ->
 
 def fixed_units(spec: PrivacySpec) -> tuple[str, ...]:
     """The units whose number is the same in all datasets of a universe."""
-    invariants = spec.multiverse.invariants
+    invariants = spec.multiverse.induced_by()
     if not invariants:
         return tuple(unit for unit in spec.space.units if spec.space.fixes_size(unit))
     inside = InsideUniverse(spec.space, invariants)
@@ -321,7 +321,7 @@ class DominationInside(Rule):
     }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
-        smaller, larger, invariants = premise.input_divergence, goal.input_divergence, premise.multiverse.invariants
+        smaller, larger, invariants = premise.input_divergence, goal.input_divergence, premise.multiverse.induced_by()
         if smaller == larger or premise.space != goal.space or not invariants:
             return
         inside = InsideUniverse(premise.space, invariants)
@@ -431,7 +431,7 @@ class SmallerSpace(Rule):
     }
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
-        if premise.space == goal.space or premise.budget.uniform() is None or premise.multiverse.invariants is None:
+        if premise.space == goal.space or premise.budget.uniform() is None or premise.multiverse.induced_by() is None:
             return
         reason = premise.space.includes(goal.space)
         if reason is None or not premise.input_divergence.grows_on_subspaces:
@@ -472,7 +472,7 @@ class FinerUniverses(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.multiverse == goal.multiverse or premise.space != goal.space or premise.budget.uniform() is None:
             return
-        coarse, fine = premise.multiverse.invariants, goal.multiverse.invariants
+        coarse, fine = premise.multiverse.induced_by(), goal.multiverse.induced_by()
         if coarse == ():
             reason = "the premise protects across the whole space"
         elif coarse is None or fine is None:
@@ -523,7 +523,7 @@ class ListedUniverses(Rule):
                 count += 1
                 shared = {*premise.multiverse.labels(left, premise.space)} & {*premise.multiverse.labels(right, premise.space)}
                 allowed = after.bound(universe)
-                if not any(bounds[label] <= allowed for label in shared):
+                if not any(bounds[label] <= allowed for label in shared if label in bounds):
                     return
         except NotInUniverseError:  # a table without a number for a universe
             return

@@ -27,6 +27,8 @@ import attrs
 
 from dpspec.base.errors import DpspecError, ParameterError, PluginContractError
 from dpspec.base.exact import INFINITY, Number
+from dpspec.base.promises import is_a
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -113,6 +115,19 @@ def rules_of(registry: Registry) -> tuple[Rule, ...]:
     return tuple(rule() for rule in registry.classes("rules"))
 
 
+def by_right_names(rules: Sequence[Rule], *specs: PrivacySpec) -> Sequence[Rule]:
+    """The rules without the conversions, which know divergences by their names, where one bears the name of another."""
+    if all(_bears_its_own_name(spec.output_divergence) for spec in specs):
+        return rules
+    return [rule for rule in rules if not isinstance(rule, Conversion)]
+
+
+def _bears_its_own_name(divergence: OutputDivergence) -> bool:
+    """Whether it is what is registered under its name, or nothing is."""
+    known = [e for e in installed().registry if e.kind == "output_divergences" and e.name == divergence.name]
+    return not known or any(is_a(divergence, entry.cls) for entry in known)
+
+
 @attrs.frozen(kw_only=True)
 class SearchResult:
     """Where the search ended.
@@ -132,6 +147,7 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
     Raises:
         PluginContractError: a rule raised, or proposed a step that does not start where it was asked to.
     """
+    rules = by_right_names(rules, premise, goal)
     reached: dict[PrivacySpec, tuple[Step, ...]] = {premise: ()}
     waiting = deque([premise])
     nearest = premise
@@ -198,6 +214,7 @@ def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, rules: Sequence[Rule
     if getattr(spec, block) == wanted:
         return ()
     aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
+    rules = by_right_names(rules, spec, aim)
     steps = ((step,) for rule in rules for step in rule.propose(spec, aim) if _reaches(step, aim))
     return min([*steps, *_converted(spec, aim, rules)], key=_spent, default=None)
 

@@ -181,7 +181,7 @@ def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Dat
     if size is not None and size <= WALKED:
         yield conclusion.space
         return
-    invariants = (*(premise.multiverse.invariants or ()), *(conclusion.multiverse.invariants or ()))
+    invariants = (*(premise.multiverse.induced_by() or ()), *(conclusion.multiverse.induced_by() or ()))
     varies = premise.budget.uniform() is None or conclusion.budget.uniform() is None
     smalls = list(miniatures(invariants, conclusion.space, largest=LARGEST))
     if not smalls:  # there are no smaller ones of its kind: the smallest datasets of the space itself

@@ -404,7 +404,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             output = _output(mechanism, given, space, workers, folder, options)
         options.stage("checking")
         _check_names(mechanism, output)
-        invariants = document.spec.multiverse.invariants or ()
+        invariants = document.spec.multiverse.induced_by() or ()
         return Release(
             document=document,
             mechanism=mechanism,

@@ -333,7 +333,7 @@ def _checked(release: Release, formats: Formats) -> tuple[FoundKept, ...]:
         again = read_households(ready, main.attributes, main.members.table.attributes, formats, released=True)
     space = release.document.spec.space
     unit = str(getattr(release.mechanism, "unit", space.units[0] if space.units else ""))
-    for invariant in release.document.spec.multiverse.invariants or ():
+    for invariant in release.document.spec.multiverse.induced_by() or ():
         held(invariant, release.given, again, unit, release.mechanism.name)
     columns = tuple(a.name for a in release.given.attributes)
     return tuple(check_kept(kept, release.given, again, release.mechanism.name) for kept in release.mechanism.keeps(columns))

@@ -187,7 +187,7 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
         "between records carries over. A chance below is not the delta of approximate privacy, and not a raw tail of the privacy "
         "loss, but the least number above that tail which post-processing keeps."
     )
-    if spec.multiverse.invariants != ():
+    if spec.multiverse.induced_by() != ():
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."
 
 

@@ -320,7 +320,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
 def promise(found: SpecDocument) -> str:
     """The sentence that the five blocks make."""
     spec = found.spec
-    agree = "" if spec.multiverse.invariants == () else " of one universe"
+    agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
     value = spec.budget.uniform()
     if value is None:

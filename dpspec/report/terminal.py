@@ -293,7 +293,7 @@ def space_in_words(space: DatasetSpace) -> list[str]:
 
 def multiverse_in_words(multiverse: Multiverse) -> list[str]:
     """The universes; invariants one by one."""
-    held = multiverse.invariants
+    held = multiverse.induced_by()
     if not held:
         return [thing_in_words(multiverse)]
     return [f"datasets that agree on {count(len(held), 'invariant')}:", *(f"- {invariant}" for invariant in held)]

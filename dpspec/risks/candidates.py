@@ -189,13 +189,13 @@ class Allowed:
     def published(self, dataset: Dataset) -> tuple[Hashable, ...]:
         """The values of the invariants: what is known of a dataset before the mechanism speaks."""
         if dataset not in self._published:
-            held = self._spec.multiverse.invariants or ()
+            held = self._spec.multiverse.induced_by() or ()
             self._published[dataset] = tuple(invariant.value(dataset, self._spec.space) for invariant in held)
         return self._published[dataset]
 
     def distinguishing(self, left: Dataset, right: Dataset) -> tuple[Invariant, ...]:
         """The invariants in which the two differ."""
-        held = self._spec.multiverse.invariants or ()
+        held = self._spec.multiverse.induced_by() or ()
         sides = zip(held, self.published(left), self.published(right), strict=True)
         return tuple(invariant for invariant, here, there in sides if here != there)
 
@@ -236,7 +236,7 @@ def _by_structure(spec: PrivacySpec, reach: Number) -> Candidates:
     if least is not None and least > reach:
         rule = f"holds no two different datasets within distance {reach}: the least is {least}"
         raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
-    held = spec.multiverse.invariants
+    held = spec.multiverse.induced_by()
     reason = None if not held else singles_fixed(spec, reach)
     bound = None if reason is not None else _largest(spec, reach)
     return Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
@@ -267,7 +267,7 @@ def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
     unit = spec.input_divergence.counted_unit()
     if unit is None or reach >= 2 or spec.space.is_ordered or not spec.space.is_told_by(unit):
         return None
-    tables = [table for held in spec.multiverse.invariants or () if (table := held.as_marginal()) is not None]
+    tables = [table for held in spec.multiverse.induced_by() or () if (table := held.as_marginal()) is not None]
     whole = [table for table in tables if table.unit == unit and not table.where]
     wanted = {attribute.name for attribute in spec.space.attributes_of(unit)}
     if not whole or not wanted <= {name for table in whole for name in table.attributes}:

@@ -59,7 +59,7 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
     """A given dataset x and another one of its universe, at most `steps` moves away; shrinks to fewer moves."""
     space = spec.space
     start = space.dataset(dataset)
-    if counting_cells(space) is None or spec.multiverse.invariants is None:
+    if counting_cells(space) is None or spec.multiverse.induced_by() is None:
         raise IncompatibleBlocksError("multiverse", "moves need a space with cells and universes given by invariants")
     code = st.tuples(st.lists(st.integers(0, 2**16), min_size=2, max_size=4), st.integers(0, 2**8))
 
@@ -75,7 +75,7 @@ def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchS
 
 def stepped(current: Dataset, slots: Sequence[int], choice: int, spec: PrivacySpec) -> Dataset:
     """The dataset after one move, or the same when the chosen cells allow none."""
-    space, invariants = spec.space, spec.multiverse.invariants or ()
+    space, invariants = spec.space, spec.multiverse.induced_by() or ()
     counts = CellCounts.needed_in(space).counts(current)
     are_records = Collections.found_in(space) is not None
     held = sorted(counts.elements(), key=repr) if are_records else listed_cells(space) or ()
@@ -280,14 +280,14 @@ class _WalkSearch:
 
     @classmethod
     def of(cls, spec: PrivacySpec) -> _WalkSearch:
-        invariants = spec.multiverse.invariants or ()
+        invariants = spec.multiverse.induced_by() or ()
         additive = tuple(i for i in invariants if adds_up(i, spec.space))
         mentioned: dict[str, frozenset[str]] = {}
         for invariant in invariants:
             for name, categories in invariant.mentions().items():
                 mentioned[name] = mentioned.get(name, frozenset()) | categories
         whole = any(invariant.margin(spec.space) is None for invariant in additive)
-        rejected = len(additive) < len(invariants) or spec.multiverse.invariants is None
+        rejected = len(additive) < len(invariants) or spec.multiverse.induced_by() is None
         return cls(spec, additive, rejected, _keeps_size(spec), mentioned, whole)
 
     def pairs(self) -> st.SearchStrategy[Pair]:

@@ -22,7 +22,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
 from dpspec.laws.law import Law
 from dpspec.structure.changes import MOST_PATTERNS, SeenAttributes, pairs_of, records_of, replacements
-from dpspec.structure.members import MemberView
+from dpspec.structure.members import MOST_MEMBERS, MemberView
 from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity, invariants_of
 
@@ -172,10 +172,10 @@ class Attaining:
             columns = self.sensitivity.columns(inner)
             sizes = self._sizes([view for view in views if view.table.unit == inner], unit)
             place = len(own_attributes(space, unit))
-            kinds: dict[Record, None] = {}
+            base: Record | None = None
             for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
                 records = records_of(pattern, columns, space, inner) or ()
-                kinds |= dict.fromkeys(records)
+                base = records[0] if base is None and records else base
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
                     for record, one in zip(records, full, strict=True):
@@ -183,8 +183,25 @@ class Attaining:
                         yield ((*record[:place], ()),), (one,)
                     if len(full) == 2 and full[0] != full[1]:
                         yield (full[0],), (full[1],)
-            for size in sizes:
-                yield from _mixed(list(kinds), place, size)
+            if base is not None:
+                kinds = self._kinds([view for view in views if view.table.unit == inner], base)
+                yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)
+
+    def _kinds(self, views: Sequence[View], base: Record) -> list[Record]:
+        """Members beside one that lie in different cells of all views, as far as categories differ."""
+        space, inner = self.spec.space, views[0].table.unit
+        part, found, seen = Changes.found_in(space), [base], {tuple(view.table.cell_of(base, space) for view in views)}
+        looked = {name for view in views for name in view.table.attributes}
+        for place, attribute in enumerate(space.attributes_of(inner)):
+            if part is None or attribute not in own_attributes(space, inner) or attribute.name not in looked:
+                continue
+            for value in itertools.islice(part.few_values(attribute), MOST_MEMBERS + 1):
+                record = (*base[:place], value, *base[place + 1 :])
+                cells = tuple(view.table.cell_of(record, space) for view in views)
+                if cells not in seen and None not in cells:
+                    seen.add(cells)
+                    found.append(record)
+        return found
 
     def _sizes(self, views: Sequence[View], unit: str) -> list[int]:
         """How many members larger records are tried with: as many as they hold, or as are counted."""
@@ -243,13 +260,3 @@ def _is_added(less: Dataset, more: Dataset, space: DatasetSpace) -> bool:
     """Whether the one dataset is the other and one record of the largest unit."""
     ours, theirs = (Counter(space.records(dataset, space.units[0])) for dataset in (less, more))
     return not ours - theirs and (theirs - ours).total() == 1
-
-
-def _mixed(kinds: Sequence[Record], place: int, size: int) -> Iterator[ExchangedRecords]:
-    """Larger records whose members are of different kinds, as far as there are so many in one place."""
-    by_place: dict[Record, Counter[Record]] = {}
-    for record in kinds:
-        by_place.setdefault(record[:place], Counter())[record[place:]] += 1
-    for outer, members in by_place.items():
-        if len(members) > 1:
-            yield (), ((*outer, tuple(sorted(itertools.islice(itertools.cycle(members), size)))),)

@@ -370,6 +370,8 @@ class _Case:
 class _Noted(Sampler):
     """A sampler that says which dataset its choices are enumerated on, should the process end there."""
 
+    _asides = frozenset({"law"})  # which stays what it is
+
     def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
         note(f"its choices on {dataset}")
         return super().law(dataset, space)

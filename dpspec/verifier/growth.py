@@ -326,7 +326,7 @@ class _Raised:
         """The verdict on a larger space, or why there is none."""
         size, most = spec.space.cardinality(), min(DATASETS, self.left)
         if size is None or size > most:  # before anything is asked of a space that may be huge
-            held = "infinitely many datasets" if size is None else count(size, "dataset")
+            held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
             return f"the space has {held}, above the {most:,} that are left to be looked at"
         try:
             found = verify(self.mechanism, spec, most_datasets=most, most_pairs=self.left - size, registry=self.registry)

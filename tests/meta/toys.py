@@ -61,9 +61,18 @@ def breaks(check, kind):
         if check in TOYS:
             ALSO.append((check, kind, cls))
         TOYS.setdefault(check, (kind, cls))
-        return cls
+        return said_again(cls)
 
     return keep
+
+
+def said_again(cls):
+    """The toy with the promises of what it is derived from, which are withdrawn where a class changes what they are about."""
+    for kind in cls.__mro__:
+        for name, unknown in {"name": vars(cls).get("name"), **vars(kind).get("_promised", {})}.items():
+            if name not in cls.__annotations__ and name in vars(cls) and vars(cls)[name] is unknown:
+                delattr(cls, name)
+    return cls
 
 
 def plugin(kind, cls):

@@ -294,7 +294,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
     if max(kinds, default=0) <= MOST_KINDS:
         return space
     mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
-    for invariant in spec.multiverse.invariants or ():
+    for invariant in spec.multiverse.induced_by() or ():
         for name, categories in invariant.mentions().items():
             mentioned[name] = mentioned.get(name, frozenset()) | categories
     return miniature_of(space, mentioned, 3) or space
@@ -304,7 +304,7 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) 
     """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
     held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
     cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
-    additive = [invariant for invariant in spec.multiverse.invariants or () if adds_up(invariant, spec.space)]
+    additive = [invariant for invariant in spec.multiverse.induced_by() or () if adds_up(invariant, spec.space)]
     least = held.counts(first[0]).total() if first else 0
     for common, whole in itertools.product((0, 1, 3), (True, False)):
         basis = kernel_of(additive, cells, spec.space, keep_total=whole)[:MOST_CELLS]

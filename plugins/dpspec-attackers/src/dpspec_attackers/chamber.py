@@ -85,7 +85,7 @@ class InformationChamber(AttackerModel):
         held = "the prior as given, in which the record belongs to {} that tell about each other".format(
             listed.replace(", ", " or ")
         )
-        if spec.multiverse.invariants:
+        if spec.multiverse.induced_by():
             theorem = f"what is published updates the prior, exactly; then {theorem}"
             held = f"{held} once the published facts are known: {spec.multiverse}"
         return (
@@ -98,7 +98,7 @@ class InformationChamber(AttackerModel):
         joint = _joint(prior)
         together = family(joint, self.position)
         size = len(together) if self.chamber == "family" else markov_boundary(joint, self.position) + 1
-        if spec.multiverse.invariants == ():
+        if spec.multiverse.induced_by() == ():
             bound = risks.candidates_within(spec, replacing(spec)).bound
             return size, exact.INFINITY if bound is None else pure_bound(spec.output_divergence, bound) * size
         losses = [

@@ -92,7 +92,7 @@ class _Sampled(AttackerModel):
         loss = Bracket.exactly(epsilon) if epsilon.is_infinite else self.loss(epsilon, spec)
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         known = self.assumption
-        if spec.multiverse.invariants:
+        if spec.multiverse.induced_by():
             known = f"{known}; what is published of the sample is the same for every sample in question"
         return (
             said(LOSS, (), Sense.AT_MOST, loss, "Bailie et al. 2024, amplification by sampling, in its exact form", known),

@@ -295,7 +295,7 @@ class ArbitraryPrior(AttackerModel):
         another in, where records are left out). Where there are some, the way would leave the universe, and only the distance of
         the two themselves counts.
         """
-        space, held = spec.space, spec.multiverse.invariants
+        space, held = spec.space, spec.multiverse.induced_by()
         length = getattr(space, "length", None) or getattr(space, "most", None)
         chain = exact.INFINITY
         step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
@@ -330,7 +330,7 @@ class ArbitraryPrior(AttackerModel):
         check_compared(spec, world, self._step(spec), self.way)
         for record in world.records:
             check_uncertain(world.belief(record), f"the target's record {record}")
-        if not spec.multiverse.invariants:
+        if not spec.multiverse.induced_by():
             return tuple(self._own([world]))
         certain = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
         inside = [part for part in world.by_universe() if not self._tells(part)]

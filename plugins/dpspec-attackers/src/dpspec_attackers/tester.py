@@ -175,7 +175,7 @@ class CompoundTester(AttackerModel):
         found = attrs.evolve(replaced(spec, self.position, self.distance), is_listed=True)
         pairs = list(permutations(world.records, 2))
         whole = self._own(world, pairs)
-        if not spec.multiverse.invariants:
+        if not spec.multiverse.induced_by():
             return whole
         certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in whole)
         same = [pair for pair in pairs if not _tells(world, *pair)]

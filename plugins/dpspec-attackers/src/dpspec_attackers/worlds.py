@@ -372,7 +372,7 @@ def seen(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset, allowed: ris
     if not isinstance(law, FiniteLaw):
         rule = "is not a finite law, so that no exact posterior is known"
         raise errors.NoFormulaError(type(law).__name__, rule, "use a mechanism with finitely many outcomes")
-    if not spec.multiverse.invariants:
+    if not spec.multiverse.induced_by():
         return law
     public = allowed.published(dataset)
     return FiniteLaw.from_weights({(public, outcome): weight for outcome, weight in law.weights.items()})

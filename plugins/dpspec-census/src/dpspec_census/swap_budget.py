@@ -52,6 +52,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     ln,
     params,
 )
@@ -361,7 +362,7 @@ class SwappingBudget(Budget):
     def within(self, other: Budget) -> str | None:
         """Of the full form within the others: it grows with the size of the stratum, and reads fewer strata."""
         fields = ("match", "swap_rate", "rates", "unit", "largest_stratum")
-        same = isinstance(other, SwappingBudget) and all(getattr(self, name) == getattr(other, name) for name in fields)
+        same = is_a(other, SwappingBudget) and all(getattr(self, name) == getattr(other, name) for name in fields)
         if same and self.form == "s23-full":
             return (
                 "at one swap rate it grows with b, and b is the size of a stratum with two different records, or of any stratum"
@@ -500,7 +501,7 @@ def _rate(odds: Any) -> Bracket:
 def _from_budget(spec: PrivacySpec, field: str, given: Any) -> Any:
     if given is not None:
         return given
-    read = getattr(spec.budget, field) if isinstance(spec.budget, SwappingBudget) else None
+    read = getattr(spec.budget, field) if is_a(spec.budget, SwappingBudget) else None
     if read is None:
         raise ParameterError(field, "is neither given nor stated by a swapping budget", f"write {field} in the route")
     return read

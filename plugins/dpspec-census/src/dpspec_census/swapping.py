@@ -36,8 +36,10 @@ from dpspec.plugin import (
     Record,
     Table,
     Text,
+    blocks,
     define,
     grammar,
+    is_a,
     tables,
     workers,
 )
@@ -156,9 +158,11 @@ class Swapping(Mechanism):
 
         budget = spec.budget
         rates = {self.swap_rate, *(rate.swap_rate for rate in self.rates)}
-        if not isinstance(budget, SwappingBudget) or budget.largest_stratum is not None or rates & {0, 1}:
+        if not is_a(budget, SwappingBudget) or budget.largest_stratum is not None or rates & {0, 1}:
             return None
         if (budget.match, budget.unit, budget.swap_rate, budget.rates) != (self.match, self.unit, self.swap_rate, self.rates):
+            return None
+        if blocks.Multisets.found_in(spec.space) is None:  # it may hold other datasets than those that are counted
             return None
         constants, space = self.constants(), spec.space
         beyond = None if self.deranges else constants.pair_against(budget.form, space)

@@ -32,6 +32,7 @@ from dpspec.plugin import (
     blocks,
     define,
     exact,
+    is_a,
     number,
 )
 
@@ -74,7 +75,7 @@ class Counting(InputDivergence, ABC):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if not isinstance(other, Minorised):
+        if not is_a(other, Minorised):
             return self._bounded(other, space)
         minorant = other.minorant()
         bound = None if minorant is None else self.bounded_by(minorant, space)
@@ -127,12 +128,12 @@ class Hamming(Counting):
 
     def _bounded_per(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         """The constant against a count of another unit: half the multiset difference, where its two halves are equal."""
-        if not isinstance(other, Counting) or not space.fixes_size(self.unit):
+        if not is_a(other, Hamming, HammingOrdered, SymmetricDifference) or not space.fixes_size(self.unit):
             return None
         most = blocks.nesting_of(space).most_changed(self.unit, other.unit)
         if most is None:
             return None
-        factor = Fraction(most, 2) if isinstance(other, SymmetricDifference) else Fraction(most)
+        factor = Fraction(most, 2) if is_a(other, SymmetricDifference) else Fraction(most)
         return number(factor), f"{most} {self.unit} records go or come for each {other.unit} that does, and as many go as come"
 
 
@@ -162,7 +163,7 @@ class SymmetricDifference(Counting):
         return number(sum(exchange(left, right, space, self.unit)))
 
     def _bounded(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        if not isinstance(other, Counting):
+        if not is_a(other, Hamming, HammingOrdered, SymmetricDifference):
             return None
         if other.unit == self.unit:
             return number(2), "a replaced record is one removed and one added"
@@ -171,7 +172,7 @@ class SymmetricDifference(Counting):
             return None
         members = max(most, 1)
         per_household = f"a {other.unit} changes at most {most} {self.unit} records"
-        if isinstance(other, SymmetricDifference):
+        if is_a(other, SymmetricDifference):
             return number(members), per_household
         return number(2 * members), f"{per_household}; a replaced {other.unit} is one removed and one added"
 

@@ -28,6 +28,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     laws,
     ln,
     number,
@@ -356,16 +357,16 @@ class FDivergence(Named):
         return {"forward": forth, "backward": back, "both": forth.max(back)}[self.direction]
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if isinstance(other, FDivergence) and (other.generator, other.knots) == (self.generator, self.knots):
+        if is_a(other, FDivergence) and (other.generator, other.knots) == (self.generator, self.knots):
             return (number(1), "one direction of the same divergence") if other.is_symmetric else None
-        if self.generator == KL and isinstance(other, Renyi):
+        if self.generator == KL and is_a(other, Renyi):
             return number(1), "the Kullback-Leibler divergence is D_1, and D_alpha never decreases in alpha"
         if self.generator == KL and is_pure(other):
             return number(1), "a mean of log-ratios is at most the largest"
         return by_total_variation(self.convex.largest, "D_f is at most f(0) + f'(inf) times the total variation", other)
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
-        if self.generator == "total-variation" and isinstance(other, TotalVariation):
+        if self.generator == "total-variation" and is_a(other, TotalVariation):
             return number(1), "it is the total variation"
         return None
 

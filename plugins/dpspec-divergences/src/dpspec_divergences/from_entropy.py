@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, cast
 
-from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, define, exact, grammar, ln, number
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, define, exact, grammar, is_a, ln, number
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import BUN_STEINKE, delta_of
 from dpspec_divergences.losses import LossTail
@@ -24,7 +24,7 @@ row = partial(grammar.conversion, __name__)
 
 
 def _generator_is(target: OutputDivergence, generator: str) -> bool:
-    return isinstance(target, FDivergence) and target.generator == generator
+    return is_a(target, FDivergence) and target.generator == generator
 
 
 class ToF(Conversion):

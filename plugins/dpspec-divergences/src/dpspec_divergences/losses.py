@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bound, Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, laws, ln, number
+from dpspec.plugin import Bound, Bracket, Number, OutputDivergence, Rational, Text, define, errors, exact, is_a, laws, ln, number
 from dpspec_divergences.output import MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
@@ -73,12 +73,12 @@ class Pbdp(Named):
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(1), "the likelihood ratio of any test is at most the largest one"
-        if isinstance(other, Pbdp) and other.delta <= self.delta:
+        if is_a(other, Pbdp) and other.delta <= self.delta:
             return number(1), "power over level never increases along a trade-off curve"
         return None
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
-        if isinstance(other, MultDelta) and other.delta >= self.delta:
+        if is_a(other, MultDelta) and other.delta >= self.delta:
             return number(1), "pbdp implies approximate privacy with the same two numbers"
         return None
 

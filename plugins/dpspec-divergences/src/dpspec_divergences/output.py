@@ -30,6 +30,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     laws,
     number,
 )
@@ -296,9 +297,9 @@ class MultDelta(Named):
         return responses(bound, (self.delta, self.delta))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if isinstance(other, Mult):
+        if is_a(other, Mult):
             return number(1), "a delta above 0 only relaxes pure privacy"
-        if isinstance(other, MultDelta) and other.delta <= self.delta:
+        if is_a(other, MultDelta) and other.delta <= self.delta:
             return number(1), "a larger delta only relaxes"
         return None
 
@@ -306,9 +307,9 @@ class MultDelta(Named):
         """The naive sums of the epsilons and of the deltas, which have to stay below 1."""
         delta = Fraction(0)
         for measured, _ in parts:
-            if not isinstance(measured, MultDelta) and not is_pure(measured):
+            if not is_a(measured, MultDelta) and not is_pure(measured):
                 return None
-            delta += measured.delta if isinstance(measured, MultDelta) else 0
+            delta += measured.delta if is_a(measured, MultDelta) else 0
         if delta >= 1:
             return None
         return blocks.Composed(
@@ -411,7 +412,7 @@ class Renyi(Named):
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(1), "D_alpha never exceeds the largest log-ratio"
-        if isinstance(other, Renyi) and self.order <= other.order:
+        if is_a(other, Renyi) and self.order <= other.order:
             return number(1), "D_alpha never decreases in alpha"
         return None
 
@@ -460,7 +461,7 @@ class TotalVariation(Named):
     def _bounded(self, other: OutputDivergence) -> Bound | None:
         if is_pure(other):
             return number(Fraction(1, 2)), "it is at most tanh(epsilon/2), which is at most epsilon/2"
-        if isinstance(other, DNor):
+        if is_a(other, DNor):
             return _HALF_ROOT, "Pinsker's inequality, and the Kullback-Leibler divergence is at most d-nor squared"
         return None
 
@@ -470,7 +471,7 @@ class TotalVariation(Named):
 
 def is_pure(divergence: OutputDivergence) -> bool:
     """Whether the divergence is the multiplicative distance, under either name."""
-    return isinstance(divergence, Mult) or (isinstance(divergence, MultDelta) and divergence.delta == 0)
+    return is_a(divergence, Mult) or (is_a(divergence, MultDelta) and divergence.delta == 0)
 
 
 # --- worst pairs ----------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     number,
-    params,
 )
 from dpspec_divergences.counting import AddRemove, CountedRelation, DifferInOnePosition, HammingOrdered, Minorised, ReplaceOne
 
@@ -60,12 +60,11 @@ class Neighbour(Minorised):
 
     @property
     def grows_on_subspaces(self) -> bool:  # type: ignore[override]  # of this class it depends on the relation
-        return isinstance(self.relation, CountedRelation)
+        return is_a(self.relation, CountedRelation)
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps | None:
-        measure = self.minorant() if params.stands(self.relation, "measure", "related") else None
-        told = measure is not None and params.stands(measure, "record_steps", "distance")
-        steps = measure.record_steps(space) if measure is not None and told else None
+        measure = self.minorant()
+        steps = None if measure is None else measure.record_steps(space)
         return None if steps is None else attrs.evolve(steps, within=1)
 
     def path_form(self) -> InputDivergence:
@@ -80,11 +79,11 @@ class Neighbour(Minorised):
         return number(1) if _are_related(self.relation, left, right, space) else exact.INFINITY
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        reason = other.relation.within(self.relation) if isinstance(other, Neighbour) else None
+        reason = other.relation.within(self.relation) if is_a(other, Neighbour) else None
         return None if reason is None else (number(1), reason)
 
     def minorant(self) -> InputDivergence | None:
-        return self.relation.measure() if isinstance(self.relation, CountedRelation) else None
+        return self.relation.measure() if is_a(self.relation, CountedRelation) else None
 
     def __str__(self) -> str:
         return f"{self.name} of {self.relation}"
@@ -113,7 +112,7 @@ class Path(Minorised):
 
     @property
     def grows_on_subspaces(self) -> bool:  # type: ignore[override]  # of this class it depends on the relation
-        return isinstance(self.relation, CountedRelation)
+        return is_a(self.relation, CountedRelation)
 
     def check(self, space: DatasetSpace) -> None:
         self.relation.check(space)
@@ -135,22 +134,22 @@ class Path(Minorised):
         range, never leaves a space that holds every multiset or sequence of records, and no path is shorter.
         """
         relation = self.relation
-        if not isinstance(relation, CountedRelation) or not space.units or relation.unit != space.units[0]:
+        if not is_a(relation, CountedRelation) or not space.units or relation.unit != space.units[0]:
             return None
         if type(space) is BitVectors or type(space) is OrderedRecords:
-            return relation.measure() if isinstance(relation, DifferInOnePosition) else None
+            return relation.measure() if is_a(relation, DifferInOnePosition) else None
         exactly = type(space) in (UnorderedRecords, blocks.ContingencyTables, blocks.Households)
         if exactly and isinstance(space, (UnorderedRecords, blocks.Households)):
             sizes_vary = space.most is None or space.least < space.most
-            if isinstance(relation, ReplaceOne) or (isinstance(relation, AddRemove) and sizes_vary):
+            if is_a(relation, ReplaceOne) or (is_a(relation, AddRemove) and sizes_vary):
                 return relation.measure()
         return None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        reason = other.relation.within(self.relation) if isinstance(other, (Neighbour, Path)) else None
+        reason = other.relation.within(self.relation) if is_a(other, Neighbour) or is_a(other, Path) else None
         if reason is not None:
             return number(1), f"{reason}; one step costs 1"
-        if isinstance(other, HammingOrdered):
+        if is_a(other, HammingOrdered):
             steps = Path(relation=DifferInOnePosition(unit=other.unit))
             if steps != self and steps.closed_form(space) == other:
                 return self.bounded_by(steps, space)
@@ -159,7 +158,7 @@ class Path(Minorised):
         return None if bound is None else (bound[0], f"{self} is {closed} on this space; {bound[1]}")
 
     def minorant(self) -> InputDivergence | None:
-        return self.relation.measure() if isinstance(self.relation, CountedRelation) else None
+        return self.relation.measure() if is_a(self.relation, CountedRelation) else None
 
     def __str__(self) -> str:
         return f"{self.name} of {self.relation}"

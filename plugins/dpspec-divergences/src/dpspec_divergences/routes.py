@@ -26,6 +26,7 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    is_a,
     laws,
     ln,
     number,
@@ -305,7 +306,7 @@ class ApproximateToZcdp(Route):
     def _delta(self, spec: PrivacySpec) -> Fraction:
         if self.delta is not None:
             return self.delta
-        if isinstance(spec.output_divergence, MultDelta) and spec.output_divergence.delta:
+        if is_a(spec.output_divergence, MultDelta) and spec.output_divergence.delta:
             return spec.output_divergence.delta
         raise errors.BudgetParameterError(f"route {self.name}", "needs a delta above 0", 'write delta = "1e-10" in the row')
 

@@ -28,6 +28,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     laws,
     ln,
     number,
@@ -91,7 +92,7 @@ class HockeyStick(Named):
         return extremal.responses(self.epsilon, extremal.probability(bound))
 
     def _bounded(self, other: OutputDivergence) -> Bound | None:
-        if isinstance(other, HockeyStick) and other.epsilon <= self.epsilon:
+        if is_a(other, HockeyStick) and other.epsilon <= self.epsilon:
             return number(1), "a larger epsilon only relaxes"
         if is_pure(other):
             reason = "a pair with mult = m has a hockey stick of at most (e^m - e^epsilon)/(e^m + 1), here over m at its largest"
@@ -99,13 +100,13 @@ class HockeyStick(Named):
         return by_total_variation(number(1), "it never exceeds the total variation", other)
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
-        if self.epsilon == 0 and isinstance(other, TotalVariation):
+        if self.epsilon == 0 and is_a(other, TotalVariation):
             return number(1), "at epsilon = 0 it is the total variation"
         return None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         """The naive sums of the epsilons, which are part of the divergences, and of the deltas."""
-        sticks = [measured for measured, _ in parts if isinstance(measured, HockeyStick)]
+        sticks = [measured for measured, _ in parts if is_a(measured, HockeyStick)]
         if len(sticks) < len(parts):
             return None
         return blocks.Composed(
@@ -188,11 +189,11 @@ class GaussianTradeOff(Named):
         return None
 
     def bounds(self, other: OutputDivergence) -> Bound | None:
-        if isinstance(other, DNor):
+        if is_a(other, DNor):
             return exact.sqrt(
                 Fraction(1, 2)
             ), "mu-Gaussian privacy processes two Gaussians mu apart, which are (mu^2/2)-concentrated"
-        if isinstance(other, TotalVariation):
+        if is_a(other, TotalVariation):
             return number(_DENSITY), "it is at most 2 Phi(mu/2) - 1, and the Gaussian density is below 2/5"
         return None
 
@@ -318,14 +319,14 @@ class TradeOffSteps(Named):
         ratio = self.f.largest_ratio
         if is_pure(other) and ratio is not None:
             return ln(ratio), "each step multiplies the likelihood ratio by at most the steepest fall of the curve"
-        if isinstance(other, TotalVariation):
+        if is_a(other, TotalVariation):
             return number(self.f.advantage), "each step adds at most the total variation of the curve"
         mu = self.f.least_mu().upper
         if mu.is_infinite:
             return None
-        if isinstance(other, GaussianTradeOff):
+        if is_a(other, GaussianTradeOff):
             return mu, "each step adds at most the mu of the curve, and Gaussian curves compose by adding mu"
-        if isinstance(other, DNor):
+        if is_a(other, DNor):
             return mu * exact.sqrt(Fraction(1, 2)), "each step adds at most the mu of the curve, and d-nor is at most mu/sqrt(2)"
         return None
 

@@ -40,6 +40,7 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    is_a,
     laws,
 )
 from dpspec_divergences.f_divergence import FDivergence
@@ -96,7 +97,7 @@ def by_worst_pair(source: OutputDivergence, value: Number, target: OutputDiverge
 
 def _stated(target: OutputDivergence, constant: Number) -> Number:
     """The budget that a Lipschitz constant of the target is written as."""
-    return constant.squared() if isinstance(target, DNor) else constant
+    return constant.squared() if is_a(target, DNor) else constant
 
 
 _ATTAINED = {
@@ -225,7 +226,7 @@ class ApproximateGroups(Rule):
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[grammar.Step]:
         source, target, value = premise.output_divergence, goal.output_divergence, premise.budget.uniform()
-        if not isinstance(source, MultDelta) or not isinstance(target, MultDelta) or value is None or value.is_infinite:
+        if not is_a(source, MultDelta) or not is_a(target, MultDelta) or value is None or value.is_infinite:
             return
         steps = self._steps(premise, goal)
         if steps is None or group_delta(source.delta, value, steps) > target.delta:
@@ -246,7 +247,7 @@ class ApproximateGroups(Rule):
         new, path = goal.input_divergence, premise.input_divergence.path_form()
         if path is None or not new.is_neighbour_form or new == premise.input_divergence or premise.space != goal.space:
             return None
-        if premise.multiverse.invariants != ():
+        if premise.multiverse.induced_by() != ():
             return None
         known = path.bounded_by(new, goal.space) or new.bounds(path, goal.space)
         if known is None or not known[0].is_rational or not 1 <= known[0] <= MOST:

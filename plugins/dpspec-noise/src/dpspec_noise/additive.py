@@ -34,6 +34,7 @@ from dpspec.plugin import (
     define,
     errors,
     grammar,
+    is_a,
     laws,
     params,
 )
@@ -168,7 +169,7 @@ def answers_on(table: Table, queries: Sequence[Invariant], space: DatasetSpace) 
 def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, ...]:
     names = {a.name for a in table.attributes}
     unit = _unit(names, space)
-    if isinstance(query, Marginal) and query.unit == unit and {*query.attributes, *dict(query.where)} <= names:
+    if is_a(query, Marginal) and query.unit == unit and {*query.attributes, *dict(query.where)} <= names:
         fast = _marginal(table, query, space)
         if fast is not None:
             return fast

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 LISTED = 100_000
 """A choice is made among at most so many cells."""
 
-MOST_INTEGRATED = 12
+MOST_INTEGRATED = 64
 """With more cells the law of the first one above a threshold is not integrated for a pair."""
 
 

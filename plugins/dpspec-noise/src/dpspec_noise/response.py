@@ -26,6 +26,7 @@ from dpspec.plugin import (
     blocks,
     define,
     grammar,
+    is_a,
     laws,
     ln,
 )
@@ -42,7 +43,7 @@ class _Response(Mechanism):
         """The probability that one reported bit is the true one."""
 
     def check(self, space: DatasetSpace) -> None:
-        if not isinstance(space, BitVectors):
+        if not is_a(space, BitVectors):
             raise IncompatibleBlocksError(
                 f"mechanism {self.name}", "answers for one bit per unit", "use the space bit-vectors", value=space.name
             )

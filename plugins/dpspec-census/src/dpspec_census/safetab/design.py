@@ -37,6 +37,7 @@ from dpspec.plugin import (
     Text,
     define,
     exact,
+    is_a,
     laws,
     number,
     params,
@@ -183,7 +184,7 @@ def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
     >>> choice_law(laws.TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
     FiniteLaw({0: 2/3, 1: 1/3})
     """
-    if not isinstance(total, laws.TwoSidedGeometricLaw) or total.ratio is None:
+    if not is_a(total, laws.TwoSidedGeometricLaw) or total.ratio is None:
         return laws.PushForward(total, Reached(thresholds))
     reached = [Fraction(1), *(total.at_least(threshold) for threshold in thresholds), Fraction(0)]
     return FiniteLaw.of({k: more - less for k, (more, less) in enumerate(itertools.pairwise(reached))})

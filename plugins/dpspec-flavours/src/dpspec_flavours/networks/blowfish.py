@@ -44,6 +44,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     ln,
     number,
     params,
@@ -108,7 +109,7 @@ class Policy(Minorised):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if isinstance(other, Policy) and other.unit == self.unit:
+        if is_a(other, Policy) and other.unit == self.unit:
             steps = [self.steps(as_record(one), as_record(two)) for one, two in other.edges]
             if None not in steps:
                 most = max(step or 0 for step in steps)

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     blocks,
     define,
     errors,
+    is_a,
     ln,
     number,
     params,
@@ -326,7 +327,7 @@ class NodeDistance(InputDivergence):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if isinstance(other, NodeDistance):
+        if is_a(other, NodeDistance):
             if other.removal_only and not _graphs(space).absent:
                 return number(Fraction(1, 2)), "no node can be absent, so that each one counts twice"
             return (number(1) if other.removal_only else number(2)), "a changed node is one removed and one added"
@@ -338,7 +339,7 @@ class NodeDistance(InputDivergence):
         return None
 
     def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        if not isinstance(other, SymmetricDifference) or other.unit not in ("edge", "element"):
+        if not is_a(other, SymmetricDifference) or other.unit not in ("edge", "element"):
             return None
         graphs = _graphs(space)
         at_node, possible = graphs.most_at_node(), Graphs.most_at_node(Graphs(nodes=graphs.nodes, directed=graphs.directed))
@@ -353,7 +354,7 @@ class NodeDistance(InputDivergence):
 
 
 def _graphs(space: DatasetSpace) -> Graphs:
-    if not isinstance(space, Graphs):
+    if not is_a(space, Graphs):
         raise IncompatibleBlocksError(NodeDistance.name, "counts the nodes of graphs", "use the space graphs", value=space.name)
     return space
 

@@ -34,6 +34,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     ln,
     number,
     params,
@@ -232,7 +233,7 @@ class Metric(InputDivergence):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if isinstance(other, Metric):
+        if is_a(other, Metric):
             return self._against(other, _points(space))
         known = HammingOrdered(unit=_points(space).unit).bounded_by(other, space)
         if known is None:
@@ -272,7 +273,7 @@ class Metric(InputDivergence):
 
 
 def _points(space: DatasetSpace) -> MetricPoints:
-    if not isinstance(space, MetricPoints):
+    if not is_a(space, MetricPoints):
         raise IncompatibleBlocksError(
             Metric.name, "needs points with coordinates", "use the space metric-points", value=space.name
         )

@@ -36,6 +36,7 @@ from dpspec.plugin import (
     define,
     errors,
     grammar,
+    is_a,
     laws,
     ln,
     number,
@@ -103,7 +104,7 @@ class Averaged(Mechanism):
 
 
 def _laws_of(mechanism: Mechanism, space: DatasetSpace) -> DataLawSpace:
-    if not isinstance(space, DataLawSpace):
+    if not is_a(space, DataLawSpace):
         rule = "averages over the data that an element of the space stands for"
         advice = "use a space of data laws, or the inner mechanism itself"
         raise IncompatibleBlocksError(f"mechanism {mechanism.name}", rule, advice, value=space.name)

@@ -28,6 +28,7 @@ from dpspec.plugin import (
     Text,
     define,
     exact,
+    is_a,
     laws,
     number,
     params,
@@ -142,7 +143,7 @@ class DiscriminativePairs(Relation):
         return ours == theirs and {one, two} in self.edges()
 
     def within(self, other: Relation) -> str | None:
-        if not isinstance(other, DiscriminativePairs) or not self.edges() <= other.edges():
+        if not is_a(other, DiscriminativePairs) or not self.edges() <= other.edges():
             return None
         return "every pair of secrets that is listed here is listed there"
 
@@ -185,7 +186,7 @@ class DataVariation(InputDivergence):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if isinstance(other, DataWasserstein):
+        if is_a(other, DataWasserstein):
             least = other.distance_of_data.least_distance(_data_laws(self.name, space).base)
             if least is not None and least.is_rational:
                 reason = f"data that differ are at least {least} apart, and some coupling of different laws is needed"
@@ -245,7 +246,7 @@ class DataWasserstein(InputDivergence):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
-        if not isinstance(other, DataWasserstein):
+        if not is_a(other, DataWasserstein):
             return None
         found = self.distance_of_data.bounded_by(other.distance_of_data, _data_laws(self.name, space).base)
         return None if found is None else (found[0], f"on the data themselves: {found[1]}")
@@ -261,7 +262,7 @@ class DataWasserstein(InputDivergence):
 
 
 def _data_laws(name: str, space: DatasetSpace) -> DataLawSpace:
-    if not isinstance(space, DataLawSpace):
+    if not is_a(space, DataLawSpace):
         rule = "compares what the data may be, and the elements of this space are the data"
         raise IncompatibleBlocksError(name, rule, "use a space of data laws, such as secrets", value=space.name)
     return space

@@ -33,6 +33,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    is_a,
     number,
     params,
 )
@@ -373,7 +374,7 @@ class WeightDistance(InputDivergence):
 
 
 def _weighted(space: DatasetSpace) -> WeightedRecords:
-    if not isinstance(space, WeightedRecords):
+    if not is_a(space, WeightedRecords):
         raise IncompatibleBlocksError(WeightDistance.name, "needs records with weights", "use weighted-records", value=space.name)
     return space
 

@@ -38,6 +38,7 @@ from dpspec.plugin import (
     blocks,
     define,
     errors,
+    is_a,
     ln,
     number,
     params,
@@ -320,34 +321,34 @@ class WindowEvents(InputDivergence):
         return number(1) if space.is_told_by(EVENT) and not space.is_ordered else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        if isinstance(other, WindowEvents):
+        if is_a(other, WindowEvents):
             windows = -(-other.width // self.width)
             return number(windows), f"{windows} windows of {self.width} times cover one of {other.width}"
-        if not isinstance(other, (Hamming, SymmetricDifference)):
+        if not is_a(other, Hamming, SymmetricDifference):
             return None
         needed = self._windows_of(other.unit, space)
         if needed is None:
             return None
         records = 2 if space.fixes_size(other.unit) else 1  # of the multiset difference, for each slot or user that differs
-        factor = Fraction(needed, records) * (2 if isinstance(other, Hamming) else 1)
+        factor = Fraction(needed, records) * (2 if is_a(other, Hamming) else 1)
         return number(factor), f"{needed} windows of {self.width} times cover all that one {other.unit} holds"
 
     def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         """A window changes what one user did at each of its w times."""
-        if not isinstance(space, EventStreams) or not isinstance(other, (Hamming, SymmetricDifference)):
+        if not is_a(space, EventStreams) or not is_a(other, Hamming, SymmetricDifference):
             return None
         slots = min(self.width, space.times)
         reason = f"a window of {self.width} times changes what one user did at each of them"
         if space.fixes_size(other.unit):
             touched = min(slots, len(space.users)) if other.unit == USER else slots
-            return number(touched if isinstance(other, Hamming) else 2 * touched), reason
-        return (number(2 * slots * space.per_time), reason) if isinstance(other, SymmetricDifference) else None
+            return number(touched if is_a(other, Hamming) else 2 * touched), reason
+        return (number(2 * slots * space.per_time), reason) if is_a(other, SymmetricDifference) else None
 
     def _windows_of(self, unit: str, space: DatasetSpace) -> int | None:
         """How many windows cover all slots in which one record of the unit shows."""
         if unit == EVENT:
             return 1
-        return -(-space.stretch(unit) // self.width) if isinstance(space, EventStreams) else None
+        return -(-space.stretch(unit) // self.width) if is_a(space, EventStreams) else None
 
     def __str__(self) -> str:
         return f"{self.name} (windows of {self.width})"

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     blocks,
     define,
     exact,
+    is_a,
     laws,
     number,
     params,
@@ -110,7 +111,7 @@ class OneSided(SensitivePolicy, InputDivergence):
         return self.unit
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
-        if isinstance(other, OneSided) and (self.attribute, self.unit) == (other.attribute, other.unit):
+        if is_a(other, OneSided) and (self.attribute, self.unit) == (other.attribute, other.unit):
             fewer = set(other.sensitive) <= set(self.sensitive)
             return (number(1), "all that is sensitive there is sensitive here") if fewer else None
         return None
@@ -165,7 +166,7 @@ class MultOneWay(OutputDivergence):
     def bounded_by(self, other: OutputDivergence) -> Bound | None:
         if self == other:
             return number(1), "the same output divergence"
-        return (number(1), "one of its two directions") if isinstance(other, Mult) else None
+        return (number(1), "one of its two directions") if is_a(other, Mult) else None
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "epsilon adds", "Doudalis et al. 2017; the largest log-ratio of a product is the sum")
@@ -286,7 +287,7 @@ class PersonalWeights(InputDivergence):
             return number(1), "the same input divergence"
         if other == HammingOrdered(unit=self.unit):
             return max(self.weights), "no position weighs more"
-        if isinstance(other, PersonalWeights) and other.unit == self.unit:
+        if is_a(other, PersonalWeights) and other.unit == self.unit:
             lower = all(ours <= theirs for ours, theirs in zip(self.weights, other.weights, strict=True))
             return (number(1), "no position weighs more than there") if lower else None
         return None
@@ -411,7 +412,7 @@ class PersonalisedResponse(Mechanism):
     keep_probabilities: Annotated[tuple[Fraction, ...], Items(Rational(0, 1), least=1)]
 
     def check(self, space: DatasetSpace) -> None:
-        if not isinstance(space, BitVectors):
+        if not is_a(space, BitVectors):
             raise IncompatibleBlocksError(
                 f"mechanism {self.name}", "answers for one bit per unit", "use the space bit-vectors", value=space.name
             )

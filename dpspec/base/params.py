@@ -545,26 +545,3 @@ def object_schema(cls: type) -> dict[str, Any]:
 
 
 # --- what a class promises ------------------------------------------------------------------------
-
-
-def stands(thing: object, promise: str, *about: str) -> bool:
-    """Whether what a class promises is said of the object: by a class below which nothing that it is about changed.
-
-    A class that is derived from another inherits its promises, but may have replaced what they are about.
-
-    Args:
-        thing: the object.
-        promise: the name of the attribute or method that promises something.
-        about: the names of those that it is about.
-
-    >>> class Bold: speaks, says = "truth", "yes"
-    >>> class Timid(Bold): says = "perhaps"
-    >>> stands(Bold(), "speaks", "says"), stands(Timid(), "speaks", "says")
-    (True, False)
-    """
-    order = type(thing).__mro__
-
-    def place(name: str) -> int:
-        return next((place for place, cls in enumerate(order) if name in vars(cls)), len(order))
-
-    return all(place(promise) <= place(name) for name in about)

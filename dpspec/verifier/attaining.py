@@ -21,10 +21,9 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
 from dpspec.laws.law import Law
-from dpspec.structure.changes import MOST_PATTERNS, SeenAttributes, pairs_of, records_of, replacements
-from dpspec.structure.members import MOST_MEMBERS, MemberView
+from dpspec.structure.changes import MOST_MEMBERS, MOST_PATTERNS, MemberView, SeenAttributes, pairs_of, records_of, replacements
 from dpspec.verifier.exhaustive import per_unit
-from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity, invariants_of
+from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
 
 CROSSED = 20
 """So many patterns of two records are tried with exchanges."""
@@ -93,7 +92,7 @@ class Attaining:
 
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
-        part, known = Changes.found_in(self.spec.space), invariants_of(self.spec)
+        part, known = Changes.found_in(self.spec.space), self.spec.multiverse.induced_by()
         smaller = None if part is None else part.thinned()
         if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
             return None

@@ -26,7 +26,6 @@ import attrs
 
 from dpspec.base.errors import DpspecError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number
-from dpspec.base.params import stands
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
@@ -38,7 +37,7 @@ from dpspec.grammar.structure import ProvedBound, Structure, View
 from dpspec.laws.law import Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify
-from dpspec.verifier.sensitivity import Missing, MissingStep, RecordChange, Sensitivity, invariants_of
+from dpspec.verifier.sensitivity import Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
@@ -170,7 +169,7 @@ class _Proof:
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""
-        if stands(self.spec.budget, "uniform", "at") and self.spec.budget.uniform() is not None:
+        if self.spec.budget.uniform() is not None:
             return self.bound
         budgets = [
             self.spec.budget.at(Universe(label=label, datasets=(found.left, found.right)), self.spec.space)
@@ -277,19 +276,15 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
 
 def _bound(spec: PrivacySpec) -> Number | None:
     """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
-    chosen, budget = spec.budget, None
-    if stands(chosen, "uniform", "at"):
-        budget = chosen.uniform()
-    if budget is None and stands(chosen, "least", "at"):
-        budget = chosen.least()
-    return None if budget is None else spec.output_divergence.lipschitz(chosen.parameter, budget)
+    budget = spec.budget.least()
+    return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
     """Why a theorem does not show a claim; empty where it does."""
     if (found.input_divergence, found.output_divergence) != (spec.input_divergence, spec.output_divergence):
         return f"it is about {found.output_divergence} and {found.input_divergence}"
-    known = invariants_of(spec)
+    known = spec.multiverse.induced_by()
     inside = None if known is None else determines(known, found.invariants, spec.space)
     if inside is None or inside.answer is not True:
         return "it is about the universes of other invariants"

@@ -18,9 +18,8 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number, number
-from dpspec.base.params import stands
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership
@@ -31,15 +30,16 @@ from dpspec.laws.products import product_of
 from dpspec.laws.sampled import sampled
 from dpspec.structure.changes import (
     MOST_PATTERNS,
+    MemberView,
     Pattern,
     SeenAttributes,
     added_to,
     additions,
     laminar_parts,
+    outer_part,
     replacements,
     seen_by,
 )
-from dpspec.structure.members import MemberView, outer_part
 from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
 
 ALIKE = 8
@@ -104,12 +104,6 @@ Cost = tuple[RecordChange, Bracket]
 """A change with the quotient of d_Pr and price."""
 
 
-def invariants_of(spec: PrivacySpec) -> tuple[Invariant, ...] | None:
-    """The invariants that hold in every universe; None where they are not told, or told of other universes than these."""
-    universes = spec.multiverse
-    return universes.invariants if stands(universes, "invariants", "labels", "share_universe") else None
-
-
 @attrs.frozen(kw_only=True, slots=False, eq=False)
 class Sensitivity:
     """What changes of one record do to the answers of a mechanism.
@@ -129,7 +123,7 @@ class Sensitivity:
     def steps(self) -> RecordSteps:
         """The price of changing records; where it does not fit the views, the step that is missing."""
         divergence, space, views = self.spec.input_divergence, self.spec.space, self.structure.views
-        steps = divergence.record_steps(space) if stands(divergence, "record_steps", "distance") else None
+        steps = divergence.record_steps(space)
         if steps is None:
             raise MissingStep("sensitivity", f"{divergence} is not known as a price of changing records")
         larger = space.units.index(steps.unit) if steps.unit in space.units else len(space.units)
@@ -141,7 +135,7 @@ class Sensitivity:
             reason = "each record is answered for in its place, which the input divergence does not keep"
             raise MissingStep("sensitivity", reason)
         if self.structure.reads:
-            known = invariants_of(self.spec)
+            known = self.spec.multiverse.induced_by()
             fixed = None if known is None else determines(known, self.structure.reads, space)
             if fixed is None or fixed.answer is not True:
                 reason = "universes are given without invariants" if fixed is None else fixed.reason
@@ -160,7 +154,7 @@ class Sensitivity:
 
     def fixed(self, unit: str) -> tuple[Marginal, ...]:
         """The invariants that are tables of the unit; leaving others out allows more changes, never fewer."""
-        known = (invariant.as_marginal() for invariant in invariants_of(self.spec) or ())
+        known = (invariant.as_marginal() for invariant in self.spec.multiverse.induced_by() or ())
         return tuple(dict.fromkeys(table for table in known if table is not None and table.unit == unit))
 
     def columns(self, unit: str) -> SeenAttributes:
@@ -317,8 +311,7 @@ class Sensitivity:
     @property
     def is_metric(self) -> bool:
         """Whether bounds for d_Pr of single changes add up."""
-        chosen = self.spec.output_divergence
-        return bool(chosen.is_metric) and stands(chosen, "is_metric", "evaluate", "between")
+        return bool(self.spec.output_divergence.is_metric)
 
     def is_single(self, changes: Sequence[RecordChange]) -> bool:
         """Whether neighbours differ by one change only."""

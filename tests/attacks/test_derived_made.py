@@ -32,7 +32,7 @@ from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import (
     BoundedContributions,
     ClippedSum,
-    Composed,
+    ComposedMechanism,
     DistinctCount,
     ExponentialMechanism,
     Filtered,
@@ -217,7 +217,7 @@ def made(lot: random.Random, words: tuple[str, ...]) -> Any:
     where = {"n": tuple(lot.sample(("0", "1", "3"), lot.randint(1, 2)))}
     table = Marginal(attributes=lot.choice((["a"], ["n"], ["a", "n"])))
     if word == "composed":
-        return Composed(parts=(simple(lot), Filtered(mechanism=simple(lot), where=where)))
+        return ComposedMechanism(parts=(simple(lot), Filtered(mechanism=simple(lot), where=where)))
     if word == "filtered":
         return Filtered(mechanism=simple(lot), where=where)
     if word == "parallel":

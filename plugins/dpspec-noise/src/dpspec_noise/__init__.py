@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
+    from dpspec_noise.additive import ClippedSum as ClippedSum, DistinctCount as DistinctCount
     from dpspec_noise.choice import (
         AboveThreshold as AboveThreshold,
         ExponentialMechanism as ExponentialMechanism,
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     )
     from dpspec_noise.combined import (
         BoundedContributions as BoundedContributions,
-        Composed as Composed,
+        ComposedMechanism as ComposedMechanism,
         Filtered as Filtered,
         Parallel as Parallel,
         PostProcessed as PostProcessed,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
         KAryResponse as KAryResponse,
         UnaryEncoding as UnaryEncoding,
     )
-    from dpspec_noise.queries import ClippedSum as ClippedSum, DistinctCount as DistinctCount
     from dpspec_noise.response import (
         LectureRandomisedResponse as LectureRandomisedResponse,
         RandomisedResponse as RandomisedResponse,
@@ -41,8 +41,8 @@ DPSPEC_API = 1
 
 NAMES: Names = {
     "invariants": {
-        "clipped-sum": "dpspec_noise.queries:ClippedSum",
-        "distinct-count": "dpspec_noise.queries:DistinctCount",
+        "clipped-sum": "dpspec_noise.additive:ClippedSum",
+        "distinct-count": "dpspec_noise.additive:DistinctCount",
     },
     "mechanisms": {
         "randomised-response": "dpspec_noise.response:RandomisedResponse",
@@ -58,7 +58,7 @@ NAMES: Names = {
         "exponential": "dpspec_noise.choice:ExponentialMechanism",
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
-        "composed": "dpspec_noise.combined:Composed",
+        "composed": "dpspec_noise.combined:ComposedMechanism",
         "parallel": "dpspec_noise.combined:Parallel",
         "filtered": "dpspec_noise.combined:Filtered",
         "bounded": "dpspec_noise.combined:BoundedContributions",
@@ -75,10 +75,10 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
-    "dpspec_noise.combined": ("BoundedContributions", "Composed", "Filtered", "Parallel", "PostProcessed"),
+    "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
     "dpspec_noise.local": ("HadamardResponse", "KAryResponse", "UnaryEncoding"),
-    "dpspec_noise.queries": ("ClippedSum", "DistinctCount"),
+    "dpspec_noise.additive": ("ClippedSum", "DistinctCount"),
     "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
     "dpspec_noise.sketch": ("CountMeanSketch",),
 }

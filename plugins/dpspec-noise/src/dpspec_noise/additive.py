@@ -1,12 +1,17 @@
-"""Mechanisms that add independent noise to the integer answers of several queries, on one dataset or a table of microdata."""
+"""Independent noise on the integer answers of several queries, on one dataset or a table of microdata.
+
+Beside tables of counts, queries may be sums of numbers that are cut to a range, and how many kinds of records occur.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import attrs
 import numpy as np
 from dpspec_divergences import AddRemove, DifferInOnePosition, Hamming, HammingOrdered, Neighbour, ReplaceOne, SymmetricDifference
 
@@ -17,6 +22,7 @@ from dpspec.plugin import (
     DatasetSpace,
     IncompatibleBlocksError,
     InputDivergence,
+    Integer,
     Invariant,
     Items,
     Law,
@@ -24,6 +30,7 @@ from dpspec.plugin import (
     Mechanism,
     Number,
     OutputDivergence,
+    ParameterError,
     PrivacySpec,
     Registered,
     Relation,
@@ -31,6 +38,7 @@ from dpspec.plugin import (
     Text,
     Trivial,
     UniformBudget,
+    UnorderedRecords,
     define,
     errors,
     grammar,
@@ -38,7 +46,6 @@ from dpspec.plugin import (
     laws,
     params,
 )
-from dpspec_noise.queries import view_of
 
 if TYPE_CHECKING:
     from dpspec.plugin import Integers, Randomness
@@ -214,3 +221,252 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
         for name, column in zip(("query", "cell", "answer"), columns, strict=True)
     )
     return Table.from_records(listed, attributes)
+
+
+# --- sums and kinds -------------------------------------------------------------------------------
+
+
+Conditions = tuple[tuple[str, tuple[str, ...]], ...]
+Noise = Callable[[int], Law]
+"""The law of an answer, by its true value."""
+
+
+@define
+class ClippedSum(Invariant):
+    """q(x) = sum over the records of min(max(value, least), most): a sum whose sensitivity the range bounds.
+
+    The categories of the attribute are integers, written as text. One record added changes the sum by max(|least|, |most|) at
+    most, one replaced by most - least (Dwork, McSherry, Nissim and Smith 2006).
+
+    Args:
+        attribute: whose numbers are summed up.
+        least, most: the range to which each is cut.
+        unit: whose records they are.
+        where: for some attributes, the categories that are counted; other records add nothing.
+
+    >>> people = UnorderedRecords(attributes=(Attribute(name="hours", count=100),))
+    >>> ClippedSum(attribute="hours", least=0, most=40).answers((("7",), ("60",)), people)
+    (47,)
+    """
+
+    name: ClassVar[str] = "clipped-sum"
+
+    attribute: Annotated[str, Text()]
+    least: Annotated[int, Integer()]
+    most: Annotated[int, Integer()]
+    unit: Annotated[str, Text()] = "person"
+    where: Annotated[Conditions, params.Pairs(Items(Text()))] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.least > self.most:
+            raise ParameterError("most", f"must not be below least={self.least}", value=self.most)
+
+    @property
+    def table(self) -> Marginal:
+        """The records that count, by the attribute."""
+        return Marginal(attributes=(self.attribute,), unit=self.unit, where=self.where)
+
+    def check(self, space: DatasetSpace) -> None:
+        self.table.check(space)
+        for value in self._attribute(space).values() if self._attribute(space).count is None else ():
+            if not _is_integer(value):
+                raise IncompatibleBlocksError(
+                    f"query {self}", "sums up integers", "write the categories as integers", value=value
+                )
+
+    def _attribute(self, space: DatasetSpace) -> Attribute:
+        return next(a for a in space.attributes_of(self.unit) if a.name == self.attribute)
+
+    def cut(self, value: Hashable) -> int:
+        """What one record adds."""
+        return min(max(int(str(value)), self.least), self.most)
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return self.answers(dataset, space)
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
+        return (sum(self.cut(cell[0]) for cell in cells if cell is not None),)
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return (str(self),)
+
+    def ends(self, space: DatasetSpace) -> tuple[str, str]:
+        """A category that adds the least, and one that adds the most, of those that are counted."""
+        attribute, where = self._attribute(space), dict(self.where)
+        if attribute.count is not None and self.attribute not in where:
+            return "0", str(attribute.count - 1)
+        counted = where.get(self.attribute, attribute.categories)
+        return min(counted, key=int), max(counted, key=int)
+
+    def __str__(self) -> str:
+        return f"sum of {self.attribute} cut to {self.least} to {self.most}"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[ClippedSum, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        hours = Attribute(name="hours", categories=("-3", "0", "5"))
+        yield cls(attribute="hours", least=-1, most=4), UnorderedRecords(attributes=(hours,), most=2)
+
+
+def _is_integer(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdecimal()
+
+
+@define
+class DistinctCount(Invariant):
+    """q(x) = the number of combinations of some attributes that occur.
+
+    One record added changes it by 1 at most, and so does one replaced.
+
+    Args:
+        attributes: the attributes whose combinations are counted.
+        unit: whose records they are.
+        where: for some attributes, the categories that are counted.
+    """
+
+    name: ClassVar[str] = "distinct-count"
+
+    attributes: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    unit: Annotated[str, Text()] = "person"
+    where: Annotated[Conditions, params.Pairs(Items(Text()))] = ()
+
+    @property
+    def table(self) -> Marginal:
+        """The combinations."""
+        return Marginal(attributes=self.attributes, unit=self.unit, where=self.where)
+
+    def check(self, space: DatasetSpace) -> None:
+        self.table.check(space)
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return self.answers(dataset, space)
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        cells = {self.table.cell_of(record, space) for record in space.records(dataset, self.unit)}
+        return (len(cells - {None}),)
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return (str(self),)
+
+    def __str__(self) -> str:
+        return f"different {self.unit} kinds by {' x '.join(self.attributes)}"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[DistinctCount, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        sex = Attribute(name="sex", categories=("f", "m"))
+        yield cls(attributes=("sex",)), UnorderedRecords(attributes=(sex,), most=2)
+
+
+# --- as views -------------------------------------------------------------------------------------
+
+
+def view_of(query: Invariant, noise: Noise, space: DatasetSpace) -> grammar.View | None:
+    """Noise on the answers of a query, as a view; None where the query is no sum of what single records add.
+
+    A class derived from one of these queries may answer otherwise: only the queries themselves are known.
+    """
+    known = {Marginal: _counts, ClippedSum: _sum, DistinctCount: _kinds}.get(type(query))
+    return None if known is None else known(query, noise, space)
+
+
+def _counts(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View:
+    return grammar.NoisyCount(query, noise)
+
+
+def _sum(query: Any, noise: Noise, space: DatasetSpace) -> grammar.View | None:
+    return NoisySum(query, noise, query.ends(space)) if grammar.is_log_concave(noise(0)) else None
+
+
+def _kinds(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
+    return NoisyDistinct(query, noise) if grammar.is_log_concave(noise(0)) else None
+
+
+class _OneAnswer(grammar.View):
+    """One number with noise whose larger shifts are never harder to see."""
+
+    noise: Noise
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        return True
+
+    def shifted(self, *changes: int) -> tuple[grammar.Case, ...]:
+        """One case for each change of the number, none where it does not change."""
+        return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in dict.fromkeys(changes))
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> grammar.View:
+        table = grammar.narrowed(self.table, where)
+        return attrs.evolve(self, query=params.evolve(self.query, where=dict(table.where)))  # type: ignore[attr-defined,misc]
+
+
+@attrs.frozen
+class NoisySum(_OneAnswer):
+    """A sum of numbers cut to a range, with noise.
+
+    Args:
+        query: the sum.
+        noise: the law of an answer whose true value is n.
+        outermost: a category that adds the least, and one that adds the most.
+    """
+
+    query: ClippedSum
+    noise: Noise
+    outermost: tuple[str, str]
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
+        return self.query.table
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        """Only where 0 lies in the range: else more records that come may be made up for by more that go."""
+        low, high = map(self.query.cut, self.outermost)
+        return low <= 0 <= high
+
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        return {self.query.attribute: tuple(frozenset((end,)) for end in dict.fromkeys(self.outermost))}
+
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
+        """What comes adds at most the most each and takes at most the least, what goes the other way round."""
+        low, high = (self.query.cut(end) for end in self.outermost)
+        come, gone = sum(c for c in counts if c > 0), -sum(c for c in counts if c < 0)
+        both = min(come, gone)
+        up = max(0, high) * (come - both) + (high - low) * both + max(0, -low) * (gone - both)
+        down = max(0, -low) * (come - both) + (high - low) * both + max(0, high) * (gone - both)
+        return self.shifted(up, -down)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
+        ours, theirs = (sum(self.query.cut(cell[0]) for cell in side if isinstance(cell, tuple)) for side in (before, after))
+        return ((self.noise(ours), self.noise(theirs)),) if ours != theirs else ()
+
+
+@attrs.frozen
+class NoisyDistinct(_OneAnswer):
+    """The number of combinations that occur, with noise.
+
+    Args:
+        query: the number.
+        noise: the law of an answer whose true value is n.
+    """
+
+    query: DistinctCount
+    noise: Noise
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
+        return self.query.table
+
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
+        """Each cell that gains may be new, each that loses may be gone."""
+        return self.shifted(sum(c > 0 for c in counts), -sum(c < 0 for c in counts))
+
+    def companions(self) -> tuple[int, ...]:
+        """One more, so that the kind of a record that goes still occurs."""
+        return (0, 1)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
+        ours, theirs = (len(Counter(side).keys() - {None}) for side in (before, after))
+        return ((self.noise(ours), self.noise(theirs)),) if ours != theirs else ()

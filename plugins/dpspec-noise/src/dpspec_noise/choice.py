@@ -61,7 +61,7 @@ def _span(counts: grammar.CountChanges) -> int:
     return max((0, *counts)) - min((0, *counts))
 
 
-class _Choice(Mechanism):
+class _OfOneTable(Mechanism):
     """What the mechanisms that look at one table of counts share."""
 
     query: Invariant
@@ -88,7 +88,7 @@ class _Choice(Mechanism):
 
 
 @define
-class ExponentialMechanism(_Choice):
+class ExponentialMechanism(_OfOneTable):
     """One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
 
     With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta where
@@ -204,7 +204,7 @@ def _drawn(weights: Sequence[laws.Exponential], source: Randomness) -> int:
 
 
 @define
-class AboveThreshold(_Choice):
+class AboveThreshold(_OfOneTable):
     """The first cell whose noisy count is at or above a noisy threshold, counts with Lap(query scale), threshold with
     Lap(threshold scale): the sparse vector technique with one positive answer (Dwork et al. 2009; Lyu, Su and Li 2017).
 
@@ -283,7 +283,7 @@ class FirstAboveThreshold(grammar.View):
 
 
 @define
-class ThresholdRelease(_Choice):
+class ThresholdRelease(_OfOneTable):
     """Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that nobody listed before.
 
     t_c = n_c + W_c for n_c > 0, with two-sided geometric W, shown if t_c >= threshold; a cell with n_c = 0 is never shown. That

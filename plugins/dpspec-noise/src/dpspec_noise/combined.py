@@ -49,7 +49,7 @@ Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @define
-class Composed(Mechanism):
+class ComposedMechanism(Mechanism):
     """T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
 
     The loss of the whole is the sum of the losses of the parts (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006); where no
@@ -60,7 +60,7 @@ class Composed(Mechanism):
 
     >>> from dpspec.plugin import BitVectors, LinearMap
     >>> total = LinearMap(rows=((1, 1),), label="sum")
-    >>> twice = Composed(parts=(Geometric(queries=(total,), ratio="1/2"), Geometric(queries=(total,), ratio="1/3")))
+    >>> twice = ComposedMechanism(parts=(Geometric(queries=(total,), ratio="1/2"), Geometric(queries=(total,), ratio="1/3")))
     >>> from dpspec_divergences import Mult
     >>> str(Mult().between(twice.law((0, 0), BitVectors(length=2)), twice.law((0, 1), BitVectors(length=2))))
     'ln(6)'
@@ -98,7 +98,7 @@ class Composed(Mechanism):
         return workers.Output(tables=tables)
 
     @classmethod
-    def examples(cls) -> Iterable[tuple[Composed, DatasetSpace]]:
+    def examples(cls) -> Iterable[tuple[ComposedMechanism, DatasetSpace]]:
         """What the conformance kit checks it with."""
         yield cls(parts=(_count(), _count())), _people()
 
@@ -150,7 +150,7 @@ class Filtered(Mechanism):
 
 
 @define
-class Part:
+class ParallelPart:
     """One row of a parallel composition.
 
     Args:
@@ -178,7 +178,7 @@ class Parallel(Mechanism):
     name: ClassVar[str] = "parallel"
 
     attribute: Annotated[str, Text()]
-    parts: Annotated[tuple[Part, ...], Items(Nested(Part), least=1)]
+    parts: Annotated[tuple[ParallelPart, ...], Items(Nested(ParallelPart), least=1)]
     unit: Annotated[str, Text()] = "person"
 
     def __attrs_post_init__(self) -> None:
@@ -186,12 +186,12 @@ class Parallel(Mechanism):
         if len(set(named)) != len(named):
             raise ParameterError("parts", "name a category twice", "parts may not overlap; use composed for what overlaps")
 
-    def composed(self) -> Composed:
+    def composed(self) -> ComposedMechanism:
         """The same as releases about filtered records."""
         filtered = (
             Filtered(mechanism=part.mechanism, where=((self.attribute, part.categories),), unit=self.unit) for part in self.parts
         )
-        return Composed(parts=tuple(filtered))
+        return ComposedMechanism(parts=tuple(filtered))
 
     def check(self, space: DatasetSpace) -> None:
         self.composed().check(space)
@@ -208,7 +208,7 @@ class Parallel(Mechanism):
     @classmethod
     def examples(cls) -> Iterable[tuple[Parallel, DatasetSpace]]:
         """What the conformance kit checks it with."""
-        yield cls(attribute="colour", parts=(Part(categories=("red",), mechanism=_count()),)), _people()
+        yield cls(attribute="colour", parts=(ParallelPart(categories=("red",), mechanism=_count()),)), _people()
 
 
 @define

@@ -24,7 +24,7 @@ from dpspec_divergences import (
     TotalVariation,
 )
 from dpspec_noise import (
-    Composed,
+    ComposedMechanism,
     CountMeanSketch,
     Filtered,
     HadamardResponse,
@@ -417,10 +417,10 @@ def test_several_reports_of_each_person_add_up() -> None:
     one = KAryResponse(attribute="word", epsilon="ln(3)")
     two = UnaryEncoding(attribute="sex", form="optimised", epsilon="ln(2)")
     for parts, epsilon in (((one, two), "ln(6)"), ((one, one), "ln(9)")):
-        found = derive(Composed(parts=parts), claim(space, value=epsilon))
+        found = derive(ComposedMechanism(parts=parts), claim(space, value=epsilon))
         assert not isinstance(found, Missing)
         assert found.universes[0].is_tight
-        refuted = derive(Composed(parts=parts), claim(space, value="ln(3)"))
+        refuted = derive(ComposedMechanism(parts=parts), claim(space, value="ln(3)"))
         assert not isinstance(refuted, Missing)
         assert refuted.outcome is Outcome.REFUTED
     for where in ({"sex": ("f",)}, {"word": ("0", "1")}):

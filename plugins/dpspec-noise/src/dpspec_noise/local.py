@@ -1,13 +1,14 @@
 """Local randomisers: every record is answered for by itself, with a report drawn by chance from one of its attributes.
 
-k-ary randomised response, unary encoding, Hadamard response and the count mean sketch (`dpspec_noise.sketch`) publish one report
-for each record, in the order of the records, and nothing else of them. They have one shape in common: of two categories v and w,
+k-ary randomised response, unary encoding, and in `dpspec_noise.sketch` Hadamard response and the count mean sketch publish one
+report for each record, in the order of the records, and nothing else. They have one shape in common: of categories v and w,
 
     some outcomes of a report are more likely under v (probability a, and b under w), as many more likely under w (b, and a
     under v), and all other outcomes are equally likely under both.
 
 So the pair of the laws of one report is that of (a, b, 1 - a - b) and (b, a, 1 - a - b), for any number of categories, and a
-report costs |ln(a/b)|. Probabilities are rational or in Q(e^r), and so are these numbers: nothing is rounded.
+report costs |ln(a/b)|. Probabilities are rational or in Q(e^r), and so are these numbers: nothing is rounded. Warner's randomised
+response of one bit (Warner 1965; Lecture notes 2025), the oldest of them, keeps the other columns of its table.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import numpy as np
 from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec.plugin import (
     Attribute,
+    BitVectors,
     Claim,
     Dataset,
     DatasetSpace,
     Exact,
+    FiniteLaw,
     IncompatibleBlocksError,
     Law,
     Marginal,
@@ -40,11 +43,14 @@ from dpspec.plugin import (
     Text,
     Trivial,
     UniformBudget,
+    blocks,
     define,
     errors,
     exact,
     grammar,
+    is_a,
     laws,
+    ln,
     number,
     params,
     tables,
@@ -413,84 +419,147 @@ class UnaryEncoding(LocalRule):
         yield cls(form="optimised", epsilon=number(1)), few_records(3)
 
 
+def few_records(count: int) -> OrderedRecords:
+    """At most two records of few categories, and of another attribute that no report shows."""
+    return OrderedRecords(attributes=(Attribute(name="state", count=count),), most=2)
+
+
+# --- one bit ----------------------------------------------------------------------------------------------
+
+
+class _Response(Mechanism):
+    """What the two descriptions of randomised response share."""
+
+    @abstractmethod
+    def truth(self) -> Fraction:
+        """The probability that one reported bit is the true one."""
+
+    def check(self, space: DatasetSpace) -> None:
+        if not is_a(space, BitVectors):
+            raise IncompatibleBlocksError(
+                f"mechanism {self.name}", "answers for one bit per unit", "use the space bit-vectors", value=space.name
+            )
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
+        self.check(space)
+        bits = cast("tuple[int, ...]", space.dataset(dataset))
+        return laws.product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
+
+    def reports(self, space: DatasetSpace) -> grammar.Structure:
+        """Every bit is answered for by itself."""
+        answers = [FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in (0, 1)]
+        bit = blocks.Marginal(attributes=("bit",), unit=space.units[0])
+        return grammar.Structure(views=(grammar.Report(bit, (answers[0], answers[1])),))
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """Each bit of the table, flipped with probability exactly 1 - p."""
+        from dpspec_noise.samplers import rational_coins
+
+        self.check(space)
+        column = table.attribute("bit").name
+        flips = rational_coins(source, 1 - self.truth(), len(table))
+        return table.replace({column: table.codes[column] ^ flips})
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
+        """The number of answers, and every other column, row by row."""
+        return (grammar.Kept(attributes=tuple(name for name in columns if name != "bit"), in_order=True),)
+
+    def estimate(self, fraction: Fraction) -> Fraction:
+        """The share of ones behind an observed share of reported ones: (observed + p - 1)/(2p - 1) (Bailie et al. 2024)."""
+        self._check_informative()
+        return (fraction + self.truth() - 1) / (2 * self.truth() - 1)
+
+    def expected(self, share: Fraction) -> Fraction:
+        """The expected share of reported ones when the true share is `share`: p share + (1-p)(1-share) (Bailie et al. 2024)."""
+        return self.truth() * share + (1 - self.truth()) * (1 - share)
+
+    def variance(self, reported: Fraction, count: int) -> Fraction:
+        """The variance of the estimate: reported (1 - reported) / (n (2p-1)^2), for n answers (Bailie et al. 2024)."""
+        self._check_informative()
+        return reported * (1 - reported) / (count * (2 * self.truth() - 1) ** 2)
+
+    def variance_bound(self, count: int) -> Fraction:
+        """An upper bound for every share: 1 / (16 n (p - 1/2)^2) (Bailie et al. 2024)."""
+        self._check_informative()
+        return 1 / (16 * count * (self.truth() - Fraction(1, 2)) ** 2)
+
+    def _check_informative(self) -> None:
+        if self.truth() == Fraction(1, 2):
+            raise ParameterError("keep_probability", "of 1/2 reports pure noise, from which nothing can be estimated")
+
+    def _claim(self, label: str, source: str, space: DatasetSpace, epsilon: Number) -> Claim:
+        self.check(space)
+        spec = PrivacySpec(
+            space=space,
+            multiverse=Trivial(),
+            input_divergence=HammingOrdered(unit=space.units[0]),
+            output_divergence=Mult(),
+            budget=UniformBudget(parameter="epsilon", value=epsilon),
+        )
+        return Claim(label=label, source=source, spec=spec)
+
+
 @define
-class HadamardResponse(LocalRule):
-    """Hadamard response: a column of a Hadamard matrix, more likely one in which the row of the category has a 1.
+class RandomisedResponse(_Response):
+    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (Warner 1965).
 
-    K is the least power of two above the number of categories, H(i, y) = (-1)^(number of common 1s of i and y in binary).
-    Category i (counted from 0) has row i + 1, and every y below K is reported with probability
-
-        e^epsilon / (K/2 (e^epsilon + 1))  where H(i + 1, y) = 1,     1 / (K/2 (e^epsilon + 1))  elsewhere
-
-    (Acharya, Sun and Zhang 2019). Two rows differ in half of the columns: a quarter of all speaks for the one category, a quarter
-    for the other. A report has log2 K bits, and costs epsilon for any number of categories. A column that is drawn uniformly, and
-    one flipped bit of it (Bassily and Smith 2015), have the same a and b.
+    P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (Bailie et al. 2024).
 
     Args:
-        attribute: the attribute that is reported; the only one where it is not named.
-        epsilon: r + ln(q), r and q rational, q > 0.
+        keep_probability: p, in (0, 1).
 
-    >>> space = OrderedRecords(attributes=(Attribute(name="word", count=3),))
-    >>> str(HadamardResponse(epsilon="ln(3)").law((("0",),), space))
-    'FiniteLaw({((0,),): 3/8, ((1,),): 1/8, ((2,),): 3/8, ((3,),): 1/8})'
+    >>> mechanism = RandomisedResponse(keep_probability="3/4")
+    >>> str(mechanism.law((1,), BitVectors(length=1)))
+    'FiniteLaw({(1,): 3/4, (0,): 1/4})'
+    >>> str(mechanism.claims(BitVectors(length=3))[0].spec.budget), str(mechanism.estimate(Fraction(9, 20)))
+    ('epsilon = ln(3)', '2/5')
     """
 
-    name: ClassVar[str] = "hadamard-response"
+    name: ClassVar[str] = "randomised-response"
 
-    epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
+    keep_probability: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
 
-    def __attrs_post_init__(self) -> None:
-        odds_of(self.epsilon)
-
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
-        odds = odds_of(self.epsilon)
-        return odds / (2 * (odds + 1)), 1 / (2 * (odds + 1))
-
-    def report(self, place: int, asked: Attribute) -> Law:
-        """The law of a row of one number of a column."""
-        order = _order(asked.size)
-        odds = odds_of(self.epsilon)
-        check_listed(self.name, order, odds)
-        likely, other = odds / (order // 2 * (odds + 1)), 1 / (order // 2 * (odds + 1))
-        return laws.finite_law({(y,): other if ((place + 1) & y).bit_count() % 2 else likely for y in range(order)})
+    def truth(self) -> Fraction:
+        return self.keep_probability
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         return self.reports(space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
-        """epsilon."""
-        label, source = "Hadamard response is epsilon-DP", "Acharya, Sun and Zhang 2019, Hadamard response"
-        return self._claims(label, source, space, self.epsilon)
-
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
-        """A uniform column; where a coin asks for the other sign, the lowest bit of the row is turned in it."""
-        order, rows = _order(asked.size), places + 1
-        columns = source.below(order, len(places))
-        odds = odds_of(self.epsilon)
-        likely = coins_of(source, odds / (odds + 1), len(places))
-        turned = (_parity(rows & columns) == 0) != likely
-        columns = np.where(turned, columns ^ (rows & -rows), columns)
-        return Table(attributes=(Attribute(name="column", count=order),), codes={"column": tables.compact(columns, order)})
-
-    @classmethod
-    def examples(cls) -> Iterator[Any]:
-        """What the conformance kit checks it with."""
-        yield cls(epsilon=number("ln(3)"))
-        yield cls(epsilon=number("1/2")), few_records(3)
+        """epsilon = logit(p), printed for p > 1/2; below that its absolute value."""
+        p = self.keep_probability
+        if p > Fraction(1, 2):
+            return (
+                self._claim(
+                    "randomised response is logit(p)-DP", "Bailie et al. 2024, randomised response", space, ln(p / (1 - p))
+                ),
+            )
+        return (
+            self._claim(
+                "randomised response is |logit(p)|-DP", "Bailie et al. 2024, randomised response", space, ln((1 - p) / p)
+            ),
+        )
 
 
-def _order(size: int) -> int:
-    """The least power of two above the number of categories."""
-    return 1 << size.bit_length()
+@define
+class LectureRandomisedResponse(_Response):
+    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (Lecture notes 2025).
 
+    The same law as `RandomisedResponse` with p = 3/4, and so epsilon = ln 3.
 
-def _parity(numbers: Integers) -> Integers:
-    """Of the 1s of each number, in binary."""
-    for shift in (32, 16, 8, 4, 2, 1):
-        numbers = numbers ^ (numbers >> shift)
-    return numbers & 1
+    >>> LectureRandomisedResponse().law((1,), BitVectors(length=1)).probability((0,))
+    Fraction(1, 4)
+    """
 
+    name: ClassVar[str] = "lecture-randomised-response"
 
-def few_records(count: int) -> OrderedRecords:
-    """At most two records of few categories, and of another attribute that no report shows."""
-    return OrderedRecords(attributes=(Attribute(name="state", count=count),), most=2)
+    def truth(self) -> Fraction:
+        return Fraction(1, 2) + Fraction(1, 4)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        return self.reports(space)
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """ln(3)-DP, for one answer replaced (which is what its proof does)."""
+        return (self._claim("lecture randomised response is ln(3)-DP", "Lecture notes 2025, randomised response", space, ln(3)),)

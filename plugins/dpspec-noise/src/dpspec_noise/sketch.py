@@ -1,4 +1,4 @@
-"""The count mean sketch: flipped bits of a hash function drawn by chance (Apple Differential Privacy Team 2017)."""
+"""Short reports of many categories: a column of a Hadamard matrix, and a flipped row of a hash function (count mean sketch)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,89 @@ from dpspec_noise.local import (
 
 if TYPE_CHECKING:
     from dpspec.plugin import Integers, Randomness
+
+
+@define
+class HadamardResponse(LocalRule):
+    """Hadamard response: a column of a Hadamard matrix, more likely one in which the row of the category has a 1.
+
+    K is the least power of two above the number of categories, H(i, y) = (-1)^(number of common 1s of i and y in binary).
+    Category i (counted from 0) has row i + 1, and every y below K is reported with probability
+
+        e^epsilon / (K/2 (e^epsilon + 1))  where H(i + 1, y) = 1,     1 / (K/2 (e^epsilon + 1))  elsewhere
+
+    (Acharya, Sun and Zhang 2019). Two rows differ in half of the columns: a quarter of all speaks for the one category, a quarter
+    for the other. A report has log2 K bits, and costs epsilon for any number of categories. A column that is drawn uniformly, and
+    one flipped bit of it (Bassily and Smith 2015), have the same a and b.
+
+    Args:
+        attribute: the attribute that is reported; the only one where it is not named.
+        epsilon: r + ln(q), r and q rational, q > 0.
+
+    >>> from dpspec.plugin import OrderedRecords
+    >>> space = OrderedRecords(attributes=(Attribute(name="word", count=3),))
+    >>> str(HadamardResponse(epsilon="ln(3)").law((("0",),), space))
+    'FiniteLaw({((0,),): 3/8, ((1,),): 1/8, ((2,),): 3/8, ((3,),): 1/8})'
+    """
+
+    name: ClassVar[str] = "hadamard-response"
+
+    epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
+
+    def __attrs_post_init__(self) -> None:
+        odds_of(self.epsilon)
+
+    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+        odds = odds_of(self.epsilon)
+        return odds / (2 * (odds + 1)), 1 / (2 * (odds + 1))
+
+    def report(self, place: int, asked: Attribute) -> Law:
+        """The law of a row of one number of a column."""
+        order = _order(asked.size)
+        odds = odds_of(self.epsilon)
+        check_listed(self.name, order, odds)
+        likely, other = odds / (order // 2 * (odds + 1)), 1 / (order // 2 * (odds + 1))
+        return laws.finite_law({(y,): other if ((place + 1) & y).bit_count() % 2 else likely for y in range(order)})
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        return self.reports(space)
+
+    def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
+        """epsilon."""
+        label, source = "Hadamard response is epsilon-DP", "Acharya, Sun and Zhang 2019, Hadamard response"
+        return self._claims(label, source, space, self.epsilon)
+
+    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
+        """A uniform column; where a coin asks for the other sign, the lowest bit of the row is turned in it."""
+        order, rows = _order(asked.size), places + 1
+        columns = source.below(order, len(places))
+        odds = odds_of(self.epsilon)
+        likely = coins_of(source, odds / (odds + 1), len(places))
+        turned = (_parity(rows & columns) == 0) != likely
+        columns = np.where(turned, columns ^ (rows & -rows), columns)
+        return Table(attributes=(Attribute(name="column", count=order),), codes={"column": tables.compact(columns, order)})
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        """What the conformance kit checks it with."""
+        yield cls(epsilon=number("ln(3)"))
+        yield cls(epsilon=number("1/2")), few_records(3)
+
+
+def _order(size: int) -> int:
+    """The least power of two above the number of categories."""
+    return 1 << size.bit_length()
+
+
+def _parity(numbers: Integers) -> Integers:
+    """Of the 1s of each number, in binary."""
+    for shift in (32, 16, 8, 4, 2, 1):
+        numbers = numbers ^ (numbers >> shift)
+    return numbers & 1
+
+
+# --- hash functions ------------------------------------------------------------------------------------
+
 
 PRIME = 2**31 - 1
 """Hash functions are polynomials over the field of so many elements, whose products 64 bits hold."""

@@ -8,8 +8,10 @@ pytest --profile long           everything: also the tests marked long, and more
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -30,6 +32,9 @@ files, single parameters. Whole tests have the mark."""
 
 LEFT_OUT = {"fast": {"slow", "long"}, "slow": {"long"}, "long": set[str]()}
 """Profile to the marks of the tests that it leaves out."""
+
+ENDLESS = {"fast": 30.0}
+"""Profile to the seconds of processor time after which a test is taken not to end: six times what the longest one takes."""
 
 for name, examples in {"fast": 60, "slow": 60, "long": 1000}.items():
     settings.register_profile(name, derandomize=True, database=None, deadline=None, max_examples=examples)
@@ -59,6 +64,45 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         os.environ.pop("COLUMNS", None)  # xdist sets it; what the tests print would be wrapped elsewhere than without it
     settings.load_profile(config.getoption("--profile"))
+
+
+class EndlessError(BaseException):
+    """Raised inside a test that does not end: no `except Exception` swallows it, Hypothesis does not try its example again."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[object]:
+    """A mistake that makes code run for ever fails a test; it does not stop all of them.
+
+    The timer is the one that neither the engine nor a test uses. It does not see processes that a test starts.
+    """
+    seconds = ENDLESS.get(item.config.getoption("--profile"))
+    if seconds is None or not hasattr(signal, "setitimer"):
+        return (yield)
+
+    def late(*_: object) -> None:
+        raise EndlessError(f"more than {seconds:g} s of processor time: does it end?")
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """What is collected stays until the end: the collector of garbage need not walk over it again and again, nor touch its
+    memory in the processes that tests fork.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

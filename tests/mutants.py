@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 3600
-"""Seconds after which tests that do not end are seen to be wrong."""
+PATIENCE = {"near": 300, "others": 3600}
+"""Seconds after which tests that do not end are seen to be wrong. A single test is given up earlier, by conftest.py."""
 
 ENDLESS = "(the tests do not end)"
 KEPT = ("dpspec", "plugins", "tests", "specs", "docs", "reproductions", "benchmarks")
@@ -214,12 +214,12 @@ def surroundings(folder: Path) -> dict[str, str]:
     }
 
 
-def failures(folder: Path, *arguments: str) -> list[str]:
+def failures(folder: Path, patience: int, *arguments: str) -> list[str]:
     """The tests that fail."""
     command = [sys.executable, "-m", "pytest", "-n", "0", "-q", "--no-header", "--tb=no", *arguments]
     try:
         done = subprocess.run(
-            command, cwd=folder, env=surroundings(folder), capture_output=True, text=True, check=False, timeout=PATIENCE
+            command, cwd=folder, env=surroundings(folder), capture_output=True, text=True, check=False, timeout=patience
         )
     except subprocess.TimeoutExpired:
         return [ENDLESS]
@@ -233,17 +233,18 @@ def seen(mutant: Mutant, folder: Path, options: list[str], *, near_only: bool) -
     """The test that fails with the mistake and passes without it; None when there is none."""
     path, near = folder / mutant.file, mutant.near.split()
     right = path.read_text(encoding="utf-8")
-    for places in [near] if near_only else [near, [f"--ignore={place}" for place in near]]:
+    others = {} if near_only else {"others": [f"--ignore={place}" for place in near]}
+    for which, places in {"near": near, **others}.items():
         passed_over: list[str] = []
         while True:
             path.write_text(right.replace(mutant.old, mutant.new), encoding="utf-8")
             try:
-                found = failures(folder, "-x", *options, *passed_over, *places)
+                found = failures(folder, PATIENCE[which], "-x", *options, *passed_over, *places)
             finally:
                 path.write_text(right, encoding="utf-8")
             if not found:
                 break
-            if found[0] == ENDLESS or not failures(folder, *options, found[0]):
+            if found[0] == ENDLESS or not failures(folder, PATIENCE[which], *options, found[0]):
                 return found[0]
             passed_over.append(f"--deselect={found[0]}")
             print(f"         fails without a mistake too: {found[0]}", flush=True)

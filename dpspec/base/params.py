@@ -402,11 +402,13 @@ def evolve(value: Value, **changes: Any) -> Value:
 
 
 def _install_domains(cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
-    return [_with_domain(cls, field) for field in fields]
+    annotated = any("domain" not in field.metadata for field in fields)
+    hints = typing.get_type_hints(cls, include_extras=True) if annotated else {}  # once: every annotation is compiled each time
+    return [_with_domain(field, hints) for field in fields]
 
 
-def _with_domain(cls: type, field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
-    domain = _declared_domain(cls, field)
+def _with_domain(field: attrs.Attribute[Any], hints: Mapping[str, Any]) -> attrs.Attribute[Any]:
+    domain = _declared_domain(field, hints)
     if domain is None:
         return field
 
@@ -421,11 +423,10 @@ def _with_domain(cls: type, field: attrs.Attribute[Any]) -> attrs.Attribute[Any]
     return field.evolve(converter=converter, metadata=metadata)
 
 
-def _declared_domain(cls: type, field: attrs.Attribute[Any]) -> Domain | None:
+def _declared_domain(field: attrs.Attribute[Any], hints: Mapping[str, Any]) -> Domain | None:
     if "domain" in field.metadata:
         return typing.cast("Domain", field.metadata["domain"])
-    annotation = typing.get_type_hints(cls, include_extras=True)[field.name]
-    for argument in _annotations(annotation):
+    for argument in _annotations(hints[field.name]):
         if isinstance(argument, Domain):
             return argument
     return None

@@ -15,6 +15,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
@@ -143,7 +144,7 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
 
     def cells(self) -> tuple[Hashable, ...] | None:
         kinds = self.count_kinds()
-        return None if kinds is None or kinds > CELLS_LISTED else tuple(self.kinds())
+        return None if kinds is None or kinds > CELLS_LISTED else _all_kinds(self)
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
         counts = Counter(self.cells_of(dataset))
@@ -192,6 +193,12 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
         if cells is None:
             raise IncompatibleBlocksError(f"space {self.name}", "has too many kinds of records for a linear map")
         return cells
+
+
+@lru_cache(maxsize=64)
+def _all_kinds(space: Multisets) -> tuple[Hashable, ...]:
+    """Listed once: a law asks for them with every dataset."""
+    return tuple(space.kinds())
 
 
 # --- records over attributes ----------------------------------------------------------------------
@@ -332,7 +339,7 @@ def restrict_attributes(attributes: tuple[Attribute, ...], mentioned: Mapping[st
         singled = [c for c in sorted(singles.get(attribute.name, ())) if c not in categories]
         others = (c for c in attribute.values() if c not in mentioned.get(attribute.name, frozenset()))
         if attribute.within is None and mentioned.get(attribute.name):
-            singled += [c for c in itertools.islice(others, 1) if c not in categories]
+            singled += [c for c in itertools.islice(others, 1) if c not in (*categories, *singled)]
         kept[attribute.name] = attribute.restricted([*categories, *singled], coarser)
     return tuple(kept.values())
 

@@ -196,14 +196,15 @@ def determines(fine: Sequence[Invariant], coarse: Sequence[Invariant], space: Da
     """Decide whether the values of `fine` fix those of `coarse` for every dataset of the space."""
     reasons = []
     for wanted in coarse:
-        reason = _one(fine, wanted, space)
+        reason = seen_to_fix(fine, wanted, space)
         if reason is None:
             return _undetermined(fine, wanted, space)
         reasons.append(f"{wanted}: {reason}")
     return Determination(answer=True, reason="; ".join(reasons) or "nothing has to be determined")
 
 
-def _one(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
+def seen_to_fix(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
+    """Why the values of `fine` fix another invariant, where that is seen from their form; None where it is not."""
     for invariant in fine:
         reason = invariant.implies(wanted, space)
         if reason is not None:

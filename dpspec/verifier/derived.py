@@ -243,7 +243,7 @@ class _Proof:
         kept = f" that keep {'; '.join(map(str, family))}" if family else ""
         added = f", added or removed for {steps.added}" if steps.added is not None else ""
         limit = "" if steps.within is None else f", for at most {steps.within} in all between neighbours"
-        most = max((len(change.laws) for change in changes), default=0)
+        most = max((change.answers for change in changes), default=0)
         times = max((change.times for change in changes), default=0)
         each = f", and those of each of at most {times} records inside it" if times else ""
         return (

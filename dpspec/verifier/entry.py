@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Annotated, Any
 
 import attrs
@@ -32,6 +32,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
+from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
@@ -298,6 +299,8 @@ class _Case:
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if size is None or size > ENUMERATED:
             return f"the space has more than {ENUMERATED} datasets"
+        if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
+            prepare(self.function)
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
             findings.append(_ends(ran, "while its choices were enumerated"))

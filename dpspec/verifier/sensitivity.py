@@ -8,6 +8,7 @@ computes. The largest quotient of d_Pr and price bounds the constant wherever bo
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +18,10 @@ from functools import cached_property, lru_cache
 import attrs
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import ZERO, Bracket, Number, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import determines
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership
 from dpspec.grammar.spec import PrivacySpec
@@ -45,7 +46,7 @@ from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
 ALIKE = 8
 """So many patterns are kept of those that the views do not tell apart."""
 
-MOST_CASES = 600
+MOST_CASES = 2_000
 """Changes that can act in more ways than this are not looked through one by one."""
 
 
@@ -84,6 +85,7 @@ class RecordChange:
         is_added: whether the record is added (or removed), not replaced.
         members: the laws of the answers that change with one of the records inside it, where these change one after the other.
         times: how many they are at most.
+        groups: what each group of views may see, where that is bounded for each group by itself and composed.
     """
 
     patterns: tuple[Pattern, ...]
@@ -92,13 +94,19 @@ class RecordChange:
     is_added: bool = False
     members: Case = ()
     times: int = 0
+    groups: tuple[tuple[Case, ...], ...] = ()
+
+    @property
+    def answers(self) -> int:
+        """How many answers move at most, those of records inside it left out where they change one after the other."""
+        return len(self.laws) + sum(max(map(len, cases)) for cases in self.groups)
 
 
 NumberedCase = tuple[int, ...]
 """A case by the numbers of its pairs of laws, in order; equal laws have one number, so that what looks the same is found."""
 
-_SeenChange = tuple[NumberedCase, NumberedCase, int]
-"""What is seen of a change at once, what of each record inside it, and how many of these there are."""
+_SeenChange = tuple[NumberedCase, NumberedCase, int, tuple[tuple[NumberedCase, ...], ...]]
+"""What is seen of a change at once, what of each record inside it, how many of these there are, and what by groups of views."""
 
 Cost = tuple[RecordChange, Bracket]
 """A change with the quotient of d_Pr and price."""
@@ -122,7 +130,7 @@ class Sensitivity:
     @cached_property
     def steps(self) -> RecordSteps:
         """The price of changing records; where it does not fit the views, the step that is missing."""
-        divergence, space, views = self.spec.input_divergence, self.spec.space, self.structure.views
+        divergence, space, views = self.spec.input_divergence, self.spec.space, self.views
         steps = divergence.record_steps(space)
         if steps is None:
             raise MissingStep("sensitivity", f"{divergence} is not known as a price of changing records")
@@ -142,10 +150,20 @@ class Sensitivity:
                 raise MissingStep("post-process", f"it reads facts that universes are not known to fix: {reason}")
         return steps
 
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """The views whose answers can differ inside a universe: one that counts what the invariants fix has equal laws there."""
+        known = self.spec.multiverse.induced_by()
+        return tuple(view for view in self.structure.views if not known or not self._is_fixed(view, known))
+
+    def _is_fixed(self, view: View, known: tuple[Invariant, ...]) -> bool:
+        counts_all = not view.by_record and _counted(view) is None
+        return counts_all and seen_to_fix(known, view.table, self.spec.space) is not None
+
     @property
     def is_by_record(self) -> bool:
         """Whether some view answers for each record in its place."""
-        return any(view.by_record for view in self.structure.views)
+        return any(view.by_record for view in self.views)
 
     @property
     def is_sampled(self) -> bool:
@@ -165,14 +183,14 @@ class Sensitivity:
 
     def _seen(self, unit: str) -> SeenAttributes:
         space = self.spec.space
-        own = [view for view in self.structure.views if view.table.unit == unit]
+        own = [view for view in self.views if view.table.unit == unit]
         inner = [outer_part(view.table, space, unit) for view in self._inner(unit)]
         singled = [view.singled() for view in own]
         return SeenAttributes.of((*(view.table for view in own), *inner, *self.fixed(unit)), space, unit, singled)
 
     def _inner(self, unit: str) -> list[View]:
         """The views of smaller records."""
-        return [view for view in self.structure.views if view.table.unit != unit]
+        return [view for view in self.views if view.table.unit != unit]
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -202,8 +220,9 @@ class Sensitivity:
                     alike = found.get((is_added, seen))
                     if alike is None:
                         laws, members = self._laws(seen[0]), self._laws(seen[1])
+                        groups = tuple(tuple(map(self._laws, cases)) for cases in seen[3])
                         alike = RecordChange(
-                            patterns=(), price=price, laws=laws, is_added=is_added, members=members, times=seen[2]
+                            patterns=(), price=price, laws=laws, is_added=is_added, members=members, times=seen[2], groups=groups
                         )
                     if len(alike.patterns) < (2 * ALIKE if keeps else ALIKE):  # those that keep all tables come first
                         kept = (pattern, *alike.patterns) if keeps else (*alike.patterns, pattern)
@@ -232,14 +251,24 @@ class Sensitivity:
         unit, see = self.steps.unit, added_to if is_added else seen_by
         own = [
             self._moved(view, see(view.table, pattern, self.columns(unit)))
-            for view in self.structure.views if view.table.unit == unit
+            for view in self.views if view.table.unit == unit
         ]  # fmt: skip
         if not self._inner(unit):
-            return [(laws, (), 0) for laws in _together(own)]
+            return [(laws, (), 0, ()) for laws in _together(own)]
         listed = self._members(pattern, is_added=is_added)
         if listed is not None and math.prod(map(len, (*own, *listed))) <= MOST_CASES:
-            return [(laws, (), 0) for laws in _together([*own, *listed])]
+            return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
+        if listed is not None and not self.is_sampled and self._composed([ZERO]) is not None:
+            together = tuple(sorted(_together(own)))
+            return [((), (), 0, (together, *sorted(tuple(sorted(set(cases))) for cases in listed)))]
         return self._one_by_one(own, is_added=is_added)
+
+    def _composed(self, bounds: Sequence[Number]) -> Number | None:
+        """A bound for independent answers together from one for each of them; None where no composition is known."""
+        chosen = self.spec.output_divergence
+        name = chosen.budget_parameters[0]
+        joint = chosen.composed([(chosen, chosen.budget_for(name, bound)) for bound in bounds])
+        return None if joint is None or joint.divergence != chosen else chosen.lipschitz(name, joint.value)
 
     def _moved(self, view: View, counts: CountChanges) -> tuple[NumberedCase, ...]:
         """The cases of a view, by the numbers of their laws."""
@@ -288,7 +317,7 @@ class Sensitivity:
         if len({(view.table.unit, _counted(view)) for view in views}) > 1:
             raise MissingStep("sensitivity", f"views count different members of a {unit}")
         each, times = self._each_member(views[0].table.unit, views, is_added=is_added)
-        return [(laws, member, times) for laws in _together(own) for member in each]
+        return [(laws, member, times, ()) for laws in _together(own) for member in each]
 
     def _each_member(self, unit: str, views: Sequence[View], *, is_added: bool) -> tuple[list[NumberedCase], int]:
         """What one member can change, and how many there are at most."""
@@ -327,10 +356,21 @@ class Sensitivity:
             if change.times:
                 each = self._both_ways(change.members, precision, is_added=True)
                 apart = total([apart, each.scaled(change.times)])
+            if change.groups:
+                apart = self._by_groups(change, precision)
             if not single:
                 apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
             found.append((change, apart))
         return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
+
+    def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
+        """The worst case of each group of views, composed; from below that of one group alone."""
+        worst = [
+            functools.reduce(Bracket.__or__, (self._both_ways(case, precision, is_added=change.is_added) for case in cases))
+            for cases in change.groups
+        ]
+        joint = self._composed([group.upper for group in worst])
+        return Bracket(lower=max(group.lower for group in worst), upper=INFINITY if joint is None else joint)
 
     def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
         apart = self.apart(laws, precision)

@@ -91,6 +91,7 @@ def breaches(laws: dict[Any, Any], plain: Plain) -> Iterator[Any]:
                 yield x, y
 
 
+@pytest.mark.slow
 def test_eighty_directions() -> None:
     counted = judged("default", 80)
     assert counted[Answer.UNKNOWN.value] <= 4

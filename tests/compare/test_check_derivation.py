@@ -227,7 +227,7 @@ def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> No
         assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
 
 
-@pytest.mark.spread(18)
+@pytest.mark.spread(9)
 @pytest.mark.parametrize("name", [name for name in ALL if not name.startswith("equal-laws")])
 def test_no_corruption_is_accepted(name: str) -> None:
     """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""

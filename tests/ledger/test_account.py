@@ -37,6 +37,7 @@ def stick(p, q, ratio):
     return sum(max(Fraction(0), a - ratio * b) for a, b in zip(p, q, strict=True))
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("divergence", DOMINATED, ids=str)
 @given(pairs=st.lists(weights, min_size=1, max_size=3), ratio=st.sampled_from([1, 2, 3, 7]))
 def test_no_joint_release_shows_more(divergence, pairs, ratio):

@@ -53,6 +53,36 @@ def test_each_profile_runs_its_tests(project, options, run, left_out):
     project.runpytest_subprocess(*options).assert_outcomes(passed=run, deselected=left_out)
 
 
+def test_a_test_that_does_not_end_fails_and_the_others_run(pytester):
+    """Neither the code's own `except` nor Hypothesis holds on to it."""
+    limited = (ROOT / "conftest.py").read_text(encoding="utf-8").replace('"fast": 30.0', '"fast": 0.3')
+    pytester.makeconftest(limited)
+    pytester.makefile(".ini", pytest="[pytest]\naddopts = -p no:cacheprovider -p no:dpspec")
+    (pytester.mkdir("tests") / "slow-items.txt").touch()
+    pytester.makepyfile(
+        test_loops="""
+        from hypothesis import given, strategies as st
+
+        def test_endless():
+            while True:
+                try:
+                    sum(range(1000))
+                except Exception:
+                    pass
+
+        @given(st.booleans())
+        def test_endless_example(flag):
+            while flag:
+                pass
+
+        def test_other(): pass
+        """
+    )
+    found = pytester.runpytest_subprocess()
+    found.assert_outcomes(passed=1, failed=2)
+    found.stdout.fnmatch_lines(["*EndlessError: more than 0.3 s of processor time: does it end?"])
+
+
 @pytest.mark.slow
 def test_the_default_and_the_slow_tests_are_all_but_the_long_ones_and_none_is_in_both(project):
     def items(*options):

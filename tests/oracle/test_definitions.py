@@ -81,6 +81,7 @@ def test_a_coin_between_two_mechanisms_keeps_what_both_promise(a, b, c, d):
         assert standard.between(*mixed).lower <= max(standard.between(*pair).upper for pair in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-D21", "K-S2")
 @given(st.lists(WEIGHTS, min_size=9, max_size=9), st.permutations(range(3)), st.permutations(range(3)))
 def test_renaming_the_values_of_records_keeps_the_parameters(weights, one, two):

@@ -34,6 +34,9 @@ from tests.randomness.scripted import Scripted
 GROUPS = 240_000
 LEVEL = 1e-9
 WORD = 1 << 64
+TURNS = 300
+"""Of the lengths of cycles. A turn settles one with a chance above 1/e, so that 300 leave one of 280,000 groups with at most 20
+cycles open with a chance below 1e-20; lengths that can never be settled would be drawn for ever."""
 
 
 class FewWords(KeyedPlaces):
@@ -45,15 +48,21 @@ class FewWords(KeyedPlaces):
 
 def arrangements(kind, sizes, source):
     """For every group what was drawn, as a tuple of places inside the group; the groups lie one after the other."""
+
+    def words_at(stream, places):
+        assert stream % (1 << 32) < 4 + 2 * TURNS, "the lengths of the cycles are never settled"
+        return source.words_at(stream, places)
+
     groups = np.repeat(np.arange(len(sizes)), sizes)
     places = np.arange(len(groups)) * 5 + 2
     if kind == "permuted":
-        drawn = permuted(source.words_at, places, groups, 3)
+        drawn = permuted(words_at, places, groups, 3)
     else:
-        drawn = deranged(source.words_at, places, groups, np.arange(len(sizes)) * 7 + 1, (3, 4))
+        drawn = deranged(words_at, places, groups, np.arange(len(sizes)) * 7 + 1, (3, 4))
     begins = np.cumsum(sizes) - sizes
     assert np.array_equal(groups[drawn], groups)
-    return [tuple((drawn[b : b + n] - b).tolist()) for b, n in zip(begins, sizes, strict=True)]
+    inside = (drawn - begins[groups]).tolist()
+    return [tuple(inside[b : b + n]) for b, n in zip(begins.tolist(), np.asarray(sizes).tolist(), strict=True)]
 
 
 def possible(kind, n):

@@ -73,6 +73,7 @@ def test_the_largest_probability_is_concave_and_rises(name, parameters, bound):
     assert all(later <= earlier * (1 + 1e-4) + 1e-5 for earlier, later in itertools.pairwise(slopes))
 
 
+@pytest.mark.spread(30)
 @pytest.mark.parametrize(("name", "parameters", "bound"), CLAIMS)
 @pytest.mark.parametrize("point", ALTERNATIVES)
 def test_no_bet_gains_on_average_while_the_claim_holds(name, parameters, bound, point):

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from dpspec.base.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.params import define
 from dpspec.blocks.invariant import FunctionInvariant, Invariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial, determines
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
@@ -227,3 +228,18 @@ def test_several_misfits_come_together() -> None:
 def test_impossible_blocks_are_refused(make: object) -> None:
     with pytest.raises(ParameterError):
         make()  # type: ignore[operator]
+
+
+def test_the_kinds_of_cells_of_a_space_are_listed_once():
+    """Also for an equal space: a law asks for them with every dataset."""
+    listed = []
+
+    @define
+    class Counted(UnorderedRecords):
+        def kinds(self):
+            listed.append(self)
+            return super().kinds()
+
+    spaces = [Counted(attributes=({"name": "age", "count": 3},), least=0, most=most) for most in (2, 2, 4)]
+    assert [space.vector((("1",), ("1",))) for space in spaces] == [(0, 2, 0)] * 3
+    assert listed == [spaces[0], spaces[2]]

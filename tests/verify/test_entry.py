@@ -11,6 +11,7 @@ import pytest
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
+from dpspec.verifier.automatic.loops import _both
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
@@ -125,3 +126,33 @@ def test_what_a_symbolic_draw_cannot_do_is_never_taken_for_an_outcome(function: 
     verdict = verify_claim(function, bits_spec(length=1, epsilon="1/10"), draws=20_000)
     assert verdict.method == "sampled"
     assert verdict.outcome is Outcome.REFUTED
+
+
+def test_a_file_is_rewritten_once_for_all_processes() -> None:
+    """Each stage runs in a process of its own, that starts with what this one has."""
+
+    def answer(bits: Any, rng: Any) -> Any:
+        return bits[0] ^ int(rng.random() < 0.25)
+
+    verify_claim(answer, bits_spec(length=1, epsilon="ln(3)"))
+    before = _both.cache_info()
+    assert verify_claim(answer, bits_spec(length=1, epsilon="ln(3)")).outcome is Outcome.VERIFIED
+    after = _both.cache_info()
+    assert after.hits > before.hits
+    assert after.misses == before.misses
+
+
+def test_an_object_is_not_asked_for_its_code_in_this_process() -> None:
+    """What it answers may be code of its own, and what that does stays in a process that ends."""
+    asked: list[str] = []
+
+    class Asking:
+        @property
+        def func(self) -> None:
+            asked.append("for its code")
+
+        def __call__(self, bits: Any, rng: Any) -> Any:
+            return bits[0] ^ int(rng.random() < 0.25)
+
+    verify_claim(Asking(), bits_spec(length=1, epsilon="ln(3)"), draws=600)
+    assert asked == []

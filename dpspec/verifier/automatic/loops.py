@@ -323,12 +323,13 @@ def rewritten(code: types.CodeType, names: dict[str, object]) -> types.CodeType 
 
 
 def prepare(function: Any) -> None:
-    """Rewrite the file of a function before the time of its calls is measured."""
+    """Rewrite the file of a function: before the time of its calls is measured, and once for all processes that will call it."""
     while not isinstance(function, types.FunctionType):
         inner = getattr(function, "func", None) or getattr(function, "__func__", None) or vars(type(function)).get("__call__")
         if inner is None or not isinstance(inner, (types.FunctionType, types.MethodType, functools.partial)):
             return
         function = inner
+    linecache.checkcache(function.__code__.co_filename)
     rewritten(function.__code__, function.__globals__)
 
 

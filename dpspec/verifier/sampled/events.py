@@ -169,7 +169,7 @@ class Atoms(OutputEvent):
     members: frozenset[Atom]
 
     def holds(self, outcomes: Outcomes) -> Mask:
-        return np.fromiter((atom in self.members for atom in outcomes.atoms), dtype=bool, count=len(outcomes))
+        return np.fromiter(map(self.members.__contains__, outcomes.atoms), dtype=bool, count=len(outcomes))
 
     @property
     def expression(self) -> Expression:

@@ -107,6 +107,7 @@ def test_a_raw_sum_at_epsilon_0_is_refuted(fixed):
     assert (verdict.witness.left, verdict.witness.right) == ((), (1,))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_right_randomised_response_of_another_library_is_not_refuted():
     """20,000 draws at its exact epsilon; refuted with probability at most 1e-9."""

@@ -20,7 +20,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import largest_power
 
 OTHERS, RECORDS, OUTCOMES = range(2), range(3), range(3)
-MANY = [300, pytest.param(20_000, marks=pytest.mark.long)]
+MANY = [60, pytest.param(300, marks=pytest.mark.slow), pytest.param(20_000, marks=pytest.mark.long)]
 
 
 def worlds(count: int) -> Iterator[tuple[Random, World]]:

@@ -198,6 +198,7 @@ def test_class_d_for_random_worlds(data, factor, order):
         assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T27", "K-O61")
 @given(st.data(), factors, st.sampled_from(sorted(GAMMA)))
 def test_class_b_for_random_worlds(data, factor, order):

@@ -81,6 +81,7 @@ def listing(records, rate, one_stratum):
 ORACLES = [(DerangementSwapping, listing_derangement), (PermutationSwapping, listing_permutation)]
 
 
+@pytest.mark.spread(4)
 @pytest.mark.reference("B-A3")
 @pytest.mark.reference("B-A4")
 @pytest.mark.parametrize(("mechanism", "oracle"), ORACLES)

@@ -40,7 +40,7 @@ def judged(draws, cell, probabilities, reach):
     return ((observed - expected) ** 2 / expected).sum()
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("variance", [F(1, 4), F(1), F(10), F(271, 17), F(10**4), F(10**6)])
 def test_a_scale_that_is_wrong_by_two_percent_is_caught(variance):

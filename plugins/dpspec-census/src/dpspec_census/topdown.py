@@ -106,6 +106,7 @@ def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
     return rows
 
 
+@lru_cache(maxsize=256)
 def _check_linear(invariant: Invariant, space: DatasetSpace) -> None:
     """Refuse what is no linear map of the counts; a table of counts is one also where the cells are too many to list."""
     invariant.check(space)

@@ -66,6 +66,7 @@ class Case:
         mechanism, distance, standard, budget: as in a file.
         space, published: the space, and the invariants.
         wrong: whether it is a mistake.
+        gap: why the pair that is found does not attain the bound; empty where it does.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Case:
     space: Mapping[str, Any] = PEOPLE
     published: tuple[Mapping[str, Any], ...] = ()
     wrong: bool = False
+    gap: str = ""
 
     def document(self) -> SpecDocument:
         """The specification."""
@@ -547,6 +549,7 @@ def _line(case: Case) -> str:
     budget = ", ".join(f"{name} = {value}" for name, value in case.budget.items())
     if verdict.witness is None:
         found = "proved; tight" if result.is_tight else "proved; the pair attains it" if result.constant.is_exact else "proved"
+        found += f"; {case.gap}" if case.gap else ""
         constant = str(result.constant)
     else:
         found = f"x = {verdict.witness.left}, x' = {verdict.witness.right}"

@@ -1,7 +1,7 @@
 """From above: the changes of one record that join two datasets of a universe, and how far each moves the laws of the answers.
 
 Two datasets of a universe at distance d are joined by changes of one record, each of which keeps the invariants, of total price d
-(`dpspec.structure.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
+(`dpspec.verifier.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
 have equal laws and cancel, so d_Pr of the change is that of the product of the laws of these few answers, which the exact engine
 computes. The largest quotient of d_Pr and price bounds the constant wherever bounds for single changes add up.
 """
@@ -29,7 +29,7 @@ from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Struc
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
 from dpspec.laws.sampled import sampled
-from dpspec.structure.changes import (
+from dpspec.verifier.changes import (
     MOST_PATTERNS,
     MemberView,
     Pattern,

@@ -31,7 +31,7 @@ CROSSED = 20
 MANY = (1, 2, 8, 64)
 """So many records of a smaller unit change at once, where a larger one changes."""
 
-PAIRS_TRIED = 200
+PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
 
 ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]

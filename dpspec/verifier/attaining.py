@@ -21,7 +21,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
 from dpspec.laws.law import Law
-from dpspec.structure.changes import MOST_MEMBERS, MOST_PATTERNS, MemberView, SeenAttributes, pairs_of, records_of, replacements
+from dpspec.verifier.changes import MOST_MEMBERS, MOST_PATTERNS, MemberView, SeenAttributes, pairs_of, records_of, replacements
 from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
 
@@ -31,7 +31,7 @@ CROSSED = 20
 MANY = (1, 2, 8, 64)
 """So many records of a smaller unit change at once, where a larger one changes."""
 
-PAIRS_TRIED = 200
+PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
 
 ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]

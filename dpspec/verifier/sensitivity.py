@@ -1,7 +1,7 @@
 """From above: the changes of one record that join two datasets of a universe, and how far each moves the laws of the answers.
 
 Two datasets of a universe at distance d are joined by changes of one record, each of which keeps the invariants, of total price d
-(`dpspec.structure.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
+(`dpspec.verifier.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
 have equal laws and cancel, so d_Pr of the change is that of the product of the laws of these few answers, which the exact engine
 computes. The largest quotient of d_Pr and price bounds the constant wherever bounds for single changes add up.
 """
@@ -30,7 +30,7 @@ from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Struc
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
 from dpspec.laws.sampled import sampled
-from dpspec.structure.changes import (
+from dpspec.verifier.changes import (
     MOST_PATTERNS,
     MemberView,
     Pattern,
@@ -126,6 +126,7 @@ class Sensitivity:
     spec: PrivacySpec
     _numbers: dict[LawPair, int] = attrs.field(factory=dict, init=False)
     _moved_by: dict[tuple[int, CountChanges], tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
+    _members_of: dict[frozenset[str] | None, tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
     _columns_of: dict[str, SeenAttributes] = attrs.field(factory=dict, init=False)
 
     @cached_property
@@ -256,13 +257,22 @@ class Sensitivity:
         ]  # fmt: skip
         if not self._inner(unit):
             return [(laws, (), 0, ()) for laws in _together(own)]
+        if self._is_stepwise:
+            return self._one_by_one(own, pattern, is_added=is_added)
         listed = self._members(pattern, is_added=is_added)
         if listed is not None and math.prod(map(len, (*own, *listed))) <= MOST_CASES:
             return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
         if listed is not None and not self.is_sampled and self._composed([ZERO]) is not None:
             together = tuple(sorted(_together(own)))
             return [((), (), 0, (together, *sorted(tuple(sorted(set(cases))) for cases in listed)))]
-        return self._one_by_one(own, is_added=is_added)
+        return self._one_by_one(own, pattern, is_added=is_added)
+
+    @property
+    def _is_stepwise(self) -> bool:
+        """Whether nothing is lost by members that change one by one: all may be of one kind, if no cell is bounded by itself."""
+        space, views = self.spec.space, self._inner(self.steps.unit)
+        same = len({(view.table.unit, _counted(view)) for view in views}) == 1
+        return self.is_metric and not self.is_sampled and same and all(view.most_in_cell(space) is None for view in views)
 
     def _composed(self, bounds: Sequence[Number]) -> Number | None:
         """A bound for independent answers together from one for each of them; None where no composition is known."""
@@ -329,7 +339,7 @@ class Sensitivity:
     def _member_views(self) -> list[MemberView | None]:
         return [MemberView.of(view, self.spec.space, self.steps.unit) for view in self._inner(self.steps.unit)]
 
-    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], *, is_added: bool) -> list[_SeenChange]:
+    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
         """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do."""
         unit, chosen = self.steps.unit, self.spec.output_divergence
         if not self.is_metric or self.is_sampled:
@@ -338,24 +348,33 @@ class Sensitivity:
         views = self._inner(unit)
         if len({(view.table.unit, _counted(view)) for view in views}) > 1:
             raise MissingStep("sensitivity", f"views count different members of a {unit}")
-        each, times = self._each_member(views[0].table.unit, views, is_added=is_added)
-        return [(laws, member, times, ()) for laws in _together(own) for member in each]
-
-    def _each_member(self, unit: str, views: Sequence[View], *, is_added: bool) -> tuple[list[NumberedCase], int]:
-        """What one member can change, and how many there are at most."""
         limits = [seen.most for seen in self._member_views if seen is not None]
         if len(limits) < len(views):
-            raise MissingStep("sensitivity", f"a {self.steps.unit} may hold any number of records of the unit {unit}")
+            raise MissingStep("sensitivity", f"a {unit} may hold any number of records of the unit {views[0].table.unit}")
+        kept = None if is_added else frozenset(name for name, change in pattern.items() if change.equal)
+        if kept not in self._members_of:
+            self._members_of[kept] = tuple(self._each_member(views, kept))
+        return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
+
+    def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
+        """What one member can change.
+
+        Args:
+            views: what looks at members.
+            kept: what the larger record keeps, and its members with it; None where members are added only.
+        """
+        unit = views[0].table.unit
         columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
         seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
-        if not is_added:
-            seen |= {tuple(seen_by(view.table, pattern, columns) for view in views): None for pattern in replacements(columns)}
+        for pattern in replacements(columns):
+            if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
+                seen[tuple(seen_by(view.table, pattern, columns) for view in views)] = None
         cases = {
             case: None
             for counts in seen
             for case in _together([self._moved(view, count) for view, count in zip(views, counts, strict=True)])
         }
-        return list(cases), max(limits)
+        return list(cases)
 
     # -- what they cost ---------------------------------------------------------------------------
 
@@ -374,16 +393,22 @@ class Sensitivity:
         single, within = self.is_single(changes), self.steps.within
         found = []
         for change in changes:
-            apart = self._both_ways(change.laws, precision, is_added=change.is_added)
-            if change.times:
-                each = self._both_ways(change.members, precision, is_added=True)
-                apart = total([apart, each.scaled(change.times)])
-            if change.groups:
-                apart = self._by_groups(change, precision)
+            apart = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
             if not single:
                 apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
             found.append((change, apart))
         return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
+
+    def _at_once(self, change: RecordChange, precision: int) -> Bracket:
+        """d_Pr of what changes with the record, and as often as it has members that of one member, composed with it."""
+        apart = self._both_ways(change.laws, precision, is_added=change.is_added)
+        if not change.times:
+            return apart
+        members = self._both_ways(change.members, precision, is_added=True).scaled(change.times)
+        if not change.laws:
+            return members
+        joint = self._composed([apart.upper, members.upper])
+        return total([apart, members]) if joint is None else Bracket(lower=max(apart.lower, members.lower), upper=joint)
 
     def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
         """The worst case of each group of views, composed; from below that of one group alone."""

@@ -53,6 +53,9 @@ MOST_LEAVES = 400
 MOST_MOVES = 200_000
 """Larger records that change their members in more ways than this are not looked through."""
 
+_UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError, StopIteration)
+"""What comes of data that is not of the shape of a proof."""
+
 BUDGETS = {"mult": "epsilon", "mult-delta": "epsilon", "d-nor": "rho", "renyi": "epsilon", "hockey-stick": "delta"}
 """How the budget of an output divergence is named, where it is its Lipschitz constant (the root of it for d-nor)."""
 
@@ -128,7 +131,7 @@ def _checked(name: str, proof: _Proven) -> CheckedStep:
         return CheckedStep(rule=name, status=WRONG, reason=str(problem))
     except UnknownFormula as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=str(problem))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError, StopIteration) as problem:
+    except _UNREADABLE as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=f"cannot be read: {type(problem).__name__}: {problem}")
 
 
@@ -173,13 +176,31 @@ class _Proven:
     def is_single(self) -> bool:
         """Whether neighbours differ by one change only."""
         within = self.prices[3]
-        return within is not None and 2 * min((price for price, _ in self.kinds), default=0) > within
+        return (
+            within is not None
+            and 2 * min((price for price, is_added in self.kinds if self.seen[is_added]), default=within) > within
+        )
+
+    @cached_property
+    def seen(self) -> dict[bool, list[list[str]]]:
+        """For records replaced, and added: what becomes of one in each view, for every pair that keeps the tables."""
+        space, unit, kept = self.claim["space"], self.prices[0], list(self.sensitivity["kept"])
+        records = _Records.of(space, unit, [*(view["table"] for view in self.views), *kept])
+        parts = [*(records.own_part(view["table"]) for view in self.views), *kept]
+        _nested(records, kept)
+        found: dict[bool, list[list[str]]] = {False: [], True: []}
+        for _, is_added in self.kinds:
+            for state in records.states(parts, is_added=is_added):
+                sides = [_relation(*(bool(bits >> place & 1) for bits in state)) for place in range(len(parts))]
+                if all(side in ("stays", "outside") for side in sides[len(self.views) :]):
+                    found[is_added].append(sides[: len(self.views)])
+        return found
 
     @property
     def lacks_path(self) -> bool:
         try:
             return "path" not in self.steps and not self.is_single
-        except (UnknownFormula, KeyError, TypeError, ValueError):
+        except (Rejected, UnknownFormula, *_UNREADABLE):
             return False
 
     @property
@@ -201,8 +222,8 @@ class _Proven:
             if view["fixed"] is False:
                 moving.append(view)
                 continue
-            seen = bare and determined(table, self.invariants, self.claim["space"])
-            need(seen, f"a view of {_told(table)} is said to be fixed, which is not seen")
+            if not (bare and determined(table, self.invariants, self.claim["space"])):
+                raise UnknownFormula(f"a view of {_told(table)} is said to be fixed, which is not seen")
         return moving
 
     @cached_property
@@ -277,27 +298,18 @@ def _sensitivity(proof: _Proven) -> str:
     inner = [view for view in proof.views if view["table"]["unit"] != unit]
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
         raise Rejected(f"records of the unit {unit} do not determine those of {_told(inner[0]['table'])}")
-    records = _Records.of(proof.claim["space"], unit, [*(view["table"] for view in proof.views), *kept])
-    parts = [records.own_part(view["table"]) for view in proof.views]
-    _nested(records, kept)
-    seen = 0
     for _, is_added in proof.kinds:
         listed = _Listed.of(proof, is_added=is_added)
-        for state in records.states([*parts, *kept], is_added=is_added):
-            sides = [tuple(bool(bits >> place & 1) for bits in state) for place in range(len(parts) + len(kept))]
-            if any(_relation(side) not in ("stays", "outside") for side in sides[len(parts) :]):
-                continue
-            moved = [(view, _relation(side)) for view, side in zip(proof.views, sides, strict=False)]
+        for sides in proof.seen[is_added]:
+            moved = list(zip(proof.views, sides, strict=True))
             at_once = _at_once([(view, how) for view, how in moved if view in own])
-            groups = _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"])
-            listed.hold(at_once, groups)
-            seen += 1
-    return f"each of {seen} kinds of change is among the {len(proof.changes)} that are listed"
+            listed.hold(at_once, _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"]))
+    every = sum(map(len, proof.seen.values()))
+    return f"each of {every} kinds of change is among the {len(proof.changes)} that are listed"
 
 
-def _relation(side: tuple[bool, ...]) -> str:
+def _relation(before: bool, after: bool, same: bool) -> str:
     """What becomes of a record in a table, from the bits: counted before, counted after, in the same cell."""
-    before, after, same = side
     if not before and not after:
         return "outside"
     return "comes" if not before else "goes" if not after else "stays" if same else "moves"
@@ -798,6 +810,15 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
     """
     if not case or loss.infinite or (delta == ExactValue() and at_most(_pure(case), loss) and rate == 1):
         return True
+    if (
+        rate == 1
+        and case.total() == 1
+        and "LaplaceLaw" in next(iter(case))[0]
+        and delta.plain < 1
+        and not (delta.logs or delta.root)
+    ):
+        least = linear([(Fraction(1), _pure(case)), (Fraction(-2), read(f"ln({1 / (1 - delta.plain)})"))])
+        return at_most(least, loss)  # 1 - e^((loss - pure)/2) is at most delta from here on
     exact = _exact_excess(case, loss) if rate == 1 else None
     if exact is not None:
         return at_most(ExactValue(max(exact, Fraction(0))), delta)
@@ -830,7 +851,7 @@ def _excess(case: Moves) -> Callable[[arb], arb]:
             return _below(mu / 2 - loss / mu) - loss.exp() * _below(-mu / 2 - loss / mu)
 
         return gaussian
-    if families == {"LaplaceLaw"} and sum(case.values()) == 1:
+    if families == {"LaplaceLaw"} and case.total() == 1:
         pure = _pure(case)
 
         def laplace(loss: arb) -> arb:

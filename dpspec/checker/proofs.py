@@ -601,6 +601,15 @@ def _parent(attribute: JsonTable, outer: JsonTable, category: str) -> str:
     return str(outer["categories"][chosen] if outer.get("categories") else chosen)
 
 
+def _children(attribute: JsonTable, outer: JsonTable, category: str) -> int:
+    """How many categories lie in one of the coarser attribute."""
+    if attribute.get("parents"):
+        return list(attribute["parents"]).count(category)
+    place = list(outer["categories"]).index(category) if outer.get("categories") else int(category)
+    start, end = (-(-each * _size(attribute) // _size(outer)) for each in (place, place + 1))
+    return end - start
+
+
 def _size(attribute: JsonTable) -> int:
     return len(attribute.get("categories", ())) or int(attribute["count"])
 
@@ -610,8 +619,11 @@ def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str,
     attribute, outer = known[name], known[name].get("within")
     inside: list[Any] = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
     others = _size(attribute) - len(named[name])
-    several = outer is None or _size(attribute) > _size(known[outer])
-    inside += [(above, place) for place in range(min(others, 2 if several else 1))]
+    if outer is not None and _size(attribute) <= _size(known[outer]):
+        others = min(others, 1)
+    if outer is not None and isinstance(above, str):
+        others = min(others, _children(attribute, known[outer], above) - len(inside))
+    inside += [(above, place) for place in range(min(others, 2))]
     inner = [other for other in named if known[other].get("within") == name]
     for category in inside:
         for below in itertools.product(*(list(_leaves(other, category, known, named)) for other in inner)):

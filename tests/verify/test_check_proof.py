@@ -31,16 +31,20 @@ from dpspec.verifier.document import verify_document
 SPECS = Path(__file__).parents[2] / "specs"
 
 NOT_KNOWN = {
-    "first-above", "first-above-replaced", "keys-from-twenty", "kinds-of-counties", "kinds-replaced", "mean-of-two",
-    "most-common-added", "most-common-replaced", "sum-added", "sum-replaced",
+    "families-added", "families-replaced", "families-two-tables", "first-above", "first-above-replaced", "keys-from-twenty",
+    "kinds-of-counties", "kinds-replaced", "local-concentrated", "local-concentrated-bits", "local-concentrated-codes",
+    "local-delta", "local-k-ary-one", "local-k-ary-words", "local-renyi", "local-sketch", "local-sketch-collided",
+    "local-unary-optimised", "local-variation", "mean-of-two", "most-common-added", "most-common-replaced",
+    "pl-together-per-household", "sum-added", "sum-replaced", "users-five-views", "users-five-views-replaced",
+    "users-often-a-page",
 }  # fmt: skip
-"""Everyday mechanisms whose views come from a plugin: the checker does not know how they change."""
+"""Views of plugins, members that change one after the other, and laws or divergences that the checker does not know."""
 
 FALSIFIED = (
     "mechanisms/laplace-levels-replace-one", "mechanisms/geometric-adults-add-remove", "mechanisms/gaussian-delta-replace-one",
     "mechanisms/laplace-total-published", "mechanisms/laplace-two-apart", "mechanisms/sampled-tenth",
     "mechanisms/sampled-gaussian",
-    "mechanisms/response-3-of-4", "mechanisms/users-five-views", "mechanisms/users-once-a-page-delta",
+    "mechanisms/response-3-of-4", "mechanisms/users-once-a-page-delta",
     "mechanisms/users-once-a-page", "mechanisms/levels-regions-published", "census-2020/pl-housing-units",
 )  # fmt: skip
 
@@ -74,7 +78,7 @@ def test_what_is_derived_is_rechecked(name: str) -> None:
         return
     found = statuses(obligation)
     if name.partition("/")[2] in NOT_KNOWN:
-        assert found["sensitivity"] == "not rechecked"
+        assert "not rechecked" in found.values()
         assert "wrong" not in found.values()
     else:
         assert set(found.values()) == {"rechecked"}, check_proof(obligation)

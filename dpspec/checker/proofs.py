@@ -299,6 +299,9 @@ def _sensitivity(proof: _Proven) -> str:
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
         raise Rejected(f"records of the unit {unit} do not determine those of {_told(inner[0]['table'])}")
     for _, is_added in proof.kinds:
+        if any(change["times"] for change in proof.changes if change["added"] is is_added):
+            _one_by_one(proof, own, inner, is_added=is_added)
+            continue
         listed = _Listed.of(proof, is_added=is_added)
         for sides in proof.seen[is_added]:
             moved = list(zip(proof.views, sides, strict=True))
@@ -326,6 +329,38 @@ def _at_once(moved: list[tuple[JsonTable, str]]) -> Moves:
             continue
         found.update((_noise(view["noise"]), shift) for shift in _SHIFTS[how])
     return found
+
+
+def _one_by_one(proof: _Proven, own: list[JsonTable], inner: list[JsonTable], *, is_added: bool) -> None:
+    """Households whose members change one after the other: what each of them does is listed, and they are as many as may be.
+
+    The members counted before are paired with those counted after, and the rest are added or removed: no more steps than are
+    counted at most, each of which moves what one member moves. Reflected shifts have the same d_Pr.
+    """
+    space, kept = proof.claim["space"], list(proof.sensitivity["kept"])
+    need(proof.claim["output_divergence"]["type"] in METRICS, "bounds for single members add up for metrics only")
+    if len({json.dumps(view.get("contributions", []), sort_keys=True) for view in inner}) != 1:
+        raise UnknownFormula("views count different members")
+    most = max(_limits(view, _member_part(view["table"], space), space)[1] for view in inner)
+    listed = [
+        (proof.moves(change["moves"]), proof.moves(change["members"])) for change in proof.changes
+        if change["added"] is is_added and change["times"] >= most and not change["groups"]
+    ]  # fmt: skip
+    exact = {(frozenset(once.items()), frozenset(each.items())) for once, each in listed}
+    tables = [*(view["table"] for view in own), *kept, *(view["table"] for view in inner)]
+    first, last = len(own), len(own) + len(kept)
+    for state in _Records.of(space, "person", tables).states(tables, is_added=is_added):
+        sides = [tuple(bool(bits >> place & 1) for bits in state) for place in range(len(tables))]
+        if any(_relation(*side) not in ("stays", "outside") for side in sides[first:last]):
+            continue
+        once = frozenset(_at_once([(view, _relation(*side)) for view, side in zip(own, sides[:first], strict=True)]).items())
+        for before, after in ((True, True), (True, False), (False, True)):
+            hows = [_relation(b and before, a and after, same) for b, a, same in sides[last:]]
+            each = _at_once(list(zip(inner, hows, strict=True)))
+            turned = Counter({(noise, -shift): times for (noise, shift), times in each.items()})
+            seen = any((once, frozenset(one.items())) in exact for one in (each, turned))
+            seen = seen or (not each and (not once or any(once == known for known, _ in exact)))
+            need(seen, f"what one member moves is not listed: {sum(each.values())} answers")
 
 
 _SHIFTS = {"outside": (), "stays": (), "comes": (1,), "goes": (-1,), "moves": (-1, 1)}
@@ -490,6 +525,9 @@ class _Records:
         A pair of records shows to tables only which categories are equal and which are named: two others are enough for that.
         """
         known = {a["name"]: a for a in _attributes(space, unit)}
+        every = {a["name"] for key in ("attributes", "household", "person") for a in space.get(key, [])} | set(known)
+        if not every >= {name for table in tables for name in (*table["attributes"], *table["where"])}:
+            raise UnknownFormula("a table looks at more than attributes")
         conditions = [(name, set(of)) for table in tables for name, of in table["where"].items() if name in known]
         looked = {name for table in tables for name in table["attributes"] if name in known} | {name for name, _ in conditions}
         for name in reversed(_outer_first(known)):
@@ -642,10 +680,28 @@ def _noise_step(proof: _Proven) -> str:
     need(all(at_most(bound, largest) for bound in bounds), "a bound is above the largest")
     for change, bound in zip(proof.changes, bounds, strict=True):
         times = Fraction(1) if proof.is_single else Fraction(1 if within is None else within, change["price"])
+        if change["times"]:
+            need(
+                bound.infinite or _below_by_members(change, proof, times, bound), f"d_Pr of a change of members is above {bound}"
+            )
+            continue
         case = _worst(change, proof)
         seen = bound.infinite or _divergence(chosen, proof.rate)(case, times, bound)
         need(seen, f"d_Pr of a change that moves {sum(case.values())} answers is above {bound}")
     return f"d_Pr of each of {len(bounds)} kinds of change, at most {stated['largest']}"
+
+
+def _below_by_members(change: JsonTable, proof: _Proven, times: Fraction, bound: ExactValue) -> bool:
+    """Whether d_Pr of what changes at once, composed with as many times that of one member, is at most a bound."""
+    kind, number = proof.claim["output_divergence"]["type"], int(change["times"])
+    if kind not in _LOSSES or proof.rate < 1 or change["groups"]:
+        raise UnknownFormula("members that change one after the other are not known here")
+    once, each = (_LOSSES[kind](proof.moves(change[key])) for key in ("moves", "members"))
+    if once.infinite or each.infinite:
+        return False
+    loss = linear([(Fraction(1), once), (Fraction(number if kind == "mult" else number**2), each)])
+    scaled = product(ExactValue(times), attrs.evolve(loss, root=kind == "d-nor"))
+    return scaled is not None and at_most(scaled, bound)
 
 
 def _worst(change: JsonTable, proof: _Proven) -> Moves:

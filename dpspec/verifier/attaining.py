@@ -109,7 +109,8 @@ class Attaining:
             for pattern in itertools.islice(replacements(columns), PAIRS_TRIED if times == 1 else CROSSED):
                 records = records_of(pattern, columns, self.spec.space, unit)
                 one, other = (records[:1], records[1:]) if records is not None else ((), ())
-                exchanges = ((one * times, other * times), (other * times, one * times))
+                exchanges = [(one * times, other * times), (other * times, one * times)]
+                exchanges += [((), other)] if times == 1 and other else []
                 found = self._better(None, exchanges, unit, precision)
                 if found is not None and found.ratio.lower > bound:
                     return found

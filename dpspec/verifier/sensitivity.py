@@ -196,13 +196,28 @@ class Sensitivity:
     # -- changes ----------------------------------------------------------------------------------
 
     def changes(self) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
-        """The laminar part of the invariants that gives the least bound, with the changes that it allows."""
+        """The laminar part of the invariants that gives the least bound, with the changes that it allows.
+
+        Where neighbours differ by one change, that change keeps all of them, laminar or not.
+        """
         unit = self.steps.unit
-        parts = [()] if self.is_by_record or self.is_sampled else laminar_parts(self.fixed(unit), self.spec.space, unit)
+        if self.is_sampled:
+            parts: list[tuple[Marginal, ...]] = [()]
+        elif self._is_one_change:
+            parts = [self.fixed(unit)]
+        else:
+            parts = [()] if self.is_by_record else laminar_parts(self.fixed(unit), self.spec.space, unit)
         allowed = [(part, self._allowed(part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
         return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    @property
+    def _is_one_change(self) -> bool:
+        """Whether neighbours can afford one change only."""
+        steps = self.steps
+        prices = [steps.replaced] if steps.added is None else [steps.replaced, steps.added]
+        return steps.within is not None and 2 * min(prices) > steps.within
 
     def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""

@@ -405,7 +405,7 @@ class Sensitivity:
 
 def _counted(view: View) -> object:
     """Which records a view counts: views with the same answer count the same."""
-    if isinstance(view, Bounded):
+    if isinstance(view, Bounded) and type(view).read is Bounded.read:
         return view.contribution, _counted(view.view)
     return None if type(view).read is View.read else view
 

@@ -19,13 +19,14 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View
+from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
 from dpspec.laws.sampled import sampled
@@ -315,6 +316,27 @@ class Sensitivity:
                 tuple(self._numbers.setdefault(pair, len(self._numbers)) for pair in case) for case in cases
             )
         return self._moved_by[key]
+
+    def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
+        """Everything that the proof takes from the structure, and every change, for a machine."""
+        steps, places = self.steps, dict[LawPair, int]()
+
+        def moved(case: Case) -> list[int]:
+            return [places.setdefault(pair, len(places)) for pair in case]
+
+        listed = [
+            {
+                "price": change.price, "added": change.is_added, "moves": moved(change.laws), "members": moved(change.members),
+                "times": change.times, "groups": [[moved(case) for case in cases] for cases in change.groups],
+            }
+            for change in changes
+        ]  # fmt: skip
+        return {
+            "unit": steps.unit, "replaced": steps.replaced, "added": steps.added, "within": steps.within,
+            "views": [{**view.data(), "fixed": view not in self.views} for view in self.structure.views],
+            "kept": [table_data(table) for table in family], "changes": listed,
+            "answers": [[law_data(before), law_data(after)] for before, after in places],
+        }  # fmt: skip
 
     # -- records inside the one that changes ------------------------------------------------------
 

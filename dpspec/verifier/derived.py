@@ -169,13 +169,15 @@ class _Proof:
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""
-        if self.spec.budget.uniform() is not None:
-            return self.bound
-        budgets = [
-            self.spec.budget.at(Universe(label=label, datasets=(found.left, found.right)), self.spec.space)
-            for label in self._labels(found)
-        ]
-        return min(self.spec.output_divergence.lipschitz(self.spec.budget.parameter, budget) for budget in budgets)
+        return min(bound for _, bound in self._bounds(found))
+
+    def _bounds(self, found: SeenPair) -> list[tuple[object, Number]]:
+        """The universes that hold both datasets of a pair, each with the Lipschitz constant that its budget allows."""
+        budget, chosen, space = self.spec.budget, self.spec.output_divergence, self.spec.space
+        if budget.uniform() is not None:
+            return [(label, self.bound) for label in self._labels(found)]
+        held = [Universe(label=label, datasets=(found.left, found.right)) for label in self._labels(found)]
+        return [(universe.label, chosen.lipschitz(budget.parameter, budget.at(universe, space))) for universe in held]
 
     def _labels(self, found: SeenPair) -> list[object]:
         """The universes that hold both datasets of a pair."""
@@ -188,10 +190,10 @@ class _Proof:
 
     def refuted(self, found: SeenPair) -> Verdict:
         """The verdict of a pair that refutes."""
+        label, bound = min(self._bounds(found), key=lambda held: held[1])
         witness = Witness(
-            universe=self._labels(found)[0], left=found.left, right=found.right, distance=found.distance,
-            divergence=found.divergence, bound=self.bound_of(found),
-        )  # fmt: skip
+            universe=label, left=found.left, right=found.right, distance=found.distance, divergence=found.divergence, bound=bound
+        )
         result = self.result(Bracket(lower=found.ratio.lower, upper=INFINITY), Outcome.REFUTED, (found.left, found.right))
         return Verdict(outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,), witness=witness)
 

@@ -141,6 +141,12 @@ class Sensitivity:
             raise MissingStep("sensitivity", f"records of the unit {steps.unit} do not determine {other}")
         if any(view.table.unit != steps.unit for view in views) and Membership.found_in(space) is None:
             raise MissingStep("sensitivity", f"it is not known which records lie in those of the unit {steps.unit}")
+        if any(view.table.unit == steps.unit and _counted(view) is not None for view in views):
+            reason = f"which records of the unit {steps.unit} are counted depends on others: one that comes may take another's place"
+            raise MissingStep("sensitivity", reason)
+        if self.is_sampled and steps.unit != space.units[0]:
+            reason = f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
+            raise MissingStep("sample", reason)
         if self.is_by_record and not (steps.in_place and space.is_ordered):
             reason = "each record is answered for in its place, which the input divergence does not keep"
             raise MissingStep("sensitivity", reason)
@@ -154,8 +160,11 @@ class Sensitivity:
 
     @cached_property
     def views(self) -> tuple[View, ...]:
-        """The views whose answers can differ inside a universe: one that counts what the invariants fix has equal laws there."""
-        known = self.spec.multiverse.induced_by()
+        """The views whose answers can differ inside a universe: one that counts what the invariants fix has equal laws there.
+
+        Not so on a sample: what the invariants fix is not fixed in the sample, and ties the answers of all views together.
+        """
+        known = None if self.is_sampled else self.spec.multiverse.induced_by()
         return tuple(view for view in self.structure.views if not known or not self._is_fixed(view, known))
 
     def _is_fixed(self, view: View, known: tuple[Invariant, ...]) -> bool:
@@ -197,13 +206,28 @@ class Sensitivity:
     # -- changes ----------------------------------------------------------------------------------
 
     def changes(self) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
-        """The laminar part of the invariants that gives the least bound, with the changes that it allows."""
+        """The laminar part of the invariants that gives the least bound, with the changes that it allows.
+
+        Where neighbours differ by one change, that change keeps all of them, laminar or not.
+        """
         unit = self.steps.unit
-        parts = [()] if self.is_by_record or self.is_sampled else laminar_parts(self.fixed(unit), self.spec.space, unit)
+        if self.is_sampled:
+            parts: list[tuple[Marginal, ...]] = [()]
+        elif self._is_one_change:
+            parts = [self.fixed(unit)]
+        else:
+            parts = [()] if self.is_by_record else laminar_parts(self.fixed(unit), self.spec.space, unit)
         allowed = [(part, self._allowed(part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
         return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    @property
+    def _is_one_change(self) -> bool:
+        """Whether neighbours can afford one change only."""
+        steps = self.steps
+        prices = [steps.replaced] if steps.added is None else [steps.replaced, steps.added]
+        return steps.within is not None and 2 * min(prices) > steps.within
 
     def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
@@ -242,7 +266,7 @@ class Sensitivity:
         kinds: list[tuple[int, bool, Iterable[Pattern]]] = []
         if not self.is_sampled:
             kinds.append((steps.replaced, False, replacements(columns)))
-        elif steps.added is None or (steps.within is not None and steps.within >= steps.replaced):
+        elif steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced:
             raise MissingStep("sample", "what sampling gains is proved for records added or removed, not for records replaced")
         if steps.added is not None:  # sampled records that are replaced are removed and added
             kinds.append((steps.added, True, additions(columns)))
@@ -328,7 +352,8 @@ class Sensitivity:
             if seen is None or ways is None or ways > MOST_CASES:
                 return None
             changes = seen.changes(pattern, columns, is_added=is_added)
-            look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where
+            stays = all(pattern[name].equal for name in seen.outer.attributes)  # members leave and come to the same cells
+            look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where, stays
             groups.setdefault((look, _counted(view), tuple(changes)), (changes, []))[1].append(view)
         return [
             [case for counts in changes for case in _together([self._moved(view, counts) for view in views])]
@@ -442,7 +467,9 @@ class Sensitivity:
 
 def _counted(view: View) -> object:
     """Which records a view counts: views with the same answer count the same."""
-    return (view.contribution, _counted(view.view)) if isinstance(view, Bounded) else None
+    if isinstance(view, Bounded) and type(view).read is Bounded.read:
+        return view.contribution, _counted(view.view)
+    return None if type(view).read is View.read else view
 
 
 def _together(moved: Sequence[Sequence[NumberedCase]]) -> Iterator[NumberedCase]:

@@ -314,9 +314,9 @@ class ClippedSum(Invariant):
     def ends(self, space: DatasetSpace) -> tuple[str, str]:
         """A category that adds the least, and one that adds the most, of those that are counted."""
         attribute, where = self._attribute(space), dict(self.where)
-        if attribute.count is not None and self.attribute not in where:
+        if attribute.count is not None and not where.get(self.attribute):
             return "0", str(attribute.count - 1)
-        counted = where.get(self.attribute, attribute.categories)
+        counted = where.get(self.attribute) or attribute.categories  # where none is counted, those that are not do no harm
         return min(counted, key=int), max(counted, key=int)
 
     def __str__(self) -> str:

@@ -77,11 +77,20 @@ class _OfOneTable(Mechanism):
         cells = math.prod(sizes[name] for name in self.query.attributes)
         if cells > LISTED:
             raise errors.NotEnumerableError(f"mechanism {self.name}", f"chooses among {LISTED:,} cells at most", value=cells)
+        self.labels(space)
 
     def counted(self, dataset: Dataset, space: DatasetSpace) -> dict[str, int]:
         """The counts by the labels of their cells."""
         known = space.dataset(dataset)
-        return dict(zip(self.query.labels(space), self.query.answers(known, space), strict=True))
+        return dict(zip(self.labels(space), self.query.answers(known, space), strict=True))
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        """The labels of the cells, by which an output tells them apart."""
+        labels = self.query.labels(space)
+        if len(set(labels)) < len(labels):
+            rule, advice = "has two cells with one label, which no output tells apart", "rename a category"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, advice, value=str(self.query))
+        return labels
 
 
 # --- the exponential mechanism --------------------------------------------------------------------

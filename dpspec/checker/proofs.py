@@ -181,13 +181,20 @@ class _Proven:
             and 2 * min((price for price, is_added in self.kinds if self.seen[is_added]), default=within) > within
         )
 
+    @property
+    def is_one_change(self) -> bool:
+        """Whether neighbours cannot afford two changes, whatever the tables allow."""
+        within = self.prices[3]
+        return within is not None and 2 * min((price for price, _ in self.kinds), default=within) > within
+
     @cached_property
     def seen(self) -> dict[bool, list[list[str]]]:
         """For records replaced, and added: what becomes of one in each view, for every pair that keeps the tables."""
         space, unit, kept = self.claim["space"], self.prices[0], list(self.sensitivity["kept"])
         records = _Records.of(space, unit, [*(view["table"] for view in self.views), *kept])
         parts = [*(records.own_part(view["table"]) for view in self.views), *kept]
-        _nested(records, kept)
+        if not self.is_one_change:  # several changes keep the tables one by one only where cells are nested
+            _nested(records, kept)
         found: dict[bool, list[list[str]]] = {False: [], True: []}
         for _, is_added in self.kinds:
             for state in records.states(parts, is_added=is_added):
@@ -222,7 +229,7 @@ class _Proven:
             if view["fixed"] is False:
                 moving.append(view)
                 continue
-            if not (bare and determined(table, self.invariants, self.claim["space"])):
+            if not (bare and self.rate == 1 and determined(table, self.invariants, self.claim["space"])):
                 raise UnknownFormula(f"a view of {_told(table)} is said to be fixed, which is not seen")
         return moving
 
@@ -292,7 +299,7 @@ def _sensitivity(proof: _Proven) -> str:
     if in_place:
         kind = proof.claim["input_divergence"]
         ordered = kind.get("relation", kind.get("of", kind))["type"] in ("hamming-ordered", "differ-in-one-position")
-        need(ordered and not kept, "records are answered for in their places")
+        need(ordered and (proof.is_one_change or not kept), "records are answered for in their places")
     need(proof.rate == 1 or not kept, "records of a sample are not counted by an invariant")
     own = [view for view in proof.views if view["table"]["unit"] == unit]
     inner = [view for view in proof.views if view["table"]["unit"] != unit]

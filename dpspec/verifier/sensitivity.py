@@ -140,10 +140,14 @@ class Sensitivity:
         if any(view.table.unit != steps.unit for view in views) and Membership.found_in(space) is None:
             raise MissingStep("sensitivity", f"it is not known which records lie in those of the unit {steps.unit}")
         if any(view.table.unit == steps.unit and _counted(view) is not None for view in views):
-            reason = f"which records of the unit {steps.unit} are counted depends on others: one that comes may take another's place"
+            reason = (
+                f"which records of the unit {steps.unit} are counted depends on others: one that comes may take another's place"
+            )
             raise MissingStep("sensitivity", reason)
         if self.is_sampled and steps.unit != space.units[0]:
-            reason = f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
+            reason = (
+                f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
+            )
             raise MissingStep("sample", reason)
         if self.is_by_record and not (steps.in_place and space.is_ordered):
             reason = "each record is answered for in its place, which the input divergence does not keep"

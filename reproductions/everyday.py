@@ -1,8 +1,8 @@
 """Everyday mechanisms and mistakes: `python -m reproductions.everyday specs/mechanisms docs/mechanisms.md`.
 
 A survey of any number of people, or of any number of households: tables of counts with noise, answers to a question given by
-chance. Each right claim is written beside the mistakes of its kind; each is judged on the whole space, and the page tells by
-which pair of datasets a mistake is found.
+chance, reports that each person makes for themselves. Each right claim is written beside the mistakes of its kind; each is judged
+on the whole space, and the page tells by which pair of datasets a mistake is found.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ class Case:
         mechanism, distance, standard, budget: as in a file.
         space, published: the space, and the invariants.
         wrong: whether it is a mistake.
+        gap: why the pair that is found does not attain the bound; empty where it does.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Case:
     space: Mapping[str, Any] = PEOPLE
     published: tuple[Mapping[str, Any], ...] = ()
     wrong: bool = False
+    gap: str = ""
 
     def document(self) -> SpecDocument:
         """The specification."""
@@ -128,9 +130,10 @@ def cases() -> Iterator[Case]:
     yield from _universes()
     yield from _households()
     yield from _answers()
-    from reproductions import made_of_parts  # its cases are made of the parts of this module
+    from reproductions import local_rules, made_of_parts  # their cases are made of the parts of this module
 
     yield from made_of_parts.cases()
+    yield from local_rules.cases()
 
 
 def _tables() -> Iterator[Case]:
@@ -527,7 +530,8 @@ def page() -> Iterator[str]:
     yield "# Everyday mechanisms, and the mistakes that people make\n"
     yield "Made by `python -m reproductions.everyday specs/mechanisms docs/mechanisms.md`. Each claim is judged on the whole"
     yield "space ([how](proofs.md)): any number of people, 16 regions, 400 counties, 116 ages and two sexes; households of any"
-    yield "size in 100,000 blocks; a hundred thousand answers.\n"
+    yield "size in 100,000 blocks; a hundred thousand answers of yes or no; any number of people who each report an answer, one"
+    yield "of 2,925 codes or of a million words; a panel of three.\n"
     for wrong, title in ((False, "Right"), (True, "Mistakes")):
         listed = [case for case in cases() if case.wrong is wrong]
         yield f"## {title} ({len(listed)})\n"
@@ -545,6 +549,7 @@ def _line(case: Case) -> str:
     budget = ", ".join(f"{name} = {value}" for name, value in case.budget.items())
     if verdict.witness is None:
         found = "proved; tight" if result.is_tight else "proved; the pair attains it" if result.constant.is_exact else "proved"
+        found += f"; {case.gap}" if case.gap else ""
         constant = str(result.constant)
     else:
         found = f"x = {verdict.witness.left}, x' = {verdict.witness.right}"

@@ -48,6 +48,10 @@ SUM: dict[str, Any] = {"type": "clipped-sum", "attribute": "age", "least": 18, "
 KINDS: dict[str, Any] = {"type": "distinct-count", "attributes": ["county"]}
 
 
+_NEVER = "the more records there are in one cell, the nearer a pair comes"
+_MANY = "pairs with many cells would come nearer; their laws are not integrated"
+
+
 def cases() -> Iterator[Case]:
     """Every claim, right and wrong."""
     yield from _users()
@@ -253,14 +257,14 @@ def _sums() -> Iterator[Case]:
 def _chosen() -> Iterator[Case]:
     """The exponential mechanism, and the sparse vector technique."""
     exponential = {"type": "exponential", "query": REGIONS, "rate": "1/2"}
-    yield pure("most-common-added", "the most common region, rate 1/2: a person added", exponential, ADD, "1/2")
-    yield pure("most-common-replaced", "the same for a person replaced: two counts move", exponential, REPLACE, "1")
+    yield pure("most-common-added", "the most common region, rate 1/2: a person added", exponential, ADD, "1/2", gap=_NEVER)
+    yield pure("most-common-replaced", "the same for a person replaced: two counts move", exponential, REPLACE, "1", gap=_NEVER)
     yield pure(
         "most-common-factor-two", "the factor two is forgotten for a person replaced", exponential, REPLACE, "1/2", wrong=True
     )
     above = {"type": "above-threshold", "query": REGIONS, "threshold": "10", "threshold_scale": "2", "query_scale": "4"}
-    yield pure("first-above", "the first region above ten: 1/2 + 1/4 for a person added", above, ADD, "3/4")
-    yield pure("first-above-replaced", "1/2 + 2/4 for a person replaced", above, REPLACE, "1")
+    yield pure("first-above", "the first region above ten: 1/2 + 1/4 for a person added", above, ADD, "3/4", gap=_MANY)
+    yield pure("first-above-replaced", "1/2 + 2/4 for a person replaced", above, REPLACE, "1", gap=_MANY)
     small = {**above, "query": table("sex"), "threshold": "0", "threshold_scale": "1/4", "query_scale": "1/4"}
     yield pure(
         "first-above-one-scale", "the noise of the threshold is taken for all that is needed", small, REPLACE, "1", wrong=True

@@ -1,7 +1,7 @@
 """An independent checker of derivations: it reads the JSON and the texts in it, and shares no code with what found them.
 
 A derivation is a chain of steps S -> S'. The checker looks at each step on its own, in the plain tables of the two specification
-texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.numbers`), and believes nothing
+texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.premises`), and believes nothing
 that the file says in words. A rule that it does not know is *unchecked*, and trusted only by name.
 """
 
@@ -19,9 +19,20 @@ import attrs
 from dpspec.base.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
-from dpspec.checker.numbers import ExactValue, at_most, read, within_numbers
 from dpspec.checker.pairs import BLOCKS, METRICS, Rejected, UnknownFormula, event_by_event, need, pair_by_pair, separates_laws
-from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
+from dpspec.checker.premises import (
+    ExactValue,
+    at_most,
+    compared_pairs,
+    determined,
+    fewer_strata,
+    fixed_units,
+    least_and_most,
+    part_of,
+    read,
+    shared_bounds,
+    within_numbers,
+)
 
 VERSION = 1
 MOST_STEPS = 1000
@@ -61,6 +72,15 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationFileError: no file, no JSON, or not of the shape of a derivation.
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
+    return check_derivation(read_json(path), trust)
+
+
+def read_json(path: str | Path) -> Any:
+    """The data of a file that may be anybody's.
+
+    Raises:
+        DerivationFileError, DerivationTooLongError: no file, no JSON, or too large.
+    """
     try:
         if Path(path).exists() and not Path(path).is_file():
             raise DerivationFileError("file", "is a directory, a pipe or a device", "give a file on a disk", value=str(path))
@@ -71,10 +91,9 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
     if len(text) > MOST_BYTES:
         raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
     try:
-        data = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
-    return check_derivation(data, trust)
 
 
 def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
@@ -91,32 +110,32 @@ def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:
         raise DerivationFileError("format", "must be dpspec-derivation", "write it with: dpspec compare A B --derivation FILE")
     if data.get("version") != VERSION or isinstance(data["version"], bool):
         raise DerivationVersionError("version", f"this dpspec reads version {VERSION}", value=data.get("version"))
-    rows = _typed(data, "steps", list)
+    rows = typed(data, "steps", list)
     if len(rows) > MOST_STEPS:
         raise DerivationTooLongError("steps", f"must not be more than {MOST_STEPS}", value=len(rows))
-    here = _blocks(_typed(data, "premise", str), "premise")
+    here = blocks_of(typed(data, "premise", str), "premise")
     checked = []
     for place, row in enumerate(rows):
         where = f"steps[{place}]"
         if not isinstance(row, dict):
             raise DerivationFileError(where, "must be a table")
-        before, after = (_blocks(_typed(row, key, str, where), f"{where}.{key}") for key in ("before", "after"))
+        before, after = (blocks_of(typed(row, key, str, where), f"{where}.{key}") for key in ("before", "after"))
         if before != here:
             raise DerivationChainError(f"{where}.before", "is not where the step before it ends")
         checked.append(_step(row, before, after, where, trust))
         here = after
-    if here != _blocks(_typed(data, "conclusion", str), "conclusion"):
+    if here != blocks_of(typed(data, "conclusion", str), "conclusion"):
         raise DerivationChainError("conclusion", "is not where the last step ends")
     return Checked(steps=tuple(checked))
 
 
-def _typed(row: JsonTable, key: str, kind: type, where: str = "") -> Any:
+def typed(row: JsonTable, key: str, kind: type, where: str = "") -> Any:
     if not isinstance(row.get(key), kind):
         raise DerivationFileError(f"{where}.{key}".lstrip("."), f"is missing, or no {kind.__name__}")
     return row[key]
 
 
-def _blocks(text: str, where: str) -> JsonTable:
+def blocks_of(text: str, where: str) -> JsonTable:
     """The five blocks of a specification text; a multiverse that is not written is one universe."""
     try:
         data = tomllib.loads(text, parse_float=Decimal)
@@ -132,8 +151,8 @@ def _blocks(text: str, where: str) -> JsonTable:
 
 
 def _step(row: JsonTable, before: JsonTable, after: JsonTable, where: str, trust: Collection[str]) -> CheckedStep:
-    rule, block = _typed(row, "rule", str, where), _typed(row, "block", str, where)
-    parameters = _typed(row, "parameters", dict, where)
+    rule, block = typed(row, "rule", str, where), typed(row, "block", str, where)
+    parameters = typed(row, "parameters", dict, where)
     check = RULES.get(rule)
     if check is None:
         status = "trusted" if rule in trust else "unchecked"

@@ -21,8 +21,7 @@ from flint import ctx
 
 from dpspec.checker.constants import knots_of
 from dpspec.checker.conversions import ON_PAIRS, group
-from dpspec.checker.numbers import ExactValue, at_most, exponential, linear, product, read
-from dpspec.checker.universes import explicit, of_universe
+from dpspec.checker.premises import ExactValue, at_most, explicit, exponential, linear, of_universe, product, read
 
 JsonTable = dict[str, Any]
 Bits = tuple[int, ...]

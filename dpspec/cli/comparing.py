@@ -180,6 +180,33 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
     return code
 
 
+@click.command("check-proof", short_help="Is every step of a proof true?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@formatted
+def check_proof(path: str, as_json: bool) -> int:
+    """Check the proofs of derived verdicts step by step, with a checker that shares no code with what found them.
+
+    FILE is what `dpspec verify --format json` writes. Exits with 0 when every step of every proof is rechecked, with 1 when one
+    is wrong or cannot be rechecked, with 2 when FILE holds no proof.
+
+    \b
+    Examples:
+      dpspec verify specs/census-2020 --format json > v.json
+      dpspec check-proof v.json
+    """
+    from dpspec.checker.proofs import check_proofs
+    from dpspec.report import comparison, json
+
+    found = check_proofs(path)
+    code = 0 if all(proof.accepted for proof in found) else 1
+    say(
+        json.document("check-proof", code, comparison.proofs_data(path, found))
+        if as_json
+        else comparison.proofs_text(path, found)
+    )
+    return code
+
+
 @click.command(short_help="What is a budget in another standard?")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
 @click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")

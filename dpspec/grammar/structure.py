@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dpspec.base.params import evolve
+from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -75,6 +76,10 @@ class View(ABC):
             space: where the datasets are from.
         """
 
+    def data(self) -> JsonData:
+        """What the view is, for a machine that computes a proof anew; one that does not know the kind says so."""
+        return {"kind": named(type(self)), "table": table_data(self.table)}
+
     @property
     def tells_more_by_more(self) -> bool:
         """Whether a larger change of a count, in the same direction, is never harder to see, whatever else changes.
@@ -102,6 +107,23 @@ class View(ABC):
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
         """The view of those records only that meet further conditions."""
         return attrs.evolve(self, table=narrowed(self.table, where))  # type: ignore[misc]  # views are attrs classes
+
+
+def named(kind: type) -> str:
+    """The name of a class in a proof: with its module, where it is not one of dpspec's own."""
+    return kind.__name__ if kind.__module__.startswith("dpspec.") else f"{kind.__module__}.{kind.__name__}"
+
+
+def table_data(table: Marginal) -> JsonData:
+    """A table as specification files write it."""
+    return {"attributes": [*table.attributes], "unit": table.unit, "where": {name: [*of] for name, of in table.where}}
+
+
+def law_data(law: Law) -> JsonData:
+    """The family of a law, and its parameters as exact text."""
+    known = {a.name: getattr(law, a.name) for a in getattr(type(law), "__attrs_attrs__", ())}
+    written = {name: {str(t): str(w) for t, w in v.items()} if isinstance(v, Mapping) else str(v) for name, v in known.items()}
+    return {"family": named(type(law)), **written}
 
 
 def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:
@@ -133,6 +155,9 @@ class NoisyCount(View):
 
     table: Marginal
     noise: Callable[[int], Law]
+
+    def data(self) -> JsonData:
+        return {**super().data(), "noise": law_data(self.noise(0))}
 
     def changed(self, counts: CountChanges) -> tuple[Case, ...]:
         return (tuple(self.shifted(change) for change in counts),)
@@ -175,6 +200,9 @@ class Report(View):
     laws: LawPair
     by_record: bool = True
 
+    def data(self) -> JsonData:
+        return {**super().data(), "laws": [law_data(law) for law in self.laws]}
+
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         return {(): (NO_CHANGE,), (-1, 1): ((self.laws,),)}.get(counts)
 
@@ -207,6 +235,11 @@ class Bounded(View):
     @property
     def tells_more_by_more(self) -> bool:
         return self.view.tells_more_by_more
+
+    def data(self) -> JsonData:
+        known, kept = self.view.data(), self.contribution
+        bound = {"most": kept.most, "in_cell": kept.in_cell, "by": [*kept.by], "where": {name: [*of] for name, of in kept.where}}
+        return {**known, "contributions": [*known.get("contributions", []), bound]}
 
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         return self.view.changed(counts)

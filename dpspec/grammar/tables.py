@@ -69,6 +69,15 @@ class Table:
         """The table with some columns exchanged."""
         return attrs.evolve(self, codes={**self.codes, **columns})
 
+    def rows(self, kept: npt.NDArray[np.bool_]) -> Table:
+        """The table of some of its records, with their members."""
+        codes = {name: column[kept] for name, column in self.codes.items()}
+        if self.members is None:
+            return Table(attributes=self.attributes, codes=codes)
+        theirs = kept[self.members.owner]
+        owner = (np.cumsum(kept) - 1)[self.members.owner[theirs]]
+        return Table(attributes=self.attributes, codes=codes, members=Members(table=self.members.table.rows(theirs), owner=owner))
+
     def attribute(self, name: str) -> Attribute:
         """The attribute of a column."""
         for attribute in self.attributes:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from dpspec.checker.check import Checked
+    from dpspec.checker.proofs import RecheckedProof
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
@@ -308,6 +309,38 @@ def derivation_text(path: str, found: Checked) -> str:
     word, style = ("accepted", GOOD) if found.accepted else ("not accepted", BAD)
     head = Text.assemble((f"{path}: ", "bold"), (word, style), f", {count(len(found.steps), 'step')}")
     return drawn(head, rows).rstrip() if found.steps else drawn(head).rstrip()
+
+
+def proofs_data(path: str, found: Sequence[RecheckedProof]) -> dict[str, Any]:
+    """What the checker says of the proofs in a file."""
+    proofs = [
+        {
+            "name": proof.name, "accepted": proof.accepted,
+            "steps": [{"step": step.rule, "status": step.status, "reason": step.reason} for step in proof.steps],
+        }
+        for proof in found
+    ]  # fmt: skip
+    return {"path": path, "accepted": all(proof.accepted for proof in found), "proofs": proofs}
+
+
+def proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:
+    """The same for people: all steps of a single proof, of several only those that were not rechecked."""
+    lines = []
+    for proof in found:
+        word, style = ("rechecked", GOOD) if proof.accepted else ("not rechecked as a whole", BAD)
+        rows = Table.grid(padding=(0, 2, 0, 0))
+        rows.add_column(no_wrap=True)
+        rows.add_column(no_wrap=True, style=FAINT)
+        rows.add_column(overflow="fold")
+        shown = [step for step in proof.steps if len(found) == 1 or step.status != "rechecked"]
+        for step in shown:
+            rows.add_row("  " + step.status, step.rule, Text(step.reason))
+        head = Text.assemble((proof.name, "bold"), ": ", (word, style))
+        lines.append(drawn(head, rows).rstrip() if shown else drawn(head).rstrip())
+    good = sum(proof.accepted for proof in found)
+    return "\n".join(
+        [*lines, f"{path}: {good} of {count(len(found), 'proof')} rechecked, with the views of each mechanism as premises"]
+    )
 
 
 # --- the order of many specifications -------------------------------------------------------------

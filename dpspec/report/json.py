@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from dpspec.base.errors import DpspecError, harmless_json
+from dpspec.base.errors import DpspecError, NotWritableError, harmless_json
 from dpspec.base.params import each
 from dpspec.base.types import JsonData
 from dpspec.report import terminal
@@ -93,10 +93,24 @@ def _obligation(obligation: Obligation) -> JsonData:
         "exchanged": list(obligation.exchanged),
         "grown": [_grown(line) for line in obligation.grown],
         "unproved": obligation.unproved,
+        "claim": _claim(obligation),
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
         "value": None if obligation.value is None else bracket(obligation.value),
         "replay": obligation.replay,
     }
+
+
+def _claim(obligation: Obligation) -> str | None:
+    """What was proved, as the text of a specification, for `dpspec check-proof`."""
+    if obligation.spec is None or obligation.verdict is None or not obligation.verdict.proof:
+        return None
+    from dpspec.extension import installed
+    from dpspec.specfile.writer import to_toml
+
+    try:
+        return to_toml(obligation.spec, installed().registry)
+    except NotWritableError:
+        return None
 
 
 def _grown(line: Grown) -> JsonData:
@@ -137,7 +151,7 @@ def verdict(given: Verdict) -> JsonData:
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
         "assumptions": [*given.assumptions],
-        "proof": [{"step": step.step, "says": step.says, "citation": step.citation} for step in given.proof],
+        "proof": [{"step": step.step, "says": step.says, "citation": step.citation, "data": step.data} for step in given.proof],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
     }
 

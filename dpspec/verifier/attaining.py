@@ -21,7 +21,16 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
 from dpspec.laws.law import Law
-from dpspec.structure.changes import MOST_MEMBERS, MOST_PATTERNS, MemberView, SeenAttributes, pairs_of, records_of, replacements
+from dpspec.verifier.changes import (
+    MOST_MEMBERS,
+    MOST_PATTERNS,
+    MemberView,
+    Pattern,
+    SeenAttributes,
+    pairs_of,
+    records_of,
+    replacements,
+)
 from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
 
@@ -31,8 +40,11 @@ CROSSED = 20
 MANY = (1, 2, 8, 64)
 """So many records of a smaller unit change at once, where a larger one changes."""
 
-PAIRS_TRIED = 200
+PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
+
+ALIKE_TRIED = 4
+"""So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
 
 ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]
 """The records that go, and those that come."""
@@ -79,7 +91,7 @@ class Attaining:
         columns = self.sensitivity.columns(unit)
         found: SeenPair | None = None
         for change, cost in costs[:PAIRS_TRIED]:
-            for pattern in change.patterns:
+            for pattern in sorted(change.patterns, key=_singled, reverse=True)[:ALIKE_TRIED]:
                 if found is not None and found.ratio.lower >= cost.upper:
                     break
                 records = records_of(pattern, columns, space, unit)
@@ -109,7 +121,8 @@ class Attaining:
             for pattern in itertools.islice(replacements(columns), PAIRS_TRIED if times == 1 else CROSSED):
                 records = records_of(pattern, columns, self.spec.space, unit)
                 one, other = (records[:1], records[1:]) if records is not None else ((), ())
-                exchanges = ((one * times, other * times), (other * times, one * times))
+                exchanges = [(one * times, other * times), (other * times, one * times)]
+                exchanges += [((), other)] if times == 1 and other else []
                 found = self._better(None, exchanges, unit, precision)
                 if found is not None and found.ratio.lower > bound:
                     return found
@@ -253,6 +266,11 @@ def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
     """The cell of each record that a view counts; None outside all of them."""
     cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
     return [cell(record) for record in view.read(dataset, space)]
+
+
+def _singled(pattern: Pattern) -> int:
+    """In how many places a pattern has a category that some condition or view singles out."""
+    return sum(any(kept.before) + any(kept.after) for kept in pattern.values())
 
 
 def _is_added(less: Dataset, more: Dataset, space: DatasetSpace) -> bool:

@@ -33,11 +33,11 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import ProvedBound, Structure, View
+from dpspec.grammar.structure import ProvedBound, Structure, View, table_data
 from dpspec.laws.law import Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify
-from dpspec.verifier.sensitivity import Missing, MissingStep, RecordChange, Sensitivity
+from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
@@ -168,7 +168,7 @@ class _Proof:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
         if lower is None:
             return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
-        return self._decided(self._told(family, changes, upper), upper, lower, written=written)
+        return self._decided(self._told(family, costs, upper), upper, lower, written=written)
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""
@@ -220,26 +220,36 @@ class _Proof:
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )
 
-    def _told(self, family: Sequence[Marginal], changes: Sequence[RecordChange], upper: Number) -> tuple[ProofStep, ...]:
-        """The steps of the proof, in words."""
-        chosen = self.spec.output_divergence
+    def _told(self, family: Sequence[Marginal], costs: Sequence[Cost], upper: Number) -> tuple[ProofStep, ...]:
+        """The steps of the proof, in words and as data."""
+        chosen, reads, changes = self.spec.output_divergence, self.structure.reads, [change for change, _ in costs]
+        bounds = [Bracket.exactly(0), *(cost for _, cost in costs)]
+        largest = max(bounds, key=lambda cost: cost.upper).ends()[1]
         told = [
             ProofStep(
                 step="sensitivity", says=self._joined(family, changes),
                 citation="Dwork, McSherry, Nissim and Smith 2006, Definition 2; Bailie, Gong and Meng 2023",
+                data=self.sensitivity.data(family, changes),
             ),
-            ProofStep(step="noise", says=f"{chosen} of the answers that move is at most {upper} per unit", citation=""),
+            ProofStep(
+                step="noise", says=f"{chosen} of the answers that move is at most {upper} per unit", citation="",
+                data={"bounds": [cost.ends()[1] for cost in bounds[1:]], "largest": largest},
+            ),
         ]  # fmt: skip
         if self.sensitivity.is_sampled:
             says = f"a record takes part with probability {self.structure.sampled}, which the bound takes into account"
-            told.append(ProofStep(step="sample", says=says, citation="Balle, Barthe and Gaboardi 2018"))
+            rate = {"rate": str(self.structure.sampled)}
+            told.append(ProofStep(step="sample", says=says, citation="Balle, Barthe and Gaboardi 2018", data=rate))
         if not self.sensitivity.is_single(changes):
             says = f"{chosen.name} is a metric, so bounds for the changes between two datasets add up"
-            told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023"))
-        if self.structure.reads or not self.structure.publishes_views:
-            facts = " and from facts that each universe fixes" if self.structure.reads else ""
-            says = f"what {'else ' if self.structure.publishes_views else ''}is released is computed from these answers{facts}"
-            told.append(ProofStep(step="post-process", says=says, citation="Bailie, Gong and Meng 2023, last step of TopDown"))
+            told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
+        if reads or not self.structure.publishes_views:
+            fixed = " and from facts that each universe fixes" if reads else ""
+            says = f"what {'else ' if self.structure.publishes_views else ''}is released is computed from these answers{fixed}"
+            known = [fact.as_marginal() for fact in reads]
+            facts = [str(fact) if table is None else table_data(table) for fact, table in zip(reads, known, strict=True)]
+            source = "Bailie, Gong and Meng 2023, last step of TopDown"
+            told.append(ProofStep(step="post-process", says=says, citation=source, data={"reads": facts}))
         return tuple(told)
 
     def _joined(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> str:

@@ -1,7 +1,7 @@
 """From above: the changes of one record that join two datasets of a universe, and how far each moves the laws of the answers.
 
 Two datasets of a universe at distance d are joined by changes of one record, each of which keeps the invariants, of total price d
-(`dpspec.structure.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
+(`dpspec.verifier.changes`). A change is of one of finitely many patterns, and each moves a few answers of some views. All others
 have equal laws and cancel, so d_Pr of the change is that of the product of the laws of these few answers, which the exact engine
 computes. The largest quotient of d_Pr and price bounds the constant wherever bounds for single changes add up.
 """
@@ -19,17 +19,18 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View
+from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
 from dpspec.laws.sampled import sampled
-from dpspec.structure.changes import (
+from dpspec.verifier.changes import (
     MOST_PATTERNS,
     MemberView,
     Pattern,
@@ -125,6 +126,7 @@ class Sensitivity:
     spec: PrivacySpec
     _numbers: dict[LawPair, int] = attrs.field(factory=dict, init=False)
     _moved_by: dict[tuple[int, CountChanges], tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
+    _members_of: dict[frozenset[str] | None, tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
     _columns_of: dict[str, SeenAttributes] = attrs.field(factory=dict, init=False)
 
     @cached_property
@@ -208,13 +210,28 @@ class Sensitivity:
     # -- changes ----------------------------------------------------------------------------------
 
     def changes(self) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
-        """The laminar part of the invariants that gives the least bound, with the changes that it allows."""
+        """The laminar part of the invariants that gives the least bound, with the changes that it allows.
+
+        Where neighbours differ by one change, that change keeps all of them, laminar or not.
+        """
         unit = self.steps.unit
-        parts = [()] if self.is_by_record or self.is_sampled else laminar_parts(self.fixed(unit), self.spec.space, unit)
+        if self.is_sampled:
+            parts: list[tuple[Marginal, ...]] = [()]
+        elif self._is_one_change:
+            parts = [self.fixed(unit)]
+        else:
+            parts = [()] if self.is_by_record else laminar_parts(self.fixed(unit), self.spec.space, unit)
         allowed = [(part, self._allowed(part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
         return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    @property
+    def _is_one_change(self) -> bool:
+        """Whether neighbours can afford one change only."""
+        steps = self.steps
+        prices = [steps.replaced] if steps.added is None else [steps.replaced, steps.added]
+        return steps.within is not None and 2 * min(prices) > steps.within
 
     def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
@@ -268,13 +285,22 @@ class Sensitivity:
         ]  # fmt: skip
         if not self._inner(unit):
             return [(laws, (), 0, ()) for laws in _together(own)]
+        if self._is_stepwise:
+            return self._one_by_one(own, pattern, is_added=is_added)
         listed = self._members(pattern, is_added=is_added)
         if listed is not None and math.prod(map(len, (*own, *listed))) <= MOST_CASES:
             return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
         if listed is not None and not self.is_sampled and self._composed([ZERO]) is not None:
             together = tuple(sorted(_together(own)))
             return [((), (), 0, (together, *sorted(tuple(sorted(set(cases))) for cases in listed)))]
-        return self._one_by_one(own, is_added=is_added)
+        return self._one_by_one(own, pattern, is_added=is_added)
+
+    @property
+    def _is_stepwise(self) -> bool:
+        """Whether nothing is lost by members that change one by one: all may be of one kind, if no cell is bounded by itself."""
+        space, views = self.spec.space, self._inner(self.steps.unit)
+        same = len({(view.table.unit, _counted(view)) for view in views}) == 1
+        return self.is_metric and not self.is_sampled and same and all(view.most_in_cell(space) is None for view in views)
 
     def _composed(self, bounds: Sequence[Number]) -> Number | None:
         """A bound for independent answers together from one for each of them; None where no composition is known."""
@@ -294,6 +320,27 @@ class Sensitivity:
                 tuple(self._numbers.setdefault(pair, len(self._numbers)) for pair in case) for case in cases
             )
         return self._moved_by[key]
+
+    def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
+        """Everything that the proof takes from the structure, and every change, for a machine."""
+        steps, places = self.steps, dict[LawPair, int]()
+
+        def moved(case: Case) -> list[int]:
+            return [places.setdefault(pair, len(places)) for pair in case]
+
+        listed = [
+            {
+                "price": change.price, "added": change.is_added, "moves": moved(change.laws), "members": moved(change.members),
+                "times": change.times, "groups": [[moved(case) for case in cases] for cases in change.groups],
+            }
+            for change in changes
+        ]  # fmt: skip
+        return {
+            "unit": steps.unit, "replaced": steps.replaced, "added": steps.added, "within": steps.within,
+            "views": [{**view.data(), "fixed": view not in self.views} for view in self.structure.views],
+            "kept": [table_data(table) for table in family], "changes": listed,
+            "answers": [[law_data(before), law_data(after)] for before, after in places],
+        }  # fmt: skip
 
     # -- records inside the one that changes ------------------------------------------------------
 
@@ -321,7 +368,7 @@ class Sensitivity:
     def _member_views(self) -> list[MemberView | None]:
         return [MemberView.of(view, self.spec.space, self.steps.unit) for view in self._inner(self.steps.unit)]
 
-    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], *, is_added: bool) -> list[_SeenChange]:
+    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
         """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do."""
         unit, chosen = self.steps.unit, self.spec.output_divergence
         if not self.is_metric or self.is_sampled:
@@ -330,24 +377,33 @@ class Sensitivity:
         views = self._inner(unit)
         if len({(view.table.unit, _counted(view)) for view in views}) > 1:
             raise MissingStep("sensitivity", f"views count different members of a {unit}")
-        each, times = self._each_member(views[0].table.unit, views, is_added=is_added)
-        return [(laws, member, times, ()) for laws in _together(own) for member in each]
-
-    def _each_member(self, unit: str, views: Sequence[View], *, is_added: bool) -> tuple[list[NumberedCase], int]:
-        """What one member can change, and how many there are at most."""
         limits = [seen.most for seen in self._member_views if seen is not None]
         if len(limits) < len(views):
-            raise MissingStep("sensitivity", f"a {self.steps.unit} may hold any number of records of the unit {unit}")
+            raise MissingStep("sensitivity", f"a {unit} may hold any number of records of the unit {views[0].table.unit}")
+        kept = None if is_added else frozenset(name for name, change in pattern.items() if change.equal)
+        if kept not in self._members_of:
+            self._members_of[kept] = tuple(self._each_member(views, kept))
+        return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
+
+    def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
+        """What one member can change.
+
+        Args:
+            views: what looks at members.
+            kept: what the larger record keeps, and its members with it; None where members are added only.
+        """
+        unit = views[0].table.unit
         columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
         seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
-        if not is_added:
-            seen |= {tuple(seen_by(view.table, pattern, columns) for view in views): None for pattern in replacements(columns)}
+        for pattern in replacements(columns):
+            if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
+                seen[tuple(seen_by(view.table, pattern, columns) for view in views)] = None
         cases = {
             case: None
             for counts in seen
             for case in _together([self._moved(view, count) for view, count in zip(views, counts, strict=True)])
         }
-        return list(cases), max(limits)
+        return list(cases)
 
     # -- what they cost ---------------------------------------------------------------------------
 
@@ -366,16 +422,22 @@ class Sensitivity:
         single, within = self.is_single(changes), self.steps.within
         found = []
         for change in changes:
-            apart = self._both_ways(change.laws, precision, is_added=change.is_added)
-            if change.times:
-                each = self._both_ways(change.members, precision, is_added=True)
-                apart = total([apart, each.scaled(change.times)])
-            if change.groups:
-                apart = self._by_groups(change, precision)
+            apart = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
             if not single:
                 apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
             found.append((change, apart))
         return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
+
+    def _at_once(self, change: RecordChange, precision: int) -> Bracket:
+        """d_Pr of what changes with the record, and as often as it has members that of one member, composed with it."""
+        apart = self._both_ways(change.laws, precision, is_added=change.is_added)
+        if not change.times:
+            return apart
+        members = self._both_ways(change.members, precision, is_added=True).scaled(change.times)
+        if not change.laws:
+            return members
+        joint = self._composed([apart.upper, members.upper])
+        return total([apart, members]) if joint is None else Bracket(lower=max(apart.lower, members.lower), upper=joint)
 
     def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
         """The worst case of each group of views, composed; from below that of one group alone."""

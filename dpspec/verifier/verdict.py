@@ -10,6 +10,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
+from dpspec.base.types import JsonData
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Provenance
 from dpspec.verifier.expression import Expression
@@ -182,14 +183,16 @@ class ProofStep:
     """One step of a proof.
 
     Args:
-        step: sensitivity, noise, path, post-process.
+        step: sensitivity, noise, sample, path, post-process, or theorem.
         says: what it shows here.
         citation: the theorem (author, year), where one is needed.
+        data: the same for a machine, which can compute it anew (`dpspec check-proof`).
     """
 
     step: str
     says: str
     citation: str
+    data: JsonData = attrs.field(factory=dict, eq=False)
 
     def __str__(self) -> str:
         return f"{self.step}: {self.says}" + (f" ({self.citation})" if self.citation else "")

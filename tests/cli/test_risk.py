@@ -29,7 +29,7 @@ def test_risk_as_json(run, specs):
     assert "person by state" in told[0]["worst_case"][0]["theorem"]
     assert left[0]["worst_case"][0]["relation"] == "at most"
     assert left[0]["worst_case"][0]["assumption"].startswith("both candidates are in one universe")
-    assert data["mechanism"] is None
+    assert data["mechanism"].startswith("topdown")
 
 
 def test_a_mechanism_beyond_its_specification_exits_with_1(run, response):

@@ -19,7 +19,7 @@ FLOORS = [
     ("dpspec.checker", "dpspec.laws", "dpspec.scaffold"),
     ("dpspec.blocks",),
     ("dpspec.extension", "dpspec.grammar"),
-    ("dpspec.risks", "dpspec.specfile", "dpspec.structure"),
+    ("dpspec.risks", "dpspec.specfile"),
     ("dpspec.plugin", "dpspec.reason", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),

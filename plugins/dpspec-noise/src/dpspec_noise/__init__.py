@@ -1,4 +1,4 @@
-"""The first-party plugin of everyday mechanisms: noise on answers, randomised response, choices, and what is made of these."""
+"""The first-party plugin of everyday mechanisms: noise on answers, local randomisers, choices, and what is made of these."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ if TYPE_CHECKING:
         Geometric as Geometric,
         Laplace as Laplace,
     )
-    from dpspec_noise.response import (
+    from dpspec_noise.local import (
+        KAryResponse as KAryResponse,
         LectureRandomisedResponse as LectureRandomisedResponse,
         RandomisedResponse as RandomisedResponse,
+        UnaryEncoding as UnaryEncoding,
     )
+    from dpspec_noise.sketch import CountMeanSketch as CountMeanSketch, HadamardResponse as HadamardResponse
 
 DPSPEC_API = 1
 
@@ -39,8 +42,12 @@ NAMES: Names = {
         "distinct-count": "dpspec_noise.additive:DistinctCount",
     },
     "mechanisms": {
-        "randomised-response": "dpspec_noise.response:RandomisedResponse",
-        "lecture-randomised-response": "dpspec_noise.response:LectureRandomisedResponse",
+        "randomised-response": "dpspec_noise.local:RandomisedResponse",
+        "lecture-randomised-response": "dpspec_noise.local:LectureRandomisedResponse",
+        "k-ary-response": "dpspec_noise.local:KAryResponse",
+        "unary-encoding": "dpspec_noise.local:UnaryEncoding",
+        "hadamard-response": "dpspec_noise.sketch:HadamardResponse",
+        "count-mean-sketch": "dpspec_noise.sketch:CountMeanSketch",
         "laplace": "dpspec_noise.gaussian:Laplace",
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
@@ -67,8 +74,9 @@ _HOMES = {
     "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
     "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
+    "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),
     "dpspec_noise.additive": ("ClippedSum", "DistinctCount"),
-    "dpspec_noise.response": ("LectureRandomisedResponse", "RandomisedResponse"),
+    "dpspec_noise.sketch": ("CountMeanSketch", "HadamardResponse"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -180,6 +180,9 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
         fast = _marginal(table, query, space)
         if fast is not None:
             return fast
+    quick = _of_cells(query)
+    if quick is not None and quick.unit == unit and quick.mentions().keys() <= names:
+        return quick.of_cells(rows_meeting(table, quick.where).counts(quick.table.attributes))
     if len(table) > LISTED:
         raise errors.TableError(
             "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
@@ -188,6 +191,11 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
     order = [a.name for a in space.attributes_of(unit)]
     records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]
     return query.answers(space.dataset(records), space)
+
+
+def _of_cells(query: Invariant) -> ClippedSum | DistinctCount | None:
+    """The query, where its answer is computed from the counts of a table that may be large."""
+    return query if is_a(query, ClippedSum) or is_a(query, DistinctCount) else None
 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:
@@ -201,15 +209,20 @@ def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, 
     labels = query.labels(space)
     if len(set(labels)) != len(labels):
         return None
-    kept = np.ones(len(table), dtype=np.bool_)
-    for name, categories in query.where:
-        codes = [table.attribute(name).index(category) for category in categories]
-        kept &= np.isin(table.codes[name], codes)
+    part = rows_meeting(table, query.where)
     if not query.attributes:
-        return (int(kept.sum()),)
-    part = Table(attributes=table.attributes, codes={name: column[kept] for name, column in table.codes.items()})
+        return (len(part),)
     counts = {" x ".join(cell): count for cell, count in part.counts(query.attributes).items()}
     return tuple(counts.get(label, 0) for label in labels)
+
+
+def rows_meeting(table: Table, where: Conditions) -> Table:
+    """The rows of a table that meet the conditions, with their members."""
+    kept = np.ones(len(table), dtype=np.bool_)
+    for name, categories in where:
+        attribute = table.attribute(name)
+        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
+    return table.rows(kept)
 
 
 def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
@@ -281,12 +294,19 @@ class ClippedSum(Invariant):
         """What one record adds."""
         return min(max(int(str(value)), self.least), self.most)
 
+    def mentions(self) -> Mapping[str, frozenset[str]]:
+        return self.table.mentions()
+
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         return self.answers(dataset, space)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
-        return (sum(self.cut(cell[0]) for cell in cells if cell is not None),)
+        return self.of_cells(Counter(cell for cell in cells if cell is not None))
+
+    def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
+        """q from the counts of the cells of `table`."""
+        return (sum(self.cut(cell[0]) * count for cell, count in counts.items()),)
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
         return (str(self),)
@@ -340,12 +360,19 @@ class DistinctCount(Invariant):
     def check(self, space: DatasetSpace) -> None:
         self.table.check(space)
 
+    def mentions(self) -> Mapping[str, frozenset[str]]:
+        return self.table.mentions()
+
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         return self.answers(dataset, space)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
-        cells = {self.table.cell_of(record, space) for record in space.records(dataset, self.unit)}
-        return (len(cells - {None}),)
+        cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
+        return self.of_cells(Counter(cell for cell in cells if cell is not None))
+
+    def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
+        """q from the counts of the cells of `table`."""
+        return (sum(count > 0 for count in counts.values()),)
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
         return (str(self),)

@@ -39,11 +39,11 @@ from dpspec.plugin import (
     tables,
     workers,
 )
-from dpspec_noise.additive import noisy_table
+from dpspec_noise.additive import noisy_table, rows_meeting
 from dpspec_noise.gaussian import Geometric
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Integers, Randomness
+    from dpspec.plugin import Integers, Mask, Randomness
 
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -141,7 +141,7 @@ class Filtered(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
-        return self.mechanism.release(_rows_meeting(table, self.where), space, source)
+        return self.mechanism.release(rows_meeting(table, self.where), space, source)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
@@ -266,16 +266,11 @@ class BoundedContributions(Mechanism):
             raise errors.TableError("table", "has records without members", "give households together with their persons")
         held = table.members
         left = self._left(held.table, held.owner)
-        kept = tables.Members(
-            table=Table(
-                attributes=held.table.attributes, codes={name: column[left] for name, column in held.table.codes.items()}
-            ),
-            owner=held.owner[left],
-        )
+        kept = tables.Members(table=held.table.rows(left), owner=held.owner[left])
         bounded = Table(attributes=table.attributes, codes=table.codes, members=kept)
         return self.mechanism.release(bounded.of_members(), space, source)
 
-    def _left(self, members: Table, owner: Integers) -> Integers:
+    def _left(self, members: Table, owner: Integers) -> Mask:
         """The rows that are left: the first of each owner in the order of the categories' names, as in the law."""
         ranks = [_ranks(a)[members.codes[a.name]] for a in members.attributes]
         order = np.lexsort((*ranks[::-1], owner))
@@ -284,7 +279,9 @@ class BoundedContributions(Mechanism):
             order = order[_place_in_run([owner, *inner], order) < self.in_cell]
         if self.most is not None:
             order = order[_place_in_run([owner], order) < self.most]
-        return np.sort(order)
+        left = np.zeros(len(owner), dtype=np.bool_)
+        left[order] = True
+        return left
 
     @classmethod
     def examples(cls) -> Iterable[tuple[BoundedContributions, DatasetSpace]]:
@@ -385,22 +382,6 @@ def _meeting(dataset: Dataset, space: DatasetSpace, unit: str, where: Conditions
     cells = blocks.Collections.needed_in(space)
     left = [cell for cell in cells.cells_of(known) if all(map(meets, cells.records_of_cell(cell, unit)))]
     return space.dataset(left) if cells.is_sequence else cells.from_counts(Counter(left))
-
-
-def _rows_meeting(table: Table, where: Conditions) -> Table:
-    """The rows of a table that meet the conditions, with their members."""
-    kept = np.ones(len(table), dtype=np.bool_)
-    for name, categories in where:
-        attribute = table.attribute(name)
-        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
-    codes = {name: column[kept] for name, column in table.codes.items()}
-    if table.members is None:
-        return Table(attributes=table.attributes, codes=codes)
-    held, rows = table.members, np.flatnonzero(kept)
-    theirs = np.isin(held.owner, rows)
-    inner = Table(attributes=held.table.attributes, codes={name: column[theirs] for name, column in held.table.codes.items()})
-    owner = np.searchsorted(rows, held.owner[theirs])
-    return Table(attributes=table.attributes, codes=codes, members=tables.Members(table=inner, owner=owner))
 
 
 def _ranks(attribute: Attribute) -> Integers:

@@ -155,6 +155,33 @@ def rational_coins(source: Randomness, probability: Fraction, count: int) -> Mas
     return coins(source, np.full(count, probability.numerator, dtype=kind), probability.denominator)
 
 
+def irrational_coins(source: Randomness, enclose: Callable[[int], arb], count: int) -> Mask:
+    """`count` coins, each True with exactly the irrational probability p in (0, 1) that `enclose(bits)` is a ball around.
+
+    The coin is U < p for a uniform U of endlessly many bits; its first word decides, unless p begins with it.
+    """
+    words = source.words(count)
+    threshold = _beginning(enclose, _WORD_BITS)
+    heads = np.asarray(words < np.uint64(threshold), dtype=np.bool_)
+    for place in np.flatnonzero(words == np.uint64(threshold)):
+        word, bits = threshold, _WORD_BITS
+        while word == _beginning(enclose, bits):
+            word, bits = (word << _WORD_BITS) | int(source.words(1)[0]), bits + _WORD_BITS
+        heads[place] = word < _beginning(enclose, bits)
+    return heads
+
+
+def _beginning(enclose: Callable[[int], arb], bits: int) -> int:
+    """floor(2^bits p) for an irrational p."""
+    precision = 2 * bits
+    while True:
+        with ctx.workprec(precision):
+            found = (enclose(precision) * arb(2) ** bits).floor().unique_fmpz()
+        if found is not None:
+            return int(found)
+        precision *= 2
+
+
 def _successes(coin: Callable[[int], Mask], count: int) -> Integers:
     """How often each of `count` coins falls True before the first False."""
     total = np.zeros(count, dtype=np.int64)

@@ -50,6 +50,7 @@ from dpspec.plugin import (
     Trivial,
     blocks,
     define,
+    grammar,
     laws,
     ln,
     number,
@@ -155,6 +156,27 @@ class AdaptiveTables(Mechanism):
         parts = ((planned, found) for planned in self.plan() for found in counted(planned.population, planned.level, table))
         return laws.Product(tuple(self.one(planned, found) for planned, found in parts))
 
+    def noisy_tables(self) -> grammar.Structure | None:
+        """The noise of both stages, for the `structure` of a class whose noise has the same shape around every count.
+
+        Whatever table a noisy total chooses, a change of one person moves no more of its cells than of the cells by all
+        attributes that some table looks at; and what is published is computed from these answers. None where a person may be in
+        more groups than count, so that which of them count depends on the others.
+        """
+        views = []
+        for planned in self.plan():
+            if planned.population.most_met() > planned.population.most:
+                return None
+            place = (planned.level.geography,) if planned.level.geography else ()
+            looked = tuple(dict.fromkeys((*place, *itertools.chain.from_iterable(planned.level.tables))))
+            for group in planned.population.groups:
+                if planned.choosing is not None:
+                    total = Marginal(attributes=place, unit=self.unit, where=group.where)
+                    views.append(grammar.NoisyCount(total, planned.choosing.noise))
+                cells = Marginal(attributes=looked, unit=self.unit, where=group.where)
+                views.append(grammar.NoisyCount(cells, planned.filling.noise))
+        return grammar.Structure(views=tuple(views), publishes_views=False)
+
     def one(self, planned: Planned, found: Counted) -> Law:
         """The law of what is published about one group in one unit."""
         tables = [laws.Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
@@ -234,6 +256,9 @@ class Safetab(AdaptiveTables):
     def words(self, part: Number, most: int) -> str:
         return f"discrete Gaussian, variance {gaussian_noise(part, most).variance}"
 
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_tables()
+
     @classmethod
     def examples(cls) -> Iterable[tuple[Safetab, DatasetSpace]]:
         """What the conformance kit checks it with."""
@@ -264,6 +289,9 @@ class SafetabGeometric(AdaptiveTables):
 
     def words(self, part: Number, most: int) -> str:
         return f"two-sided geometric, ratio e^-({geometric_noise(part, most).decay()})"
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_tables()
 
     @classmethod
     def examples(cls) -> Iterable[tuple[SafetabGeometric, DatasetSpace]]:

@@ -83,6 +83,18 @@ class PopulationLevel:
         if len(set(names)) != len(names):
             raise ParameterError(f"population level {self.name}", "names a group twice", "give every group its own name")
 
+    def most_met(self) -> int:
+        """In how many groups of the list one person may be, or more: by the categories that some group names."""
+        named: dict[str, set[str]] = {}
+        for group in self.groups:
+            for name, categories in group.where:
+                named.setdefault(name, set()).update(categories)
+        kinds = [
+            {tuple(category in dict(group.where).get(name, (category,)) for group in self.groups) for category in (*known, "")}
+            for name, known in named.items()
+        ]
+        return max(sum(map(all, zip(*kind, strict=True))) for kind in itertools.product(*kinds)) if kinds else len(self.groups)
+
 
 @define
 class IterationLevel:

@@ -15,8 +15,10 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar, cast
 
 import attrs
+import numpy as np
 from dpspec_divergences import Mult
 from dpspec_noise import RandomisedResponse
+from dpspec_noise.samplers import rational_coins
 
 from dpspec.plugin import (
     BitVectors,
@@ -30,8 +32,10 @@ from dpspec.plugin import (
     Mechanism,
     Number,
     ParameterError,
+    Randomness,
     Rational,
     Registered,
+    Table,
     blocks,
     define,
     errors,
@@ -169,6 +173,18 @@ class Subsampled(Mechanism):
             return None
         found = grammar.stated_structure(self.mechanism, space)
         return None if found is None or found.reads or found.sampled < 1 else attrs.evolve(found, sampled=self.rate)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """What the mechanism releases about a sample, which is drawn exactly and not kept."""
+        if self.publishes_sample or self.samples is not None:
+            rule = "releases tables only where the sample is secret and one of the same space"
+            raise errors.ReleaseError(self.name, rule, "leave out `samples` and `publishes_sample`")
+        if self.size is None:
+            kept = rational_coins(source, self.rate or Fraction(0), len(table))
+        else:
+            kept = np.zeros(len(table), dtype=np.bool_)
+            kept[source.permutation(len(table))[: self.size]] = True
+        return self.mechanism.release(table.rows(kept), space, source)
 
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""

@@ -48,6 +48,9 @@ WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "der
 FEW_ANSWERS = 1_000
 """With at most so many answers, the law that the mechanism states is held against its structure."""
 
+FEW_MIXED = 2
+"""The same for a mixture over samples, whose outcomes have to be listed together: their number grows with every answer."""
+
 
 def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None = None) -> Verdict | Missing:
     """Judge a claim on the whole space by the structure of the mechanism.
@@ -305,7 +308,8 @@ def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
 
 def _small_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, dataset: Dataset) -> Law | None:
     """P_x, where it is to be had on this space and has few answers."""
-    if sum(_answers(view, dataset, spec.space) for view in structure.views) > FEW_ANSWERS:
+    few = FEW_ANSWERS if structure.sampled == 1 else FEW_MIXED
+    if sum(_answers(view, dataset, spec.space) for view in structure.views) > few:
         return None
     try:
         return computed_law(mechanism, dataset, spec)

@@ -66,7 +66,7 @@ def is_broken(mechanism: Any, spec: PrivacySpec, *pair: Any) -> bool:
 
 @pytest.mark.parametrize("bounds", [{"most": 1}, {"in_cell": 1}])
 def test_a_person_who_comes_takes_the_place_of_another(bounds: Any) -> None:
-    """With one person left of each household, a first one in the order hides the one who was counted: two cells change, not one."""
+    """With one person left of each household, one who comes first hides the one who was counted: two cells change."""
     bounded = BoundedContributions(mechanism=count(attributes=("kind",)), **bounds)
     spec = claim(HOMES, Neighbour(relation=AddRemove()), "ln(2)")
     alone, with_another = (("b0",), (("k1",),)), (("b0",), (("k0",), ("k1",)))
@@ -78,7 +78,7 @@ def test_a_person_who_comes_takes_the_place_of_another(bounds: Any) -> None:
 
 @pytest.mark.parametrize("distance", [SymmetricDifference(), Neighbour(relation=AddRemove())])
 def test_households_are_sampled_and_persons_counted(distance: Any) -> None:
-    """Whether a household is drawn is seen from the others who live in it, so that the sample hides nothing of one more person."""
+    """Whether a household is drawn is seen from the others who live in it: the sample hides nothing of one more person."""
     found = derive(Subsampled(mechanism=count(attributes=("kind",)), rate="1/2"), claim(HOMES, distance, "ln(3/2)"))
     assert isinstance(found, Missing)
     assert found.step == "sample"
@@ -118,7 +118,7 @@ class Certain(View):
 
 
 def test_views_of_different_cells_of_the_household_do_not_see_the_same() -> None:
-    """A household of two k0 goes from b0, one of k0 and k1 comes to b1: by block and kind 2 go and 1, 1 come; by kind 1 goes, 1 comes.
+    """Two k0 go from b0, k0 and k1 come to b1: by block and kind 2 go and 1, 1 come, by kind 1 goes and 1 comes.
 
     Both tables look at the same attribute of a person, and without monotony at the same list of possible changes.
     """

@@ -170,7 +170,7 @@ def test_noise_that_larger_changes_are_never_easier_to_hide_behind() -> None:
     full, single = ((("b0",), (("k0",), ("k0",))),), ((("b0",), (("k0",),)),)
     assert on_pair(TwoSteps(), spec, (), full) == number("1/2")
     assert on_pair(TwoSteps(), spec, (), single) == 1
-    assert proved(TwoSteps(), spec).constant.upper == 1
+    assert proved(TwoSteps(), spec).constant.upper >= 1
 
 
 # --- path ------------------------------------------------------------------------------------------

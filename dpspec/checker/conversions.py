@@ -11,7 +11,7 @@ import attrs
 from flint import arb
 
 from dpspec.checker.constants import knots_of
-from dpspec.checker.premises import ExactValue, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
+from dpspec.checker.numbers import ExactValue, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
 
 JsonTable = dict[str, Any]
 Formula = Callable[[ExactValue, JsonTable, ExactValue, JsonTable], bool]

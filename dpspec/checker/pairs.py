@@ -21,7 +21,8 @@ from flint import ctx
 
 from dpspec.checker.constants import knots_of
 from dpspec.checker.conversions import ON_PAIRS, group
-from dpspec.checker.premises import ExactValue, at_most, explicit, exponential, linear, of_universe, product, read
+from dpspec.checker.numbers import ExactValue, UnknownFormula, at_most, exponential, linear, need, product, read
+from dpspec.checker.universes import explicit, of_universe
 
 JsonTable = dict[str, Any]
 Bits = tuple[int, ...]
@@ -340,20 +341,6 @@ def _straightened(knots: list[tuple[Fraction, Fraction]]) -> Curve:
 
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget")
-
-
-class Rejected(Exception):
-    """A step whose side condition does not hold, or cannot be seen to hold."""
-
-
-class UnknownFormula(Exception):
-    """A step by a formula that is not known here."""
-
-
-def need(holds: bool, otherwise: str) -> None:
-    """Reject the step unless something holds."""
-    if not holds:
-        raise Rejected(otherwise)
 
 
 def pair_by_pair(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:

@@ -14,7 +14,6 @@ What is not known here is *not rechecked*, and said so; it never counts as true.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 from collections import Counter
@@ -22,33 +21,18 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import attrs
-from flint import arb
 
 from dpspec.base.errors import DerivationFileError
 from dpspec.checker.check import CheckedStep, blocks_of, read_json, typed
-from dpspec.checker.pairs import METRICS, Rejected, UnknownFormula, need
-from dpspec.checker.premises import (
-    ExactValue,
-    JsonTable,
-    at_most,
-    determined,
-    exponential,
-    fraction,
-    least_and_most,
-    linear,
-    product,
-    rational,
-    read,
-    surely,
-)
+from dpspec.checker.noise import LOSSES, Moves, divergence_below
+from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
+from dpspec.checker.pairs import METRICS
+from dpspec.checker.universes import FewRecords, determined, least_and_most, need_nested, told_table
 
 RECHECKED, NOT_RECHECKED, WRONG = "rechecked", "not rechecked", "wrong"
 
-MOST_LEAVES = 400
-"""Attributes that lie in each other in more ways than this are not looked through."""
 
 MOST_MOVES = 200_000
 """Larger records that change their members in more ways than this are not looked through."""
@@ -58,9 +42,6 @@ _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError,
 
 BUDGETS = {"mult": "epsilon", "mult-delta": "epsilon", "d-nor": "rho", "renyi": "epsilon", "hockey-stick": "delta"}
 """How the budget of an output divergence is named, where it is its Lipschitz constant (the root of it for d-nor)."""
-
-Moves = Counter[tuple[str, int]]
-"""Which answers move: a noise as text, and by how much; how often."""
 
 
 @attrs.frozen(kw_only=True)
@@ -191,10 +172,10 @@ class _Proven:
     def seen(self) -> dict[bool, list[list[str]]]:
         """For records replaced, and added: what becomes of one in each view, for every pair that keeps the tables."""
         space, unit, kept = self.claim["space"], self.prices[0], list(self.sensitivity["kept"])
-        records = _Records.of(space, unit, [*(view["table"] for view in self.views), *kept])
+        records = FewRecords.of(space, unit, [*(view["table"] for view in self.views), *kept])
         parts = [*(records.own_part(view["table"]) for view in self.views), *kept]
         if not self.is_one_change:  # several changes keep the tables one by one only where cells are nested
-            _nested(records, kept)
+            need_nested(records, kept)
         found: dict[bool, list[list[str]]] = {False: [], True: []}
         for _, is_added in self.kinds:
             for state in records.states(parts, is_added=is_added):
@@ -230,7 +211,7 @@ class _Proven:
                 moving.append(view)
                 continue
             if not (bare and self.rate == 1 and determined(table, self.invariants, self.claim["space"])):
-                raise UnknownFormula(f"a view of {_told(table)} is said to be fixed, which is not seen")
+                raise UnknownFormula(f"a view of {told_table(table)} is said to be fixed, which is not seen")
         return moving
 
     @cached_property
@@ -259,10 +240,6 @@ def _prices(divergence: JsonTable) -> tuple[str, int, int | None, int | None]:
     if of["type"] not in known or related != (of["type"] in ("replace-one", "add-remove", "differ-in-one-position")):
         raise UnknownFormula(f"the input divergence {kind} is not known here")
     return of.get("unit", "person"), *known[of["type"]], 1 if related else None
-
-
-def _told(table: JsonTable) -> str:
-    return f"{table['unit']} by {' x '.join(table['attributes']) or 'nothing'}"
 
 
 def _noise(law: JsonTable) -> str:
@@ -294,7 +271,7 @@ def _sensitivity(proof: _Proven) -> str:
     unit, kept = prices[0], list(stated["kept"])
     for table in kept:
         seen = determined({"type": "marginal", **table}, proof.invariants, proof.claim["space"]) and table["unit"] == unit
-        need(seen, f"{_told(table)} is not seen to be invariant")
+        need(seen, f"{told_table(table)} is not seen to be invariant")
     in_place = [view for view in proof.views if view["kind"] == "Report"]
     if in_place:
         kind = proof.claim["input_divergence"]
@@ -304,7 +281,7 @@ def _sensitivity(proof: _Proven) -> str:
     own = [view for view in proof.views if view["table"]["unit"] == unit]
     inner = [view for view in proof.views if view["table"]["unit"] != unit]
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
-        raise Rejected(f"records of the unit {unit} do not determine those of {_told(inner[0]['table'])}")
+        raise Rejected(f"records of the unit {unit} do not determine those of {told_table(inner[0]['table'])}")
     for _, is_added in proof.kinds:
         if any(change["times"] for change in proof.changes if change["added"] is is_added):
             _one_by_one(proof, own, inner, is_added=is_added)
@@ -356,7 +333,7 @@ def _one_by_one(proof: _Proven, own: list[JsonTable], inner: list[JsonTable], *,
     exact = {(frozenset(once.items()), frozenset(each.items())) for once, each in listed}
     tables = [*(view["table"] for view in own), *kept, *(view["table"] for view in inner)]
     first, last = len(own), len(own) + len(kept)
-    for state in _Records.of(space, "person", tables).states(tables, is_added=is_added):
+    for state in FewRecords.of(space, "person", tables).states(tables, is_added=is_added):
         sides = [tuple(bool(bits >> place & 1) for bits in state) for place in range(len(tables))]
         if any(_relation(*side) not in ("stays", "outside") for side in sides[first:last]):
             continue
@@ -511,170 +488,6 @@ def _dominates(large: Moves, small: Moves) -> bool:
     return True
 
 
-# --- records of few categories -------------------------------------------------------------------
-
-
-Leaf = dict[str, Any]
-"""A category of each of some attributes that lie in each other: a name, or a place below the coarser one."""
-
-
-@attrs.frozen
-class _Records:
-    """The records of a unit with few categories: for each attribute that lies in none, the ways to choose those in it."""
-
-    trees: list[list[Leaf]]
-    names: frozenset[str]
-
-    @classmethod
-    def of(cls, space: JsonTable, unit: str, tables: list[JsonTable]) -> _Records:
-        """The categories that tables name, and two more below each coarser one.
-
-        A pair of records shows to tables only which categories are equal and which are named: two others are enough for that.
-        """
-        known = {a["name"]: a for a in _attributes(space, unit)}
-        every = {a["name"] for key in ("attributes", "household", "person") for a in space.get(key, [])} | set(known)
-        if not every >= {name for table in tables for name in (*table["attributes"], *table["where"])}:
-            raise UnknownFormula("a table looks at more than attributes")
-        conditions = [(name, set(of)) for table in tables for name, of in table["where"].items() if name in known]
-        looked = {name for table in tables for name in table["attributes"] if name in known} | {name for name, _ in conditions}
-        for name in reversed(_outer_first(known)):
-            if name in looked and known[name].get("within") is not None:
-                looked.add(known[name]["within"])
-        named: dict[str, set[str]] = {name: set() for name in looked}
-        for name, of in conditions:
-            named[name] |= of
-        for name in reversed([n for n in _outer_first(known) if n in looked]):
-            named[name] |= _listed(known[name])
-            outer = known[name].get("within")
-            if outer is not None:
-                named[outer] |= {_parent(known[name], known[outer], category) for category in named[name]}
-        roots = [name for name in known if name in looked and known[name].get("within") is None]
-        trees = []
-        for root in roots:
-            leaves = list(_leaves(root, None, known, named))
-            if len(leaves) > MOST_LEAVES:
-                raise UnknownFormula(f"{root} and what lies in it have {len(leaves)} kinds")
-            trees.append(leaves)
-        return cls(trees, frozenset(known))
-
-    def own_part(self, table: JsonTable) -> JsonTable:
-        """What a table looks at in these records, where it counts smaller ones."""
-        return {
-            "unit": table["unit"],
-            "attributes": [name for name in table["attributes"] if name in self.names],
-            "where": {name: of for name, of in table["where"].items() if name in self.names},
-        }
-
-    def states(self, tables: list[JsonTable], *, is_added: bool) -> set[tuple[int, int, int]]:
-        """For each pair of records three numbers, with a bit for each table: counted before, counted after, in the same cell."""
-        every = (1 << len(tables)) - 1
-        found = {(0 if is_added else every, every, every)}
-        for leaves in self.trees:
-            inside = [
-                sum(all(n not in leaf or leaf[n] in of for n, of in t["where"].items()) << i for i, t in enumerate(tables))
-                for leaf in leaves
-            ]  # fmt: skip
-            if is_added:
-                found = {(0, after & bits, every) for _, after, _ in found for bits in set(inside)}
-                continue
-            pairs = {
-                (inside[i], inside[j], sum(all(a.get(n) == b.get(n) for n in t["attributes"]) << k for k, t in enumerate(tables)))
-                for (i, a), (j, b) in itertools.product(enumerate(leaves), repeat=2)
-            }
-            found = {(x & a, y & b, z & c) for x, y, z in found for a, b, c in pairs}
-        return found
-
-    def cells(self, tables: list[JsonTable]) -> Iterator[list[Any]]:
-        """For each record the cell of each table that it lies in, None outside of all."""
-        looked = {name for table in tables for name in (*table["attributes"], *table["where"])}
-        trees = [leaves for leaves in self.trees if looked & set(leaves[0])]
-        for chosen in itertools.product(*trees):
-            record = {name: category for leaf in chosen for name, category in leaf.items()}
-            yield [
-                tuple(record[name] for name in table["attributes"])
-                if all(record[name] in of for name, of in table["where"].items()) else None
-                for table in tables
-            ]  # fmt: skip
-
-
-def _nested(records: _Records, kept: list[JsonTable]) -> None:
-    """Any two cells of the kept tables are disjoint, or one lies in the other: cell by cell."""
-    for pair in itertools.combinations(kept, 2):
-        ours, theirs, both = Counter[Any](), Counter[Any](), Counter[Any]()
-        for one, other in records.cells(list(pair)):
-            ours[one] += 1
-            theirs[other] += 1
-            both[one, other] += 1
-        crossed = any(
-            times < min(ours[one], theirs[other]) for (one, other), times in both.items() if one is not None and other is not None
-        )
-        need(not crossed, f"cells of {_told(pair[0])} cross those of {_told(pair[1])}")
-
-
-def _attributes(space: JsonTable, unit: str) -> list[JsonTable]:
-    kind = space["type"]
-    if kind == "bit-vectors":
-        return [{"name": "bit", "categories": ["0", "1"]}]
-    if kind == "households":
-        return list(space["household"]) + (list(space["person"]) if unit == "person" else [])
-    if kind not in ("records", "ordered-records", "contingency-tables") or space.get("unit", "person") != unit:
-        raise UnknownFormula(f"the {unit} records of the space {kind} are not known here")
-    return list(space["attributes"])
-
-
-def _outer_first(known: dict[str, JsonTable]) -> list[str]:
-    def depth(name: str) -> int:
-        within = known[name].get("within")
-        return 0 if within is None else 1 + depth(within)
-
-    return sorted(known, key=depth)
-
-
-def _listed(attribute: JsonTable) -> set[str]:
-    if len(attribute.get("categories", ())) > MOST_LEAVES:
-        raise UnknownFormula(f"{attribute['name']} has too many categories by name")
-    return set(attribute.get("categories", ()))
-
-
-def _parent(attribute: JsonTable, outer: JsonTable, category: str) -> str:
-    """The category of the coarser attribute; without a list they are dealt out evenly and in order."""
-    listed = attribute.get("categories")
-    place = listed.index(category) if listed else int(category)
-    if attribute.get("parents"):
-        return str(attribute["parents"][place])
-    chosen = place * _size(outer) // _size(attribute)
-    return str(outer["categories"][chosen] if outer.get("categories") else chosen)
-
-
-def _children(attribute: JsonTable, outer: JsonTable, category: str) -> int:
-    """How many categories lie in one of the coarser attribute."""
-    if attribute.get("parents"):
-        return list(attribute["parents"]).count(category)
-    place = list(outer["categories"]).index(category) if outer.get("categories") else int(category)
-    start, end = (-(-each * _size(attribute) // _size(outer)) for each in (place, place + 1))
-    return end - start
-
-
-def _size(attribute: JsonTable) -> int:
-    return len(attribute.get("categories", ())) or int(attribute["count"])
-
-
-def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str, set[str]]) -> Iterator[Leaf]:
-    """The ways to choose a category of an attribute, below one of the coarser attribute, and of those that lie in it."""
-    attribute, outer = known[name], known[name].get("within")
-    inside: list[Any] = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
-    others = _size(attribute) - len(named[name])
-    if outer is not None and _size(attribute) <= _size(known[outer]):
-        others = min(others, 1)
-    if outer is not None and isinstance(above, str):
-        others = min(others, _children(attribute, known[outer], above) - len(inside))
-    inside += [(above, place) for place in range(min(others, 2))]
-    inner = [other for other in named if known[other].get("within") == name]
-    for category in inside:
-        for below in itertools.product(*(list(_leaves(other, category, known, named)) for other in inner)):
-            yield {name: category, **{key: value for leaf in below for key, value in leaf.items()}}
-
-
 # --- noise ---------------------------------------------------------------------------------------
 
 
@@ -693,7 +506,7 @@ def _noise_step(proof: _Proven) -> str:
             )
             continue
         case = _worst(change, proof)
-        seen = bound.infinite or _divergence(chosen, proof.rate)(case, times, bound)
+        seen = bound.infinite or divergence_below(chosen, proof.rate)(case, times, bound)
         need(seen, f"d_Pr of a change that moves {sum(case.values())} answers is above {bound}")
     return f"d_Pr of each of {len(bounds)} kinds of change, at most {stated['largest']}"
 
@@ -701,9 +514,9 @@ def _noise_step(proof: _Proven) -> str:
 def _below_by_members(change: JsonTable, proof: _Proven, times: Fraction, bound: ExactValue) -> bool:
     """Whether d_Pr of what changes at once, composed with as many times that of one member, is at most a bound."""
     kind, number = proof.claim["output_divergence"]["type"], int(change["times"])
-    if kind not in _LOSSES or proof.rate < 1 or change["groups"]:
+    if kind not in LOSSES or proof.rate < 1 or change["groups"]:
         raise UnknownFormula("members that change one after the other are not known here")
-    once, each = (_LOSSES[kind](proof.moves(change[key])) for key in ("moves", "members"))
+    once, each = (LOSSES[kind](proof.moves(change[key])) for key in ("moves", "members"))
     if once.infinite or each.infinite:
         return False
     loss = linear([(Fraction(1), once), (Fraction(number if kind == "mult" else number**2), each)])
@@ -718,258 +531,13 @@ def _worst(change: JsonTable, proof: _Proven) -> Moves:
     moves = proof.moves(change["moves"])
     kind = proof.claim["output_divergence"]["type"]
     for cases in change["groups"]:
-        if kind not in _LOSSES or proof.rate < 1:
+        if kind not in LOSSES or proof.rate < 1:
             raise UnknownFormula("views are composed by a rule that is not known here")
         listed = [proof.moves(case) for case in cases]
-        losses = [_LOSSES[kind](case) for case in listed]
+        losses = [LOSSES[kind](case) for case in listed]
         worst = next(case for case, loss in zip(listed, losses, strict=True) if all(at_most(other, loss) for other in losses))
         moves = moves + worst
     return moves
-
-
-def _law(noise: str) -> JsonTable:
-    found: JsonTable = json.loads(noise)
-    return found
-
-
-def _pure(case: Moves) -> ExactValue:
-    """The largest log-likelihood ratio: |shift| times the decay of each Laplace or geometric noise."""
-    parts = []
-    for (noise, shift), times in case.items():
-        law = _law(noise)
-        if isinstance(law, list):
-            parts.append((Fraction(times), _of_two(law)))
-        elif law["family"] in ("LaplaceLaw", "TwoSidedGeometricLaw"):
-            parts.append((Fraction(abs(shift) * times), read(law["decay"])))
-        elif law["family"] in ("GaussianLaw", "DiscreteGaussianLaw"):
-            return ExactValue(infinite=True)
-        else:
-            raise UnknownFormula(f"noise of the family {law['family']} is not known here")
-    if any(value.root for _, value in parts):
-        raise UnknownFormula("a sum of roots has no exact form here")
-    return linear(parts)
-
-
-def _of_two(laws: Any) -> ExactValue:
-    """The largest log-ratio of two laws on finitely many outcomes."""
-    if {law["family"] for law in laws} != {"FiniteLaw"} or set(laws[0]["weights"]) != set(laws[1]["weights"]):
-        raise UnknownFormula("two laws on other outcomes are not known here")
-    sums = [sum(map(Fraction, law["weights"].values())) for law in laws]
-    one, other = ({t: Fraction(w) / whole for t, w in law["weights"].items()} for law, whole in zip(laws, sums, strict=True))
-    return read(f"ln({max(max(one[t] / other[t], other[t] / one[t]) for t in one)})")
-
-
-def _concentrated(case: Moves) -> ExactValue:
-    """rho: shift^2 / (2 variance) of each Gaussian, discrete or not (Canonne, Kamath and Steinke 2020, Proposition 5)."""
-    parts = []
-    for (noise, shift), times in case.items():
-        law = _law(noise)
-        family = "" if isinstance(law, list) else law["family"]
-        if family == "DiscreteGaussianLaw":
-            parts.append((Fraction(shift**2 * times, 2) / fraction(law["variance"]), ExactValue(Fraction(1))))
-        elif family == "GaussianLaw":
-            parts.append((Fraction(shift**2 * times, 2), read(law["accuracy"])))
-        else:
-            raise UnknownFormula(f"the concentration of noise of the family {family} is not known here")
-    if any(value.root for _, value in parts):
-        raise UnknownFormula("a sum of roots has no exact form here")
-    return linear(parts)
-
-
-_LOSSES: dict[str, Callable[[Moves], ExactValue]] = {"mult": _pure, "d-nor": _concentrated}
-"""What adds up over independent answers."""
-
-Shown = Callable[[Moves, Fraction, ExactValue], bool]
-"""Whether a number of times d_Pr of a case is seen to be at most a bound."""
-
-
-def _divergence(chosen: JsonTable, rate: Fraction) -> Shown:
-    kind = chosen["type"]
-    if rate < 1 and kind not in ("mult", "mult-delta"):
-        raise UnknownFormula(f"{kind} of a sample is not known here")
-    if kind == "mult":
-        return _mult if rate == 1 else _mult_of_sample(rate)
-    if kind == "d-nor":
-        return _d_nor
-    if kind == "renyi":
-        order = fraction(chosen["order"])
-        return lambda case, times, bound: _once(times) and _renyi(case, order, bound)
-    if kind == "mult-delta":
-        delta = fraction(chosen["delta"])
-        return lambda case, times, bound: _once(times) and _excess_below(case, bound, ExactValue(delta), rate)
-    if kind == "hockey-stick":
-        return lambda case, times, bound: _once(times) and _excess_below(case, read(chosen["epsilon"]), bound, rate)
-    raise UnknownFormula(f"the output divergence {kind} is not known here")
-
-
-def _mult(case: Moves, times: Fraction, bound: ExactValue) -> bool:
-    loss = _pure(case)
-    return at_most(loss if loss.infinite else linear([(times, loss)]), bound)
-
-
-def _d_nor(case: Moves, times: Fraction, bound: ExactValue) -> bool:
-    root = attrs.evolve(_concentrated(case), root=True)
-    scaled = product(ExactValue(times), root)
-    return scaled is not None and at_most(scaled, bound)
-
-
-def _mult_of_sample(rate: Fraction) -> Shown:
-    """ln(1 + q (e^L - 1)) (Balle, Barthe and Gaboardi 2018, Theorem 9)."""
-
-    def shown(case: Moves, times: Fraction, bound: ExactValue) -> bool:
-        loss = _pure(case)
-        ratio = exponential(loss)
-        if ratio is not None:
-            return at_most(linear([(times, read(f"ln({1 + rate * (ratio - 1)})"))]), bound)
-        if loss.infinite:
-            return False
-
-        def sampled() -> arb:
-            return rational(times) * (1 + rational(rate) * (loss.ball().exp() - 1)).log()
-
-        return _decided(lambda: sampled() < bound.ball(), lambda: sampled() > bound.ball())
-
-    return shown
-
-
-def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
-    """The sum over the answers (van Erven and Harremoes 2014, Theorem 28): order times rho for Gaussians, and for P, Q of decay u
-    a shift of c apart, with a the order, the logarithm of the sum of P^a Q^(1-a) over a - 1, where for Laplace noise it is
-    a/(2a-1) e^((a-1) u c) + (a-1)/(2a-1) e^(-a u c) (Mironov 2017, Proposition 6), for geometric noise a sum of c + 1 terms.
-    """
-    gaussian = Counter({move: times for move, times in case.items() if "Gaussian" in move[0]})
-    others = [(_law(noise), abs(shift), times) for (noise, shift), times in (case - gaussian).items()]
-    exact = linear([(order, _concentrated(gaussian))])
-    if not others:
-        return at_most(exact, bound)
-    if any(isinstance(law, list) or law["family"] not in ("LaplaceLaw", "TwoSidedGeometricLaw") for law, _, _ in others):
-        raise UnknownFormula("the Renyi divergence of some noise is not known here")
-    a = rational(order)
-
-    def single(law: JsonTable, shift: int) -> arb:
-        decay = read(law["decay"]).ball()
-        ends = ((a - 1) * decay * shift).exp(), (-a * decay * shift).exp()
-        if law["family"] == "LaplaceLaw":
-            return (a * ends[0] + (a - 1) * ends[1]) / (2 * a - 1)
-        ratio = (-decay).exp()
-        inner = sum(((-decay * (a * k + (1 - a) * (shift - k))).exp() for k in range(1, shift)), arb(0))
-        return ((ends[0] + ends[1]) / (1 - ratio) + inner) * (1 - ratio) / (1 + ratio)
-
-    def every() -> arb:
-        return exact.ball() + sum((times * single(law, c).log() for law, c, times in others), arb(0)) / (a - 1)
-
-    return _decided(lambda: every() < bound.ball(), lambda: every() > bound.ball())
-
-
-def _decided(holds: Callable[[], bool], fails: Callable[[], bool]) -> bool:
-    """A strict comparison of balls; what no precision decides is not known."""
-    if surely(holds, fails):
-        return True
-    if surely(fails):
-        return False
-    raise UnknownFormula("the bound is met so closely that no precision decides it")
-
-
-def _once(times: Fraction) -> bool:
-    if times != 1:
-        raise UnknownFormula("bounds of this output divergence do not add up")
-    return True
-
-
-def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fraction) -> bool:
-    """Whether P(S) <= e^loss Q(S) + delta for all S, in both directions, at a rate of sampling.
-
-    The mixture (1 - q) P + q Q of what is released without and with the record: against P it is q times the excess of Q over P
-    at 1 + (e^loss - 1)/q (Balle, Barthe and Gaboardi 2018, Theorem 2), and P against it is a times that at e^loss q/a, with
-    a = 1 - e^loss (1 - q), none where a is not positive.
-    """
-    if not case or loss.infinite or (delta == ExactValue() and at_most(_pure(case), loss) and rate == 1):
-        return True
-    if (
-        rate == 1
-        and case.total() == 1
-        and "LaplaceLaw" in next(iter(case))[0]
-        and delta.plain < 1
-        and not (delta.logs or delta.root)
-    ):
-        least = linear([(Fraction(1), _pure(case)), (Fraction(-2), read(f"ln({1 / (1 - delta.plain)})"))])
-        return at_most(least, loss)  # 1 - e^((loss - pure)/2) is at most delta from here on
-    exact = _exact_excess(case, loss) if rate == 1 else None
-    if exact is not None:
-        return at_most(ExactValue(max(exact, Fraction(0))), delta)
-    excess = _excess(case)
-
-    def forward() -> arb:
-        return rational(rate) * excess((1 + (loss.ball().exp() - 1) / rational(rate)).log())
-
-    def backward() -> arb:
-        left = 1 - loss.ball().exp() * rational(1 - rate)
-        if left > 0:
-            return left * excess((loss.ball().exp() * rational(rate) / left).log())
-        return arb(0) if left < 0 or rate == 1 else left.abs_upper()
-
-    return _decided(
-        lambda: forward() < delta.ball() and (rate == 1 or backward() < delta.ball()),
-        lambda: forward() > delta.ball() or (rate < 1 and backward() > delta.ball()),
-    )
-
-
-def _excess(case: Moves) -> Callable[[arb], arb]:
-    """sup over S of P(S) - e^loss Q(S), as a function of the loss."""
-    laws = [_law(noise) for noise, _ in case]
-    families = {"" if isinstance(law, list) else law["family"] for law in laws}
-    if families == {"GaussianLaw"}:  # Balle and Wang 2018, Theorem 8
-        rho = _concentrated(case)
-
-        def gaussian(loss: arb) -> arb:
-            mu = (2 * rho.ball()).sqrt()
-            return _below(mu / 2 - loss / mu) - loss.exp() * _below(-mu / 2 - loss / mu)
-
-        return gaussian
-    if families == {"LaplaceLaw"} and case.total() == 1:
-        pure = _pure(case)
-
-        def laplace(loss: arb) -> arb:
-            rest = 1 - ((loss - pure.ball()) / 2).exp()
-            return rest.nonnegative_part()
-
-        return laplace
-    if families == {"TwoSidedGeometricLaw"} and case.total() == 1:  # the best event is a cut {X <= k}, by the monotone ratio
-        ((_, shift),) = case
-        decay = read(laws[0]["decay"])
-
-        def geometric(loss: arb) -> arb:
-            return functools.reduce(
-                lambda one, other: one.max(other), _cuts((-decay.ball()).exp(), loss.exp(), abs(shift)), arb(0)
-            )
-
-        return geometric
-    raise UnknownFormula(f"the excess of {case.total()} answers with noise of {', '.join(sorted(families))} is not known here")
-
-
-def _cuts(ratio: Any, factor: Any, shift: int) -> list[Any]:
-    """P(X <= k) - factor Q(X <= k) for two geometric laws of a ratio, at a distance, and every k between their centers."""
-
-    def upto(k: int) -> Any:
-        return 1 - ratio ** (k + 1) / (1 + ratio) if k >= 0 else ratio**-k / (1 + ratio)
-
-    return [upto(k) - factor * upto(k - shift) for k in range(shift)]
-
-
-def _exact_excess(case: Moves, loss: ExactValue) -> Fraction | None:
-    """The same where it is a rational number: of one geometric answer, with e^decay and e^loss rational."""
-    law = _law(next(iter(case))[0])
-    if isinstance(law, list) or law["family"] != "TwoSidedGeometricLaw" or case.total() > 1:
-        return None
-    ratio, factor = exponential(read(law["decay"])), exponential(loss)
-    if ratio is None or factor is None:
-        return None
-    return max(_cuts(1 / ratio, factor, abs(next(iter(case))[1])), default=Fraction(0))
-
-
-def _below(value: arb) -> arb:
-    """The standard normal distribution function."""
-    return (-value / arb(2).sqrt()).erfc() / 2
 
 
 # --- the other steps -----------------------------------------------------------------------------
@@ -995,7 +563,7 @@ def _post_process(proof: _Proven) -> str:
         if not isinstance(fact, dict):
             raise UnknownFormula(f"{fact} is no table of counts")
         seen = determined({"type": "marginal", **fact}, proof.invariants, proof.claim["space"])
-        need(seen, f"nothing is seen to fix {_told(fact)}")
+        need(seen, f"nothing is seen to fix {told_table(fact)}")
     return f"{len(proof.steps['post-process']['reads'])} facts are fixed by the invariants"
 
 

@@ -27,9 +27,9 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
+from dpspec.laws.combine import sampled
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
-from dpspec.laws.sampled import sampled
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     MemberView,
@@ -46,6 +46,9 @@ from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
 
 ALIKE = 8
 """So many patterns are kept of those that the views do not tell apart."""
+
+FEW_CASES = 40
+"""Changes that can act in no more ways are looked through one by one, also where other bounds would do."""
 
 MOST_CASES = 2_000
 """Changes that can act in more ways than this are not looked through one by one."""
@@ -285,11 +288,12 @@ class Sensitivity:
         ]  # fmt: skip
         if not self._inner(unit):
             return [(laws, (), 0, ()) for laws in _together(own)]
+        limit = FEW_CASES if self._is_stepwise else MOST_CASES
+        listed = self._members(pattern, limit, is_added=is_added)
+        if listed is not None and math.prod(map(len, (*own, *listed))) <= limit:
+            return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
         if self._is_stepwise:
             return self._one_by_one(own, pattern, is_added=is_added)
-        listed = self._members(pattern, is_added=is_added)
-        if listed is not None and math.prod(map(len, (*own, *listed))) <= MOST_CASES:
-            return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
         if listed is not None and not self.is_sampled and self._composed([ZERO]) is not None:
             together = tuple(sorted(_together(own)))
             return [((), (), 0, (together, *sorted(tuple(sorted(set(cases))) for cases in listed)))]
@@ -344,7 +348,7 @@ class Sensitivity:
 
     # -- records inside the one that changes ------------------------------------------------------
 
-    def _members(self, pattern: Pattern, *, is_added: bool) -> list[list[NumberedCase]] | None:
+    def _members(self, pattern: Pattern, limit: int, *, is_added: bool) -> list[list[NumberedCase]] | None:
         """What views of smaller records may see of a pattern, for each group that sees the same; None where that is too much.
 
         Views that look at the same attributes of a member, and at the same of the larger record's changes, see the same.
@@ -353,7 +357,7 @@ class Sensitivity:
         groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
         for view, seen in zip(self._inner(unit), self._member_views, strict=True):
             ways = None if seen is None else seen.ways
-            if seen is None or ways is None or ways > MOST_CASES:
+            if seen is None or ways is None or ways > limit:
                 return None
             changes = seen.changes(pattern, columns, is_added=is_added)
             stays = all(pattern[name].equal for name in seen.outer.attributes)  # members leave and come to the same cells

@@ -10,8 +10,10 @@ CORE = Path(__file__).parents[2] / "dpspec"
 FILES = {path.stem: path for path in (CORE / "checker").glob("*.py")}
 KERNEL = ("check", "numbers")
 """The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
-FACTS = ("constants", "universes", "conversions", "pairs")
+FACTS = ("constants", "universes", "conversions", "pairs", "noise")
 """The other modules; each knows at most those before it."""
+PROOFS = ("proofs",)
+"""What checks proofs of claims, by the same facts and beside the kernel."""
 
 
 def imported(path):
@@ -42,7 +44,7 @@ def test_it_stands_on_the_standard_library_two_packages_and_the_errors():
 
 
 def test_facts_stand_on_the_arithmetic_and_on_facts_before_them():
-    assert set(FILES) == {*KERNEL, *FACTS, "__init__"}
+    assert set(FILES) == {*KERNEL, *FACTS, *PROOFS, "__init__"}
     assert [
         f"{name} imports {module}"
         for place, name in enumerate(FACTS)

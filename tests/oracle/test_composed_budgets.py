@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import pytest
 from dpspec_divergences import DNor, MultDelta, Renyi
-from dpspec_divergences.examples import zcdp_spec
 from dpspec_divergences.losses import LossTail as Tail
-from dpspec_divergences.routes import ApproximateForProbabilistic, ZcdpToApproximateRoute
+from dpspec_divergences.routes import ApproximateForProbabilistic, ZcdpToApproximateRoute, zcdp_spec
 from hypothesis import given, strategies as st
 from scipy import integrate, stats
 

@@ -20,8 +20,9 @@ from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi
 from dpspec import read
 from dpspec.base.errors import DerivationFileError
 from dpspec.base.exact import number
-from dpspec.checker import premises
-from dpspec.checker.proofs import _divergence, _parts, check_proof, check_proofs
+from dpspec.checker import numbers
+from dpspec.checker.noise import divergence_below
+from dpspec.checker.proofs import _parts, check_proof, check_proofs
 from dpspec.cli import main
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
@@ -255,7 +256,7 @@ def test_every_field_falsified_is_rejected() -> None:
 def shown(chosen: dict[str, Any], answers: list[tuple[dict[str, str], int]], bound: Fraction, rate: str = "1") -> bool:
     """Whether the checker sees that d_Pr of some answers is at most a bound."""
     case = Counter((json.dumps(law), shift) for law, shift in answers)
-    return _divergence(chosen, Fraction(rate))(case, Fraction(1), premises.read(str(bound)))
+    return divergence_below(chosen, Fraction(rate))(case, Fraction(1), numbers.read(str(bound)))
 
 
 LAPLACE, GEOMETRIC = {"family": "LaplaceLaw", "decay": "1/2"}, {"family": "TwoSidedGeometricLaw", "decay": "1/2"}

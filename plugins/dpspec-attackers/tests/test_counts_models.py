@@ -15,7 +15,7 @@ from dpspec_attackers.counts import (
     worst_posterior,
 )
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, TotalVariation
-from dpspec_divergences.examples import pure_spec, zcdp_spec
+from dpspec_divergences.routes import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
 from hypothesis import given, strategies as st
 

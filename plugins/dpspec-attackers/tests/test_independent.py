@@ -8,7 +8,7 @@ import pytest
 from dpspec_attackers.independent import Belief, IndependentRecord
 from dpspec_attackers.profiles import epsilon_at, recommend_epsilon, risk_bound
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
-from dpspec_divergences.examples import pure_spec, zcdp_spec
+from dpspec_divergences.routes import pure_spec, zcdp_spec
 from dpspec_noise import RandomisedResponse
 from hypothesis import given, strategies as st
 

@@ -20,8 +20,8 @@ from dpspec_attackers.membership import (
 )
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.counting import AddRemove
-from dpspec_divergences.examples import pure_spec
 from dpspec_divergences.paths import Neighbour
+from dpspec_divergences.routes import pure_spec
 
 from dpspec.base.errors import (
     AttackerMisfitError,

@@ -243,7 +243,7 @@ def test_no_gaussian_trade_off_follows_from_rho_alone():
 
 
 def test_a_formula_for_a_known_mechanism_never_enters_a_derivation():
-    from dpspec_divergences.examples import zcdp_spec
+    from dpspec_divergences.routes import zcdp_spec
 
     goal = zcdp_spec(rho=1)
     assert all(not list(EVERY[name].propose(goal, goal)) for name in set(EVERY) - set(CLASS_WIDE))

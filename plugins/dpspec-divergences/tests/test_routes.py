@@ -7,7 +7,6 @@ from decimal import Decimal, getcontext
 
 import pytest
 from dpspec_divergences import MultDelta
-from dpspec_divergences.examples import pure_spec, zcdp_spec
 from dpspec_divergences.routes import (
     Amplification,
     ApproximateForProbabilistic,
@@ -20,6 +19,8 @@ from dpspec_divergences.routes import (
     ZcdpToApproximateBunSteinkeRoute,
     ZcdpToApproximateCksRoute,
     ZcdpToApproximateRoute,
+    pure_spec,
+    zcdp_spec,
 )
 
 from dpspec import installed

@@ -449,7 +449,7 @@ class BlockKnowledge(CountAttacker):
         distance: how far apart the two candidate datasets may be, in the unit of the input divergence.
         datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
 
-    >>> from dpspec_divergences.examples import pure_spec
+    >>> from dpspec_divergences.routes import pure_spec
     >>> attacker = BlockKnowledge(priors=["1/2"])
     >>> [said.value.upper.decimal(4) for said in attacker.worst_case(pure_spec(epsilon="ln(3)"))]
     ['0.625', '1.25', '0.75']
@@ -489,7 +489,7 @@ class Uniqueness(CountAttacker):
         levels: numbers of levels, at least 1 each.
         datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
 
-    >>> from dpspec_divergences.examples import pure_spec
+    >>> from dpspec_divergences.routes import pure_spec
     >>> attacker = Uniqueness(priors=["1/2"], levels=[1, 2])
     >>> [said.value.upper.decimal(4) for said in attacker.worst_case(pure_spec(epsilon="ln(3)"))][:2]
     ['0.625', '0.82']
@@ -559,7 +559,7 @@ class Hierarchical(CountAttacker):
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
             without them, in a space of vectors, the target is the first entry and the others are anything.
 
-    >>> from dpspec_divergences.examples import pure_spec
+    >>> from dpspec_divergences.routes import pure_spec
     >>> said = Hierarchical(priors=["1/2"]).worst_case(pure_spec(epsilon="ln(3)"))[0]
     >>> said.value.upper.decimal(4), said.assumption
     ('0.625', 'the belief about the other records does not depend on what is true of the target')

@@ -58,7 +58,7 @@ class IndependentRecord(AttackerModel):
         inclusion: p, in (0, 1].
         value: q, in (0, 1]; p and q are not both 1.
 
-    >>> from dpspec_divergences.examples import pure_spec
+    >>> from dpspec_divergences.routes import pure_spec
     >>> [str(said.value) for said in IndependentRecord(value="1/2").worst_case(pure_spec(epsilon="ln(3)"))]
     ['3/2', '3/4']
     """

@@ -90,7 +90,7 @@ class StrongestAttacker(AttackerModel):
         distance: how far apart two datasets with different candidates are, in the unit of the input divergence.
         datasets: the datasets that are looked at for the mechanism's own law; without it all, or the smallest of a large space.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> [str(said.value) for said in StrongestAttacker(priors=["1/2"], factors=["2"]).worst_case(zcdp_spec(rho=1))][:2]
     ['inf', '1']
     """
@@ -205,7 +205,7 @@ class ArbitraryPrior(AttackerModel):
         distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
             replaced record where the size of the data is fixed.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> [str(said.value) for said in ArbitraryPrior(factors=[]).worst_case(zcdp_spec(rho=1))]
     ['inf', '0', 'inf']
     """

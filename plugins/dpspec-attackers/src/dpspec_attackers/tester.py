@@ -69,7 +69,7 @@ class FrequentistTester(AttackerModel):
         distance: how far apart x and x' may be, in the unit of the input divergence.
         datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> tester = FrequentistTester(levels=["0.01", "0.05", "0.1"])
     >>> [said.value.upper.decimal() for said in tester.worst_case(zcdp_spec(rho="2.63"))]
     ['0.69816', '0.946584', '0.96234', '0.898378']

@@ -1,6 +1,6 @@
 """Routes: the formulas by which printed numbers are recomputed, each exact or in a bracket of ball arithmetic.
 
-Those of conversions take a budget to another standard, and back.
+Those of conversions take a budget to another standard, and back. Small specifications for examples and tests stand at the end.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    BitVectors,
     Bracket,
     Conversion,
     Exact,
@@ -22,6 +23,8 @@ from dpspec.plugin import (
     PrivacySpec,
     Rational,
     Route,
+    Trivial,
+    UniformBudget,
     define,
     errors,
     exact,
@@ -31,6 +34,7 @@ from dpspec.plugin import (
     ln,
     number,
 )
+from dpspec_divergences.counting import HammingOrdered
 from dpspec_divergences.from_entropy import PureToZcdpSimple
 from dpspec_divergences.from_renyi import ZcdpToApproximateBunSteinke, ZcdpToApproximateCks, simple
 from dpspec_divergences.output import WORKING, DNor, Mult, MultDelta, enclosed
@@ -68,7 +72,7 @@ class DNorBudget(Route):
     Args:
         rho: the concentrated budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(DNorBudget(rho="15.29").value(zcdp_spec(rho=1)))
     'sqrt(1529/100)'
     """
@@ -89,7 +93,7 @@ class Sum(Route):
     Args:
         numbers: the summands.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(Sum(numbers=("0.07", "2.56")).value(zcdp_spec(rho=1)))
     '263/100'
     """
@@ -113,7 +117,7 @@ class Ratio(Route):
     Args:
         numerator, denominator: the numbers.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(Ratio(numerator="ln(16)", denominator=2).value(zcdp_spec(rho=1)).lower == ln(4))
     'True'
     """
@@ -141,7 +145,7 @@ class Amplification(Route):
         fraction: the share of records that is sampled.
         epsilon: the pure budget on the sample; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(Amplification(fraction="1/2", epsilon="ln(3)").value(zcdp_spec(rho=1)))
     'ln(2)'
     """
@@ -174,7 +178,7 @@ class LaplaceUnionBound(Route):
         sensitivity: the L1 sensitivity of the answers, in counts.
         epsilon: the pure budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> LaplaceUnionBound(count=10000, delta="0.05", epsilon=1).value(zcdp_spec(rho=1)).lower.decimal()
     '12.2061'
     """
@@ -210,7 +214,7 @@ class ZcdpToApproximateRoute(Route):
         delta: the slack in probability.
         rho: the concentrated budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> ZcdpToApproximateRoute(delta="1e-10").value(zcdp_spec(rho="2.56")).upper.decimal()
     '17.9153'
     """
@@ -243,7 +247,7 @@ class ZcdpToApproximateCksRoute(ZcdpToApproximateRoute):
         delta: the slack in probability.
         rho: the concentrated budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> ZcdpToApproximateCksRoute(delta="1e-10").value(zcdp_spec(rho="2.56")).upper.decimal()
     '17.1583'
     """
@@ -265,7 +269,7 @@ class ZcdpToApproximateBunSteinkeRoute(ZcdpToApproximateCksRoute):
         delta: the slack in probability.
         rho: the concentrated budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> ZcdpToApproximateBunSteinkeRoute(delta="1e-10").value(zcdp_spec(rho="2.56")).upper.decimal()
     '17.4511'
     """
@@ -284,7 +288,7 @@ class ApproximateToZcdp(Route):
         delta: the slack in probability; without it the specification's.
         epsilon: the approximate budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> ApproximateToZcdp(epsilon="2.70", delta="1e-10").value(zcdp_spec(rho=1)).upper.decimal(3)
     '0.0748'
     """
@@ -318,7 +322,7 @@ class PureToZcdpRoute(Route):
     Args:
         epsilon: the pure budget; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(PureToZcdpRoute(epsilon="1/2").value(zcdp_spec(rho=1)))
     '1/8'
     """
@@ -345,7 +349,7 @@ class ApproximateForProbabilistic(Route):
         probability: delta', the probability of a larger loss, above delta.
         epsilon: epsilon', the wanted bound; without it the specification's.
 
-    >>> from dpspec_divergences.examples import zcdp_spec
+    >>> from dpspec_divergences.routes import zcdp_spec
     >>> route = ApproximateForProbabilistic(delta="1/4", probability="1/2", epsilon="ln(7)")
     >>> route.value(zcdp_spec(rho=1)).upper.decimal()
     '1.09861'
@@ -367,3 +371,30 @@ class ApproximateForProbabilistic(Route):
         return enclosed(
             lambda: (exact.ball(room) * size.exp() - exact.ball(self.delta)).log() - exact.ball(self.probability).log()
         )
+
+
+# --- small specifications for documentation and tests ---------------------------------------------
+
+
+def zcdp_spec(*, rho: exact.NumberLike) -> PrivacySpec:
+    """rho-zCDP of three bits, one per person.
+
+    >>> str(zcdp_spec(rho="2.63").budget)
+    'rho = 263/100'
+    """
+    return PrivacySpec(
+        space=BitVectors(length=3),
+        multiverse=Trivial(),
+        input_divergence=HammingOrdered(),
+        output_divergence=DNor(),
+        budget=UniformBudget(parameter="rho", value=number(rho)),
+    )
+
+
+def pure_spec(*, epsilon: exact.NumberLike) -> PrivacySpec:
+    """epsilon-DP of three bits, one per person.
+
+    >>> pure_spec(epsilon=1).output_divergence.name
+    'mult'
+    """
+    return zcdp_spec(rho=0).replace(output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=number(epsilon)))

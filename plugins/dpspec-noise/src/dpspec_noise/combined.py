@@ -141,7 +141,8 @@ class Filtered(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
-        return self.mechanism.release(rows_meeting(table, self.where), space, source)
+        rows = table if table.members is None or self.unit == space.units[0] else table.of_members()
+        return self.mechanism.release(rows_meeting(rows, self.where), space, source)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:

@@ -1,191 +1,24 @@
-"""What the checker reads from the tables of specifications: exact numbers, and spaces, universes and budgets.
+"""What the checker reads from the tables of spaces, universes and budgets.
 
-Its numbers are its own: a + sum of c_p ln(p) over primes p, the square root of one, or infinity.
-
-The logarithms of different primes are linearly independent over the rationals, and no rational but 0 is among their rational
-combinations (Lindemann), so that this form is unique: two numbers are equal exactly when they are written alike.
+The records of few categories are for the checker of proofs: those that conditions name, and two more below each coarser one.
+Which tables a pair of records keeps is told by three bits for each table (counted before, counted after, same cell); the bits of
+attributes that do not lie in each other are joined by "and", so that no product is ever listed.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import reduce
 from typing import Any
 
 import attrs
-from flint import arb, ctx, fmpq, fmpz, fmpz_mat
+from flint import fmpz_mat
 
-PRECISIONS = (64, 256, 1024, 4096)
+from dpspec.checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, fraction, linear, need, product, read
 
-JsonTable = dict[str, Any]
 RecordList = tuple[tuple[str, ...], ...]
-
-
-@attrs.frozen
-class ExactValue:
-    """A nonnegative number, or the difference of two on the way."""
-
-    plain: Fraction = Fraction(0)
-    logs: tuple[tuple[int, Fraction], ...] = ()
-    root: bool = False
-    infinite: bool = False
-
-    def ball(self) -> arb:
-        """An enclosure at the working precision."""
-        if self.infinite:
-            return arb.pos_inf()
-        form = sum((rational(c) * arb(p).log() for p, c in self.logs), rational(self.plain))
-        return form.nonnegative_part().sqrt() if self.root else form
-
-    def under(self) -> ExactValue:
-        """The number without its square root."""
-        return attrs.evolve(self, root=False)
-
-    def __str__(self) -> str:
-        with ctx.workprec(64):
-            return f"about {float(self.ball().mid()):.10g}"
-
-
-def rational(value: Fraction) -> arb:
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def linear(parts: Iterable[tuple[Fraction, ExactValue]]) -> ExactValue:
-    """The sum of c v over numbers v without a root."""
-    plain, logs = Fraction(0), dict[int, Fraction]()
-    for factor, value in parts:
-        plain += factor * value.plain
-        for prime, c in value.logs:
-            logs[prime] = logs.get(prime, Fraction(0)) + factor * c
-    return ExactValue(plain, tuple(sorted((prime, c) for prime, c in logs.items() if c)))
-
-
-def product(left: ExactValue, right: ExactValue) -> ExactValue | None:
-    """The exact product where it has this form."""
-    zero = ExactValue()
-    if left.infinite or right.infinite:
-        return None if zero in (left, right) else ExactValue(infinite=True)
-    if left.logs and right.logs:
-        return None
-    one, other = (left, right) if right.logs else (right, left)  # one is rational, or the root of a rational
-    if not one.root and not other.root:
-        return linear([(one.plain, other)])
-    if not other.root and other.logs:
-        return None
-    squared = other.under() if other.root else ExactValue(other.plain**2)
-    return attrs.evolve(linear([(one.plain if one.root else one.plain**2, squared)]), root=True)
-
-
-def at_most(left: ExactValue, right: ExactValue) -> bool:
-    """Whether left <= right: equality by the form, strict inequality by balls; False when neither is seen."""
-    if right.infinite or left.infinite:
-        return right.infinite
-    if left.root == right.root:
-        left, right = left.under(), right.under()
-    elif not left.logs and not right.logs:
-        left, right = (v.under() if v.root else ExactValue(v.plain**2) for v in (left, right))
-    return left == right or surely(lambda: left.ball() < right.ball(), lambda: left.ball() > right.ball())
-
-
-def within_numbers(factors: list[ExactValue], limit: ExactValue) -> bool:
-    """Whether a product of nonnegative numbers is at most a limit."""
-    exact: ExactValue | None = ExactValue(Fraction(1))
-    for factor in factors:
-        exact = None if exact is None else product(exact, factor)
-    if exact is not None:
-        return at_most(exact, limit)
-
-    def total() -> arb:
-        return reduce(lambda a, b: a * b, (factor.ball() for factor in factors))
-
-    return limit.infinite or surely(lambda: total() < limit.ball(), lambda: total() > limit.ball())
-
-
-def exponential(value: ExactValue) -> Fraction | None:
-    """e^v where it is a rational number of no more than a few thousand digits."""
-    if value.plain or value.root or value.infinite or any(k.denominator != 1 for _, k in value.logs):
-        return None
-    if sum(abs(k) * prime.bit_length() for prime, k in value.logs) > 10_000:
-        return None
-    return math.prod((Fraction(prime) ** int(k) for prime, k in value.logs), start=Fraction(1))
-
-
-def surely(holds: Callable[[], bool], fails: Callable[[], bool] = lambda: False) -> bool:
-    """Whether a strict comparison of balls holds at some precision."""
-    for precision in PRECISIONS:
-        with ctx.workprec(precision):
-            if holds():
-                return True
-            if fails():
-                return False
-    return False
-
-
-_TERM = re.compile(r"\s*([+-]?)\s*(?:([0-9./eE]+(?:(?<=[eE])-[0-9]+)?)\s*\*?\s*)?(?:ln\(([0-9./eE-]+)\))?\s*")
-
-
-def read(text: Any) -> ExactValue:
-    """A nonnegative number as specification files write it; ValueError for anything else."""
-    value = _read(text)
-    if surely(lambda: value.ball() < 0):
-        raise ValueError(f"{text!r} is negative")
-    return value
-
-
-def fraction(text: Any) -> Fraction:
-    """A number that has to be rational."""
-    value = read(text)
-    if value.logs or value.root or value.infinite:
-        raise ValueError(f"{text!r} is no rational number")
-    return value.plain
-
-
-def _read(text: Any) -> ExactValue:
-    if isinstance(text, bool) or not isinstance(text, (int, Decimal, str)):
-        raise ValueError(f"{text!r} is no number")
-    if not isinstance(text, str):
-        return ExactValue(Fraction(text))
-    if len(text) > 2000:
-        raise ValueError("a number of more than 2000 digits")
-    if text in ("inf", "infinity"):
-        return ExactValue(infinite=True)
-    if text.startswith("sqrt(") and text.endswith(")"):
-        return attrs.evolve(_read(text[5:-1]), root=True)
-    parts, place = [], 0
-    while place < len(text):
-        match = _TERM.match(text, place)
-        if match is None or match.end() == place or not (match[2] or match[3]) or (place and not match[1]):
-            raise ValueError(f"{text!r} is no number")
-        sign = -1 if match[1] == "-" else 1
-        parts.append(
-            (sign * _fraction(match[2] or "1"), _logarithm(_fraction(match[3])) if match[3] else ExactValue(Fraction(1)))
-        )
-        place = match.end()
-    if not parts:
-        raise ValueError("an empty text is no number")
-    return linear(parts)
-
-
-def _fraction(text: str) -> Fraction:
-    if abs(int(text.lower().partition("e")[2] or 0)) > 1000:
-        raise ValueError(f"{text!r} is too large")
-    return Fraction(text) if "/" in text else Fraction(Decimal(text))
-
-
-def _logarithm(argument: Fraction) -> ExactValue:
-    if argument <= 0:
-        raise ValueError("ln takes a positive number")
-    signed = ((argument.numerator, 1), (argument.denominator, -1))
-    return linear(
-        (Fraction(sign * int(k)), ExactValue(logs=((int(p), Fraction(1)),))) for n, sign in signed for p, k in fmpz(n).factor()
-    )
-
 
 # --- budgets -------------------------------------------------------------------------------------
 
@@ -445,3 +278,171 @@ def of_universe(spec: JsonTable, label: Any, record: tuple[str, ...] | None = No
     if not at_most(most, least):
         raise ValueError("the budget of one universe is not one number")
     return least
+
+
+# --- records of few categories --------------------------------------------------------------------
+
+
+MOST_LEAVES = 400
+"""Attributes that lie in each other in more ways than this are not looked through."""
+
+
+def told_table(table: JsonTable) -> str:
+    return f"{table['unit']} by {' x '.join(table['attributes']) or 'nothing'}"
+
+
+Leaf = dict[str, Any]
+"""A category of each of some attributes that lie in each other: a name, or a place below the coarser one."""
+
+
+@attrs.frozen
+class FewRecords:
+    """The records of a unit with few categories: for each attribute that lies in none, the ways to choose those in it."""
+
+    trees: list[list[Leaf]]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, space: JsonTable, unit: str, tables: list[JsonTable]) -> FewRecords:
+        """The categories that tables name, and two more below each coarser one.
+
+        A pair of records shows to tables only which categories are equal and which are named: two others are enough for that.
+        """
+        known = {a["name"]: a for a in _attributes(space, unit)}
+        every = {a["name"] for key in ("attributes", "household", "person") for a in space.get(key, [])} | set(known)
+        if not every >= {name for table in tables for name in (*table["attributes"], *table["where"])}:
+            raise UnknownFormula("a table looks at more than attributes")
+        conditions = [(name, set(of)) for table in tables for name, of in table["where"].items() if name in known]
+        looked = {name for table in tables for name in table["attributes"] if name in known} | {name for name, _ in conditions}
+        for name in reversed(_outer_first(known)):
+            if name in looked and known[name].get("within") is not None:
+                looked.add(known[name]["within"])
+        named: dict[str, set[str]] = {name: set() for name in looked}
+        for name, of in conditions:
+            named[name] |= of
+        for name in reversed([n for n in _outer_first(known) if n in looked]):
+            named[name] |= _listed(known[name])
+            outer = known[name].get("within")
+            if outer is not None:
+                named[outer] |= {_parent(known[name], known[outer], category) for category in named[name]}
+        roots = [name for name in known if name in looked and known[name].get("within") is None]
+        trees = []
+        for root in roots:
+            leaves = list(_leaves(root, None, known, named))
+            if len(leaves) > MOST_LEAVES:
+                raise UnknownFormula(f"{root} and what lies in it have {len(leaves)} kinds")
+            trees.append(leaves)
+        return cls(trees, frozenset(known))
+
+    def own_part(self, table: JsonTable) -> JsonTable:
+        """What a table looks at in these records, where it counts smaller ones."""
+        return {
+            "unit": table["unit"],
+            "attributes": [name for name in table["attributes"] if name in self.names],
+            "where": {name: of for name, of in table["where"].items() if name in self.names},
+        }
+
+    def states(self, tables: list[JsonTable], *, is_added: bool) -> set[tuple[int, int, int]]:
+        """For each pair of records three numbers, with a bit for each table: counted before, counted after, in the same cell."""
+        every = (1 << len(tables)) - 1
+        found = {(0 if is_added else every, every, every)}
+        for leaves in self.trees:
+            inside = [
+                sum(all(n not in leaf or leaf[n] in of for n, of in t["where"].items()) << i for i, t in enumerate(tables))
+                for leaf in leaves
+            ]  # fmt: skip
+            if is_added:
+                found = {(0, after & bits, every) for _, after, _ in found for bits in set(inside)}
+                continue
+            pairs = {
+                (inside[i], inside[j], sum(all(a.get(n) == b.get(n) for n in t["attributes"]) << k for k, t in enumerate(tables)))
+                for (i, a), (j, b) in itertools.product(enumerate(leaves), repeat=2)
+            }
+            found = {(x & a, y & b, z & c) for x, y, z in found for a, b, c in pairs}
+        return found
+
+    def cells(self, tables: list[JsonTable]) -> Iterator[list[Any]]:
+        """For each record the cell of each table that it lies in, None outside of all."""
+        looked = {name for table in tables for name in (*table["attributes"], *table["where"])}
+        trees = [leaves for leaves in self.trees if looked & set(leaves[0])]
+        for chosen in itertools.product(*trees):
+            record = {name: category for leaf in chosen for name, category in leaf.items()}
+            yield [
+                tuple(record[name] for name in table["attributes"])
+                if all(record[name] in of for name, of in table["where"].items()) else None
+                for table in tables
+            ]  # fmt: skip
+
+
+def need_nested(records: FewRecords, kept: list[JsonTable]) -> None:
+    """Any two cells of the kept tables are disjoint, or one lies in the other: cell by cell."""
+    for pair in itertools.combinations(kept, 2):
+        ours, theirs, both = Counter[Any](), Counter[Any](), Counter[Any]()
+        for one, other in records.cells(list(pair)):
+            ours[one] += 1
+            theirs[other] += 1
+            both[one, other] += 1
+        crossed = any(
+            times < min(ours[one], theirs[other]) for (one, other), times in both.items() if one is not None and other is not None
+        )
+        need(not crossed, f"cells of {told_table(pair[0])} cross those of {told_table(pair[1])}")
+
+
+def _attributes(space: JsonTable, unit: str) -> list[JsonTable]:
+    kind = space["type"]
+    if kind == "bit-vectors":
+        return [{"name": "bit", "categories": ["0", "1"]}]
+    if kind == "households":
+        return list(space["household"]) + (list(space["person"]) if unit == "person" else [])
+    if kind not in ("records", "ordered-records", "contingency-tables") or space.get("unit", "person") != unit:
+        raise UnknownFormula(f"the {unit} records of the space {kind} are not known here")
+    return list(space["attributes"])
+
+
+def _outer_first(known: dict[str, JsonTable]) -> list[str]:
+    def depth(name: str) -> int:
+        within = known[name].get("within")
+        return 0 if within is None else 1 + depth(within)
+
+    return sorted(known, key=depth)
+
+
+def _listed(attribute: JsonTable) -> set[str]:
+    if len(attribute.get("categories", ())) > MOST_LEAVES:
+        raise UnknownFormula(f"{attribute['name']} has too many categories by name")
+    return set(attribute.get("categories", ()))
+
+
+def _parent(attribute: JsonTable, outer: JsonTable, category: str) -> str:
+    """The category of the coarser attribute; without a list they are dealt out evenly and in order."""
+    listed = attribute.get("categories")
+    place = listed.index(category) if listed else int(category)
+    if attribute.get("parents"):
+        return str(attribute["parents"][place])
+    chosen = place * _size(outer) // _size(attribute)
+    return str(outer["categories"][chosen] if outer.get("categories") else chosen)
+
+
+def _children(attribute: JsonTable, outer: JsonTable, category: str) -> int:
+    """How many categories lie in one of the coarser attribute."""
+    if attribute.get("parents"):
+        return list(attribute["parents"]).count(category)
+    place = list(outer["categories"]).index(category) if outer.get("categories") else int(category)
+    start, end = (-(-each * _size(attribute) // _size(outer)) for each in (place, place + 1))
+    return end - start
+
+
+def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str, set[str]]) -> Iterator[Leaf]:
+    """The ways to choose a category of an attribute, below one of the coarser attribute, and of those that lie in it."""
+    attribute, outer = known[name], known[name].get("within")
+    inside: list[Any] = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
+    others = _size(attribute) - len(named[name])
+    if outer is not None and _size(attribute) <= _size(known[outer]):
+        others = min(others, 1)
+    if outer is not None and isinstance(above, str):
+        others = min(others, _children(attribute, known[outer], above) - len(inside))
+    inside += [(above, place) for place in range(min(others, 2))]
+    inner = [other for other in named if known[other].get("within") == name]
+    for category in inside:
+        for below in itertools.product(*(list(_leaves(other, category, known, named)) for other in inner)):
+            yield {name: category, **{key: value for leaf in below for key, value in leaf.items()}}

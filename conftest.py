@@ -94,14 +94,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[object]:
-    """What is collected stays until the end: the collector of garbage need not walk over it again and again, nor touch its
-    memory in the processes that tests fork.
-    """
+    """What is collected stays until the end: the collector of garbage need not walk over it while it grows."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
 
 

@@ -100,7 +100,8 @@ class ComposedMechanism(Mechanism):
     @classmethod
     def examples(cls) -> Iterable[tuple[ComposedMechanism, DatasetSpace]]:
         """What the conformance kit checks it with."""
-        yield cls(parts=(_count(), _count())), _people()
+        total = Geometric(queries=(blocks.Marginal(attributes=()),), ratio=Fraction(1, 3))
+        yield cls(parts=(total, _count())), _people()
 
 
 @define
@@ -123,6 +124,7 @@ class Filtered(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         blocks.Marginal(attributes=(), unit=self.unit, where=self.where).check(space)
+        (blocks.Collections if self.unit == space.units[0] else blocks.Membership).needed_in(space)
         self.mechanism.check(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:

@@ -231,10 +231,11 @@ class Sensitivity:
 
     @property
     def _is_one_change(self) -> bool:
-        """Whether neighbours can afford one change only."""
-        steps = self.steps
-        prices = [steps.replaced] if steps.added is None else [steps.replaced, steps.added]
-        return steps.within is not None and 2 * min(prices) > steps.within
+        """Whether neighbours can afford one change only, whichever changes the invariants allow."""
+        return self._affords_one([price for price in (self.steps.replaced, self.steps.added) if price is not None])
+
+    def _affords_one(self, prices: Sequence[int]) -> bool:
+        return self.steps.within is not None and 2 * min(prices, default=0) > self.steps.within
 
     def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
         """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
@@ -418,8 +419,7 @@ class Sensitivity:
 
     def is_single(self, changes: Sequence[RecordChange]) -> bool:
         """Whether neighbours differ by one change only."""
-        least = min((change.price for change in changes), default=0)
-        return self.steps.within is not None and 2 * least > self.steps.within
+        return self._affords_one([change.price for change in changes])
 
     def costs(self, changes: Sequence[RecordChange], precision: int) -> list[Cost]:
         """Each change with the quotient of d_Pr and price, the costliest first."""

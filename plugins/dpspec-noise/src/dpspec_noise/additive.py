@@ -180,9 +180,8 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
         fast = _marginal(table, query, space)
         if fast is not None:
             return fast
-    quick = _of_cells(query)
-    if quick is not None and quick.unit == unit and quick.mentions().keys() <= names:
-        return quick.of_cells(rows_meeting(table, quick.where).counts(quick.table.attributes))
+    if is_a(query, OfCells) and query.unit == unit and query.mentions().keys() <= names:
+        return query.of_cells(rows_meeting(table, query.where).counts(query.table.attributes))
     if len(table) > LISTED:
         raise errors.TableError(
             "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
@@ -191,11 +190,6 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, 
     order = [a.name for a in space.attributes_of(unit)]
     records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]
     return query.answers(space.dataset(records), space)
-
-
-def _of_cells(query: Invariant) -> ClippedSum | DistinctCount | None:
-    """The query, where its answer is computed from the counts of a table that may be large."""
-    return query if is_a(query, ClippedSum) or is_a(query, DistinctCount) else None
 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:
@@ -244,8 +238,37 @@ Noise = Callable[[int], Law]
 """The law of an answer, by its true value."""
 
 
+class OfCells(Invariant):
+    """One number that is computed from the counts of the cells of a table."""
+
+    unit: str
+    where: Conditions
+
+    @property
+    @abstractmethod
+    def table(self) -> Marginal:
+        """The table, of the records that count."""
+
+    @abstractmethod
+    def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
+        """q from the counts of the cells that occur."""
+
+    def mentions(self) -> Mapping[str, frozenset[str]]:
+        return self.table.mentions()
+
+    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        return self.answers(dataset, space)
+
+    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
+        cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
+        return self.of_cells(Counter(cell for cell in cells if cell is not None))
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return (str(self),)
+
+
 @define
-class ClippedSum(Invariant):
+class ClippedSum(OfCells):
     """q(x) = sum over the records of min(max(value, least), most): a sum whose sensitivity the range bounds.
 
     The categories of the attribute are integers, written as text. One record added changes the sum by max(|least|, |most|) at
@@ -294,22 +317,9 @@ class ClippedSum(Invariant):
         """What one record adds."""
         return min(max(int(str(value)), self.least), self.most)
 
-    def mentions(self) -> Mapping[str, frozenset[str]]:
-        return self.table.mentions()
-
-    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        return self.answers(dataset, space)
-
-    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
-        cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
-        return self.of_cells(Counter(cell for cell in cells if cell is not None))
-
     def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
         """q from the counts of the cells of `table`."""
         return (sum(self.cut(cell[0]) * count for cell, count in counts.items()),)
-
-    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
-        return (str(self),)
 
     def ends(self, space: DatasetSpace) -> tuple[str, str]:
         """A category that adds the least, and one that adds the most, of those that are counted."""
@@ -335,7 +345,7 @@ def _is_integer(text: str) -> bool:
 
 
 @define
-class DistinctCount(Invariant):
+class DistinctCount(OfCells):
     """q(x) = the number of combinations of some attributes that occur.
 
     One record added changes it by 1 at most, and so does one replaced.
@@ -360,22 +370,9 @@ class DistinctCount(Invariant):
     def check(self, space: DatasetSpace) -> None:
         self.table.check(space)
 
-    def mentions(self) -> Mapping[str, frozenset[str]]:
-        return self.table.mentions()
-
-    def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        return self.answers(dataset, space)
-
-    def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
-        cells = (self.table.cell_of(record, space) for record in space.records(dataset, self.unit))
-        return self.of_cells(Counter(cell for cell in cells if cell is not None))
-
     def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
         """q from the counts of the cells of `table`."""
         return (sum(count > 0 for count in counts.values()),)
-
-    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
-        return (str(self),)
 
     def __str__(self) -> str:
         return f"different {self.unit} kinds by {' x '.join(self.attributes)}"
@@ -414,7 +411,12 @@ def _kinds(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
 class _OneAnswer(grammar.View):
     """One number with noise whose larger shifts are never harder to see."""
 
+    query: OfCells
     noise: Noise
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
+        return self.query.table
 
     @property
     def tells_more_by_more(self) -> bool:
@@ -426,7 +428,7 @@ class _OneAnswer(grammar.View):
 
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> grammar.View:
         table = grammar.narrowed(self.table, where)
-        return attrs.evolve(self, query=params.evolve(self.query, where=dict(table.where)))  # type: ignore[attr-defined,misc]
+        return attrs.evolve(self, query=params.evolve(self.query, where=dict(table.where)))  # type: ignore[misc]
 
 
 @attrs.frozen
@@ -442,10 +444,6 @@ class NoisySum(_OneAnswer):
     query: ClippedSum
     noise: Noise
     outermost: tuple[str, str]
-
-    @property
-    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
-        return self.query.table
 
     @property
     def tells_more_by_more(self) -> bool:
@@ -481,10 +479,6 @@ class NoisyDistinct(_OneAnswer):
 
     query: DistinctCount
     noise: Noise
-
-    @property
-    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
-        return self.query.table
 
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
         """Each cell that gains may be new, each that loses may be gone."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
 from typing import Any
 
 import attrs
@@ -264,8 +263,9 @@ class Attaining:
 
 def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
     """The cell of each record that a view counts; None outside all of them."""
-    cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
-    return [cell(record) for record in view.read(dataset, space)]
+    records = view.read(dataset, space)
+    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
+    return [cells[record] for record in records]
 
 
 def _singled(pattern: Pattern) -> int:

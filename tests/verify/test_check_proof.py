@@ -22,7 +22,8 @@ from dpspec.base.errors import DerivationFileError
 from dpspec.base.exact import number
 from dpspec.checker import numbers
 from dpspec.checker.noise import divergence_below
-from dpspec.checker.proofs import _parts, check_proof, check_proofs
+from dpspec.checker.proofs import check_proof, check_proofs
+from dpspec.checker.universes import _parts
 from dpspec.cli import main
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw

@@ -240,6 +240,8 @@ def _pure(case: Moves) -> ExactValue:
             return ExactValue(infinite=True)
         else:
             raise UnknownFormula(f"noise of the family {law['family']} is not known here")
+    if any(value.infinite for _, value in parts):
+        return ExactValue(infinite=True)
     if any(value.root for _, value in parts):
         raise UnknownFormula("a sum of roots has no exact form here")
     return linear(parts)

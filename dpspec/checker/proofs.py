@@ -381,7 +381,7 @@ def _of_members(moved: list[tuple[JsonTable, str]], space: JsonTable) -> list[li
         if how == "outside":
             continue
         look = member_part(view["table"], space)
-        key = json.dumps([look, view.get("contributions", []), how], sort_keys=True)
+        key = json.dumps([look, view["table"]["where"], view.get("contributions", []), how], sort_keys=True)
         groups.setdefault(key, (how, look, []))[2].append(view)
     found = []
     for how, look, views in groups.values():

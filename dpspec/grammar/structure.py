@@ -213,9 +213,18 @@ class Report(View):
         return {(): (NO_CHANGE,), (-1, 1): ((self.laws,),)}.get(counts)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
-        if len(before) != len(after) or None in (*before, *after):
+        if None in (*before, *after):
             return None
+        if len(before) != len(after):
+            return (other_numbers(len(before), len(after)),)
         return tuple(self.laws for ours, theirs in zip(before, after, strict=True) if ours != theirs)
+
+
+def other_numbers(before: int, after: int) -> LawPair:
+    """What tells two datasets apart for sure where each record is answered for: how many reports there are."""
+    from dpspec.laws.law import FiniteLaw
+
+    return FiniteLaw.point(before), FiniteLaw.point(after)
 
 
 @attrs.frozen

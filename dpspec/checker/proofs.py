@@ -490,8 +490,8 @@ def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> l
 
 
 def _first_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
-    """1/threshold scale and the span of the changes over the scale of counts (Lyu, Su and Li 2017, Theorems 4 and 5)."""
-    loss = 1 / fraction(view["threshold_scale"]) + len(shifts) / fraction(view["query_scale"])
+    """Given the noisy threshold, a count that moves by one changes the probability of an outcome by e^(1/query scale) at most."""
+    loss = len(shifts) / fraction(view["query_scale"])
     return [Counter({(response(ExactValue(loss)), 0): 1})]
 
 

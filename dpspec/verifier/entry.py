@@ -310,10 +310,7 @@ class _Case:
         if isinstance(found, str):
             return found
         if found.outcome is Outcome.REFUTED:
-            within = _by_rounding(found)
-            if not within and laws:
-                return self._exceeded(found, laws)
-            return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
+            return self._exceeded(found, laws)
         if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
@@ -368,7 +365,11 @@ class _Case:
             return str(problem), {}
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
-        """Refuted by laws of noise: with an event that draws tell, or else where the function does what was read off its code."""
+        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code."""
+        if _by_rounding(found):
+            return "the excess is within the rounding of doubles"
+        if not laws:
+            return attrs.evolve(found, assumptions=ENUMERATES)
         sampled = apart(self._sampled, self.progress).value
         if sampled is not None and sampled.outcome is Outcome.REFUTED:
             return sampled
@@ -386,6 +387,9 @@ class _Case:
         opinion = asked.value
         findings = _printed(opinion.printed or asked.printed)
         findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        if opinion.mutated:
+            text = "the function changed the dataset that it was given (every call gets a fresh copy)"
+            findings.append(Notice(code="mutates-dataset", text=text))
         reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
         if opinion.misfit:
             findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))

@@ -68,12 +68,14 @@ class Opinion:
         scope: on what it was formed, in words.
         reaches: what the function did beside returning.
         printed: something that it printed to standard output.
+        mutated: whether it changed the dataset that it was given.
     """
 
     misfit: str
     scope: str
     reaches: tuple[str, ...] = ()
     printed: str = ""
+    mutated: bool = False
 
 
 def second_opinion(
@@ -98,7 +100,7 @@ def second_opinion(
         stopped = crowd.run(runs, reaches)
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
     misfit = stopped or _misfit(crowd, listed)
-    return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed)
+    return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed, mutated=crowd.mutated)
 
 
 @attrs.define(kw_only=True)
@@ -112,6 +114,7 @@ class _Crowd:
     made: int = 0
     inside: bool = False
     printed: str = ""
+    mutated: bool = False
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
     def run(self, runs: int, reaches: _Reaches) -> str:
@@ -158,8 +161,8 @@ class _Crowd:
                 problem = raised
             finally:
                 self.inside = reaches.listening = False
-        if type(handed) is not type(given) or (type(given) is not list and handed != given):
-            reaches.heard.setdefault("it changes the dataset that it is given")
+        if type(handed) is not type(given) or handed != given:
+            self.mutated = True
         printed = out.getvalue()
         self.printed = self.printed or printed
         return observed(output, printed) if problem is None else observed_raise(problem, printed)

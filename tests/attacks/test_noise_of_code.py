@@ -1,7 +1,7 @@
 """Plain code with continuous or endless noise: right functions are verified with their constants, and nothing that leaks is.
 
-The functions below are written as people write them. Each right one has its constant from a textbook or by hand; each trick leaks, and
-tries to look as if it did not.
+The functions below are written as people write them. Each right one has its constant from a textbook or by hand; each trick
+leaks, and tries to look as if it did not.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
+from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
@@ -474,8 +475,8 @@ def by_sorting(x, rng):
 
 WHOLE_TRICKS = [
     appended, by_a_walrus, by_a_default, by_a_closure, by_another_walk, by_deletion, into_an_array, drawn_for_each,
-    drawn_once_for_each, unless_empty, the_first, the_largest, all_kinds, mean_of_them, exactly_so, too_many, by_type, accumulated,
-    squares, by_sorting, one_draw_for_two,
+    drawn_once_for_each, unless_empty, the_first, the_largest, all_kinds, mean_of_them, exactly_so, too_many, by_type,
+    accumulated, squares, by_sorting, one_draw_for_two,
 ]  # fmt: skip
 
 
@@ -514,9 +515,8 @@ def random_program(generator: random.Random) -> tuple[str, Callable[..., Any]]:
     if ended == "tuple":
         lines.append(f"    return {', '.join(generator.sample(names, min(2, len(names))))}, 0")
     elif ended == "if":
-        lines.append(
-            f"    return {generator.choice(names)} if {generator.choice(names)} > {generator.choice(['0', '1', names[0]])} else 'no'"
-        )
+        asked = f"{generator.choice(names)} > {generator.choice(['0', '1', names[0]])}"
+        lines.append(f"    return {generator.choice(names)} if {asked} else 'no'")
     else:
         lines.append(f"    return {generator.choice(names)}")
     text = "\n".join(lines) + "\n"
@@ -553,11 +553,14 @@ def worst_seen(function: Any, one: Any, two: Any, draws: int, seed: int) -> floa
 
 @pytest.mark.long
 def test_no_bound_of_a_random_program_lies_below_what_is_seen() -> None:
-    """400 programs; for each that gets a bound, 4 pairs, 6,000 draws each, 164 events at 10^-7: false alarms below 3 in 100 runs."""
+    """400 programs; 4 pairs each, 6,000 draws each, 164 events at 10^-7 for those with a bound: false alarms below 3 in 100."""
     generator, bounded, loose = random.Random(20), 0, 0
     for number_of in range(400):
         text, program = random_program(generator)
-        laws = {x: enumerate_law(program, list(x), symbolic=True) for x in ((0, 0), (0, 1), (1, 0), (1, 1))}
+        try:
+            laws = {x: enumerate_law(program, list(x), symbolic=True) for x in ((0, 0), (0, 1), (1, 0), (1, 1))}
+        except NotEnumerableError:
+            continue
         for one, two in (((0, 0), (0, 1)), ((0, 0), (1, 0)), ((1, 1), (0, 1)), ((1, 0), (0, 1))):
             try:
                 found = laws[one].against(laws[two]).max_log_ratio().upper

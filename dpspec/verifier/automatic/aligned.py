@@ -34,7 +34,7 @@ from dpspec.laws.enclosed import Chance
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
 from dpspec.laws.products import UnionDichotomy, product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Formula, Hole, NoiseDraw, TreeEnd, fits
+from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, TreeEnd, fits
 from dpspec.verifier.observed import Observed
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -97,7 +97,7 @@ def branch(leaf: TreeEnd, chance: Chance) -> Branch:
     """A leaf taken apart."""
     parts: list[Affine] = []
     conditions = tuple((_frame(one.left, parts), one.relation, one.holds) for one in leaf.conditions)
-    outputs: list[Formula] = []
+    outputs: list[NoiseFormula] = []
     seen = _opened(leaf.seen, parts, outputs)
     plain = tuple(one for one in outputs if isinstance(one, Affine))
     shown = plain if len(plain) == len(outputs) else None
@@ -114,7 +114,7 @@ def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
     return expression
 
 
-def _opened(seen: Hashable, parts: list[Affine], outputs: list[Formula]) -> Hashable:
+def _opened(seen: Hashable, parts: list[Affine], outputs: list[NoiseFormula]) -> Hashable:
     """An output without the expressions in its holes."""
     if isinstance(seen, Hole):
         outputs.append(seen.expression)

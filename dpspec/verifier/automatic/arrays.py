@@ -145,8 +145,10 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
               "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
-_OF_NUMBERS = frozenset({"round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos",
-                         "tan", "tanh", "square", "sign", "float64"})  # fmt: skip
+_OF_NUMBERS = frozenset({
+    "round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh",
+    "square", "sign", "float64",
+})  # fmt: skip
 """Functions of numpy, and methods of the same names, that look at each number by itself."""
 _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
     "floor", "ceil", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh", "pow", "log2", "log10")

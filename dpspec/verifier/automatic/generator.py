@@ -616,8 +616,8 @@ OF_SYMBOLS = _identities(
 )  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
 PURE = _identities(
-    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64, np.int64,
-    Fraction, *(value for name, value in vars(math).items() if callable(value)),
+    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64,
+    np.int64, Fraction, *(value for name, value in vars(math).items() if callable(value)),
 )  # fmt: skip
 """Callables that neither change their arguments nor keep anything, whatever they are given."""
 UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)

@@ -160,7 +160,7 @@ class Applied:
     arguments: tuple[Affine | Applied | Plain, ...]
 
 
-Formula = Affine | Applied
+NoiseFormula = Affine | Applied
 
 
 @attrs.frozen
@@ -173,7 +173,7 @@ class Condition:
         holds: whether it does.
     """
 
-    left: Formula
+    left: NoiseFormula
     relation: str
     holds: bool
 
@@ -183,7 +183,7 @@ class Hole:
     """What is seen of a drawn number in an output: its type and its expression."""
 
     kind: str
-    expression: Formula
+    expression: NoiseFormula
 
     def __repr__(self) -> str:
         return f"a drawn {self.kind}"
@@ -225,7 +225,7 @@ class NoisyNumber(Placeholder):
     """
 
     path: RandomPath
-    expression: Formula
+    expression: NoiseFormula
     sample: Any
 
     __array_ufunc__ = None
@@ -303,7 +303,7 @@ class NoisyNumber(Placeholder):
 
     # -- arithmetic -------------------------------------------------------------------------------
 
-    def _part(self, value: Any) -> Formula:
+    def _part(self, value: Any) -> NoiseFormula:
         """An operand as an expression."""
         if type(value) is NoisyNumber:
             return value.expression
@@ -323,11 +323,13 @@ class NoisyNumber(Placeholder):
         expression = _arithmetic(function, self._part(left), self._part(right))
         return self._made(expression, sample)
 
-    def _made(self, expression: Formula, sample: Any) -> Any:
+    def _made(self, expression: NoiseFormula, sample: Any) -> Any:
         if type(sample) not in _NUMBERS:
             self._refuse(f"became a {type(sample).__name__}")
         if isinstance(expression, Affine):
             self._check_size(expression)
+            if not expression.terms:
+                self._refuse("was taken away from itself, which leaves last digits")
         return NoisyNumber(self.path, expression, sample)
 
     def _check_size(self, expression: Affine) -> None:
@@ -432,13 +434,13 @@ def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return found.reshape(shape)
 
 
-def _difference(left: Formula, right: Formula) -> Formula:
+def _difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     if isinstance(left, Affine) and isinstance(right, Affine):
         return left.plus(right, Fraction(-1))
     return Applied("sub", (left, right))
 
 
-def _arithmetic(function: Callable[[Any, Any], Any], left: Formula, right: Formula) -> Formula:
+def _arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     """The expression of an operation, affine where it stays so."""
     if isinstance(left, Affine) and isinstance(right, Affine):
         if function is operator.add:
@@ -452,7 +454,7 @@ def _arithmetic(function: Callable[[Any, Any], Any], left: Formula, right: Formu
     return Applied(function.__name__, (left, right))
 
 
-def implied(conditions: Sequence[Condition], left: Formula, relation: str) -> bool | None:
+def implied(conditions: Sequence[Condition], left: NoiseFormula, relation: str) -> bool | None:
     """What is known of a comparison from earlier ones of the same expression, up to its constant.
 
     >>> step = NoiseDraw(1, "laplace", Fraction(1))
@@ -531,12 +533,12 @@ def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
     return _shows(leaf.seen, seen, draws)
 
 
-def _expressions(leaf: TreeEnd) -> Iterator[Formula]:
+def _expressions(leaf: TreeEnd) -> Iterator[NoiseFormula]:
     yield from (one.left for one in leaf.conditions)
     yield from _in_holes(leaf.seen)
 
 
-def _in_holes(seen: Hashable) -> Iterator[Formula]:
+def _in_holes(seen: Hashable) -> Iterator[NoiseFormula]:
     if isinstance(seen, Hole):
         yield seen.expression
     elif isinstance(seen, Observed):

@@ -474,7 +474,7 @@ class Questions:
         return thing
 
     def item(self, thing: Any) -> Any:
-        """What gets an element assigned, not while a dataset is summed up; an array of symbolic draws would not turn it into a double."""
+        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
         if self.path.counting:
             self.refuse("assigns while it sums up the dataset")
         if type(thing) is np.ndarray and _symbols(thing):

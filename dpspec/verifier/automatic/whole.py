@@ -13,11 +13,11 @@ Then T(N, w) = T(N', w + delta(N - N')) with delta linear, and d_Pr(P_x, P_x') <
 
 if d_Pr is a metric, or d_X a neighbour relation that allows one change.
 
-*Proof.* Aligning the draws (`dpspec.verifier.automatic.aligned`) bounds d_Pr(P_x, P_x') by the pair of W + delta(N - N') and W, and
-N - N' is a sum of changes e_1, e_2, ... whose prices add up to at most d_X. The law of W + delta(e_1) + delta(e_2) is that of
-W + delta(e_1), shifted; so by the triangle inequality the divergences add up to at most K times the prices (Dwork, McSherry, Nissim
-and Smith 2006). What the universes fix is used where it is the number of records; otherwise more changes are allowed than
-there are.
+*Proof.* Aligning the draws (`dpspec.verifier.automatic.aligned`) bounds d_Pr(P_x, P_x') by the pair of W + delta(N - N') and
+W, and N - N' is a sum of changes e_1, e_2, ... whose prices add up to at most d_X. The law of W + delta(e_1) + delta(e_2) is
+that of W + delta(e_1), shifted; so by the triangle inequality the divergences add up to at most K times the prices (Dwork,
+McSherry, Nissim and Smith 2006). What the universes fix is used where it is the number of records; otherwise more changes are
+allowed than there are.
 
 A pair of datasets that differ by the costliest change shows how far the constant reaches.
 """
@@ -33,7 +33,8 @@ import attrs
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.blocks.invariant import FunctionInvariant, Marginal
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import seen_to_fix
 from dpspec.blocks.parts import Entries
 from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
@@ -58,7 +59,7 @@ MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
 PRECISION = 128
 
-RecordChange = tuple[int | None, int | None]
+KindChange = tuple[int | None, int | None]
 """The kind of the record that goes and of the one that comes; None where there is none."""
 
 
@@ -133,16 +134,12 @@ class WholeProof:
         if steps is None or steps.unit not in spec.space.units or steps.unit != spec.space.units[0]:
             raise NoConstant(f"{spec.input_divergence} is not known as a price of changing the entries")
         known = spec.multiverse.induced_by() or ()
-        fixed = any(
-            (isinstance(one, FunctionInvariant) and one.function is len)
-            or (type(one) is Marginal and not one.attributes and not one.where and one.unit == steps.unit)
-            for one in known
-        )
+        fixed = seen_to_fix(known, Marginal(attributes=(), unit=steps.unit), spec.space) is not None
         return cls(tree=tree, spec=spec, steps=steps, keeps_size=fixed or spec.space.fixes_size(steps.unit))
 
     # -- from above -------------------------------------------------------------------------------
 
-    def largest(self) -> tuple[Number, RecordChange, Shift]:
+    def largest(self) -> tuple[Number, KindChange, Shift]:
         """K with a change that needs it, and its shift.
 
         Raises:
@@ -151,7 +148,7 @@ class WholeProof:
         branches, _ = joined_trees(self.tree.law.branches(), ())
         changes = list(self._changes())
         self._check_path([price for _, price in changes])
-        best: tuple[Number, RecordChange, Shift] | None = None
+        best: tuple[Number, KindChange, Shift] | None = None
         seen: dict[Any, Number] = {}
         for change, price in changes:
             shift = self._shift(branches, change)
@@ -164,7 +161,7 @@ class WholeProof:
             raise NoConstant("no change of one record keeps the universes")
         return best
 
-    def _changes(self) -> Iterator[tuple[RecordChange, int]]:
+    def _changes(self) -> Iterator[tuple[KindChange, int]]:
         """Every change of one record with its price."""
         kinds = range(len(self.tree.dataset.kinds))
         within = self.steps.within
@@ -181,7 +178,7 @@ class WholeProof:
         if not one and not self.spec.output_divergence.is_metric:
             raise NoConstant("d_Pr is no metric and more than one record may change")
 
-    def _shift(self, branches: list[Branch], change: RecordChange) -> dict[NoiseDraw, Fraction]:
+    def _shift(self, branches: list[Branch], change: KindChange) -> dict[NoiseDraw, Fraction]:
         gone, come = change
         moved: dict[int, int] = {}
         for kind, by in ((gone, -1), (come, 1)):
@@ -210,7 +207,7 @@ class WholeProof:
 
     # -- from below -------------------------------------------------------------------------------
 
-    def datasets(self, change: RecordChange) -> tuple[Dataset, Dataset] | None:
+    def datasets(self, change: KindChange) -> tuple[Dataset, Dataset] | None:
         """Two datasets of one universe that differ by a change."""
         entries, space = self.tree.dataset.kinds, self.spec.space
         least = self._least()
@@ -228,7 +225,7 @@ class WholeProof:
     def _least(self) -> int:
         return Entries.needed_in(self.spec.space).least_entries()
 
-    def below(self, function: Draw, change: RecordChange, *, most_paths: int) -> tuple[Bracket, tuple[Dataset, Dataset]] | None:
+    def below(self, function: Draw, change: KindChange, *, most_paths: int) -> tuple[Bracket, tuple[Dataset, Dataset]] | None:
         """d_Pr per unit of a pair, from the laws of the code on its two datasets."""
         pair = self.datasets(change)
         if pair is None:
@@ -243,7 +240,7 @@ class WholeProof:
         lower = Bracket.around(divergence.lower.enclose() / distance.enclose()).lower if distance != 1 else divergence.lower
         return Bracket(lower=lower, upper=INFINITY), pair
 
-    def _words(self, change: RecordChange) -> str:
+    def _words(self, change: KindChange) -> str:
         gone, come = (None if place is None else self.tree.dataset.kinds[place] for place in change)
         if gone is None:
             return f"{come!r} added"
@@ -277,7 +274,7 @@ class WholeProof:
             proof=self._steps(change, shift, upper),
         )
 
-    def _steps(self, change: RecordChange, shift: Shift, upper: Number) -> tuple[ProofStep, ...]:
+    def _steps(self, change: KindChange, shift: Shift, upper: Number) -> tuple[ProofStep, ...]:
         moved = ", ".join(f"draw {noise.number} ({noise.kind}) by {by}" for noise, by in sorted(shift.items())) or "nothing"
         return (
             ProofStep(

@@ -34,7 +34,7 @@ from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE
-from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -171,8 +171,6 @@ ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
 PATHS = 3_000
 """... and when no dataset needs more runs than this."""
-ROUNDING = Fraction(1, 1 << 40)
-"""A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
 ENDS = "ends-process"
 DOUBTED = "a second opinion differs"
 
@@ -473,5 +471,6 @@ def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
 
 
 def _by_rounding(found: Verdict) -> bool:
-    """Whether every excess is smaller than what a claim loses in doubles: 0.6931471805599453 is below ln(2)."""
+    """Whether every excess is smaller than what a claim loses in doubles, so that nothing is refuted: 0.6931471805599453 is below
+    ln(2)."""
     return all(result.constant.lower <= result.bound * (1 + ROUNDING) for result in found.universes)

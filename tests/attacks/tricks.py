@@ -1640,13 +1640,6 @@ def line_of_an_error_after_all(x, rng):
     return 0
 
 
-@trick("beside")
-def changes_its_dataset(x, rng):
-    found = honest(x, rng)
-    x[0] = 1 - x[0]
-    return found
-
-
 # --- what ends the process --------------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,8 @@ from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
 PRECISION = 128
+ROUNDING = Fraction(1, 1 << 40)
+"""What a number loses, relatively and at most, when it is computed in doubles."""
 
 KindChange = tuple[int | None, int | None]
 """The kind of the record that goes and of the one that comes; None where there is none."""
@@ -265,6 +267,10 @@ class WholeProof:
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=bound, outcome=outcome, attained=found[1]
         )
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
+        if outcome is not Outcome.VERIFIED and not upper.is_infinite and upper <= bound * (1 + ROUNDING):
+            reason += (
+                f"; the claim of {bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
+            )
         return Verdict(
             outcome=outcome,
             method=METHOD,

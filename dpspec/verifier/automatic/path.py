@@ -60,6 +60,7 @@ class RandomPath:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
+        conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.noise`).
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -71,10 +72,14 @@ class RandomPath:
     mass: Chance = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
+    conditions: list[Any] = attrs.field(factory=list)
     ended: Stop | None = None
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""
+        if stop.state is not None and self.conditions:
+            rule = "redraws noise until it meets a condition, where its law cannot be read off"
+            stop = Stop(fault=NotEnumerableError("sampler", rule, "have it sampled, or give its law by hand"))
         self.ended = self.ended or stop
         raise self.ended
 
@@ -109,6 +114,11 @@ class RandomPath:
         if len(self.taken) > self.start:
             self.mass = self.mass * Fraction(1, count)
         return option
+
+    def branch(self, count: int) -> int:
+        """One of several ways on, whose chances are left to conditions."""
+        option = self._forced(count)
+        return self._first(range(count), count) if option is None else option
 
     def _forced(self, width: int) -> int | None:
         """The prescribed option at this place, if there is one."""

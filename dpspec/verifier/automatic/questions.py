@@ -37,6 +37,7 @@ from dpspec.verifier.apart import Cut
 from dpspec.verifier.automatic import generator as known
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
+from dpspec.verifier.automatic.noise import Drawn, answered, holds_drawn
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
 from dpspec.verifier.observed import steady
 
@@ -123,7 +124,7 @@ class Questions:
             self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
         if self.path.draws and isinstance(problem, (TypeError, AttributeError)):
             self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
-        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", PREFIX)):
+        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "Drawn'", PREFIX)):
             self.refuse("raised an error that names what stands in for the generator")
 
     # -- calls --------------------------------------------------------------------------------------
@@ -143,6 +144,9 @@ class Questions:
         if not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
+        drawn = self._of_drawn(function, name, args, options)
+        if drawn is not NotImplemented:
+            return drawn
         if function is float and len(args) == 1 and type(args[0]) is Uniform:
             return args[0].as_float()
         if function is type and len(args) != 1:
@@ -167,6 +171,21 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def _of_drawn(self, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What a known callable does with drawn numbers, where that is modelled."""
+        owner = getattr(function, "__self__", None)
+        of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
+        given = (owner, *args) if of_array else args
+        if id(function) in known.OF_SYMBOLS and id(function) != id(int):
+            return NotImplemented
+        if not any(map(holds_drawn, given)):
+            return NotImplemented
+        if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
+            return NotImplemented
+        if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
+            given = args[:1]
+        return answered(function, name, given)
 
     def judged(self, function: Any, *args: Any) -> Any:
         """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
@@ -208,7 +227,7 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) is Uniform or (type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))):
+            if type(one) in (Uniform, Drawn) or (type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
             if isinstance(one, np.generic) and not isinstance(one, np.bool_):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -242,7 +261,7 @@ class Questions:
                 return False
             self._read(function)
             return True
-        if id(function) in known.CALLABLES or kind is EnumeratingGenerator or kind is Uniform:
+        if id(function) in known.CALLABLES or kind in (EnumeratingGenerator, Uniform, Drawn):
             return False
         if kind is types.MethodType:
             return self._follow_method(function)
@@ -299,7 +318,7 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind is Uniform:
+        elif kind is Uniform or kind is Drawn:
             if which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif kind is np.ndarray:
@@ -336,7 +355,7 @@ class Questions:
         if kind is EnumeratingGenerator:
             if name not in MODELLED:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
-        elif kind is Uniform:
+        elif kind is Uniform or kind is Drawn:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
         elif special or kind is functools.partial:
             self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
@@ -390,6 +409,7 @@ class Questions:
         if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
             EnumeratingGenerator,
             Uniform,
+            Drawn,
             np.ndarray,
         ):
             self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
@@ -430,7 +450,7 @@ class Questions:
             self._stop("set", "is walked through in an order that changes from one process to the next")
         if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
             self._inside(things)
-        if type(things) in (EnumeratingGenerator, Uniform):
+        if type(things) in (EnumeratingGenerator, Uniform, Drawn):
             self._stop("generator", "was walked through")
         return things
 
@@ -471,7 +491,7 @@ class Questions:
             or (isinstance(value, type) and type(value) is type)
         ):
             written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
-            if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES:
+            if kind in (EnumeratingGenerator, Uniform, Drawn) or written is object or kind in known.TYPES:
                 self._stop(_word(value), "is written as text, which may hold its address")
             self._class(kind)
         return value
@@ -695,10 +715,11 @@ def _generated(function: types.FunctionType, base: type) -> bool:
 def _symbols(value: Any, depth: int = 3) -> bool:
     """Whether a container holds symbolic draws."""
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(type(part) is Uniform for part in value.flat)
+        return value.dtype.hasobject and any(type(part) in (Uniform, Drawn) for part in value.flat)
     parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
     return any(
-        type(part) is Uniform or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
+        type(part) in (Uniform, Drawn)
+        or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
         for part in parts
     )
 

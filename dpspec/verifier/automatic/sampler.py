@@ -32,8 +32,10 @@ from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
 from dpspec.laws.exponential import finite_law
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import Cut, cutting
+from dpspec.verifier.automatic.aligned import NoisyLaw
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
 from dpspec.verifier.automatic.loops import prepare
+from dpspec.verifier.automatic.noise import Leaf, has_holes
 from dpspec.verifier.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verifier.automatic.questions import Questions
 from dpspec.verifier.observed import observed, observed_raise
@@ -111,6 +113,8 @@ def enumerate_law(
     most_paths: int = 100_000,
     tail: Fraction = Fraction(1, 1 << 64),
     read: bool = True,
+    symbolic: bool = False,
+    drew: set[str] | None = None,
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
 
@@ -125,6 +129,8 @@ def enumerate_law(
         tail: endless draws and loops are cut off where less than this probability is left.
         read: whether the code is a stranger's, which is read; release code of a mechanism is taken at its word, and its
             outcomes are told apart by ==.
+        symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
+        drew: gets "geometric" when such a draw was made.
 
     Returns:
         A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
@@ -146,10 +152,11 @@ def enumerate_law(
         prepare(function)
     with Questions(_State) as questions:
         search = _Search(
-            function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read
-        )
+            function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read,
+            symbolic=symbolic, drew=drew,
+        )  # fmt: skip
         with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _warned(search, read=read):
-            return _law(search.ends())
+            return _law(search.ends(), symbolic=symbolic)
 
 
 @contextlib.contextmanager
@@ -176,6 +183,8 @@ class _Search:
     tail: Fraction
     questions: Questions
     read: bool
+    symbolic: bool
+    drew: set[str] | None
     runs: int = 0
     inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
@@ -231,15 +240,19 @@ class _Search:
         before = _print_of(given)
         self.questions.path, self.questions.printed[:] = path, []
         with contextlib.suppress(Stop):
-            output = self._observed(given, EnumeratingGenerator(path, self.tail, self.known), path)
+            output = self._observed(given, self._generator(path), path)
             if _print_of(given) != before:
                 path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
             self.questions.check_roots()
         if path.ended is None:
-            return _Output(output)
+            drawn = path.conditions or has_holes(output)
+            return _Output(Leaf(output, tuple(path.conditions)) if drawn else output)
         if path.ended.fault is not None:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
+
+    def _generator(self, path: RandomPath) -> EnumeratingGenerator:
+        return EnumeratingGenerator(path, self.tail, self.known, symbolic=self.symbolic, drew=self.drew)
 
     def _observed(self, given: Any, generator: EnumeratingGenerator, path: RandomPath) -> Hashable:
         """What is seen of one call; once the path has ended it does not matter."""
@@ -291,8 +304,10 @@ class _State:
     key: Hashable
 
 
-def _law(ends: TransitionRow) -> Law:
+def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     beyond = ends.pop(_BEYOND, None)
+    if any(isinstance(end, _Output) and isinstance(end.value, Leaf) for end in ends):
+        return _noisy(ends, beyond, symbolic=symbolic)
     chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
     enclosed = any(isinstance(chance, Enclosed) for chance in chances.values())
     if beyond is None and not enclosed:
@@ -305,6 +320,15 @@ def _law(ends: TransitionRow) -> Law:
     return EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
 
 
+def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:
+    """The law of runs of which some drew noise."""
+    if beyond is not None:
+        raise NotEnumerableError("sampler", "draws noise and has an endless loop beside", "give its law by hand")
+    values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
+    leaves = tuple((value if isinstance(value, Leaf) else Leaf(value, ()), chance) for value, chance in values)
+    return NoisyLaw(leaves, symbolic)
+
+
 @attrs.frozen
 class Sampler(Mechanism):
     """A plain sampler as a mechanism: its law is read off its code by enumeration, nothing is stated twice.
@@ -313,6 +337,8 @@ class Sampler(Mechanism):
         function: (dataset, numpy Generator) -> output.
         label: what it is, for people.
         most_paths: how many runs one dataset may take.
+        symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
+        drew: gets "geometric" when such a draw was made.
 
     >>> from dpspec.blocks.vectors import BitVectors
     >>> flip = Sampler(lambda bits, rng: tuple(bit ^ int(rng.random() < 0.25) for bit in bits), "randomised response")
@@ -325,13 +351,17 @@ class Sampler(Mechanism):
     function: Draw
     label: str = "sampler"
     most_paths: int = 100_000
+    symbolic: bool = False
+    drew: set[str] = attrs.field(factory=set, eq=False)
 
     def __attrs_post_init__(self) -> None:
         if not callable(self.function):
             raise ParameterError("function", "must take a dataset and a generator", value=self.function)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return enumerate_law(self.function, presented(dataset), most_paths=self.most_paths)
+        return enumerate_law(
+            self.function, presented(dataset), most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew
+        )
 
     def __str__(self) -> str:
         return self.label
@@ -340,6 +370,13 @@ class Sampler(Mechanism):
 # --- assumptions of each method -------------------------------------------------------------------
 
 
+NOISE = (
+    "normal, laplace and the like are real numbers, and what is added to them is added exactly: what the last digits of doubles "
+    "tell (Mironov 2012) is looked at by `bits` alone",
+    "a number that was computed in doubles is the fraction with a denominator up to 1,000 within 8 units in the last place of it, "
+    "or else itself",
+)
+"""Of laws of noise."""
 CALLS = (
     "calls are independent: each has randomness of its own, and nothing is kept between them",
     "neither time nor memory nor power of a call is seen",

@@ -52,6 +52,31 @@ def largest_change(left: Any, right: Any) -> int:
     return max(abs(a - b) for a, b in zip(left, right, strict=True))
 
 
+def is_fixed(space: Space) -> bool:
+    """Whether all datasets have one length."""
+    return isinstance(space, ValueLists) and space.least == space.most
+
+
+def specification(space: Space, claim: tuple[Any, ...]) -> PrivacySpec:
+    """A claim such as ("pure", epsilon) on a space, with the metric that goes with it."""
+    kind, size, *rest = claim
+    metric: Any
+    if isinstance(space, IntegerCounts):
+        metric = UserMetric(function=largest_change, label="largest change of an answer")
+    elif kind == "approximate":
+        metric = Neighbour(relation=DifferInOnePosition() if is_fixed(space) else AddRemove())
+    else:
+        metric = HammingOrdered() if is_fixed(space) else SymmetricDifference()
+    divergence = {"pure": Mult, "approximate": lambda: MultDelta(delta=rest[0]), "concentrated": DNor}[kind]()
+    return PrivacySpec(
+        space=space,
+        multiverse=Trivial(),
+        input_divergence=metric,
+        output_divergence=divergence,
+        budget=UniformBudget(parameter="rho" if kind == "concentrated" else "epsilon", value=size),
+    )
+
+
 @attrs.frozen(kw_only=True)
 class Fault:
     """A published violation, rewritten: facts, no code of others.
@@ -88,27 +113,12 @@ class Fault:
     @property
     def fixed(self) -> bool:
         """Whether a unit is a changed row, and not a record more or less."""
-        return isinstance(self.space, ValueLists) and self.space.least == self.space.most
+        return is_fixed(self.space)
 
     @property
     def spec(self) -> PrivacySpec:
         """The claim as the five blocks."""
-        kind, size, *rest = self.claim
-        metric: Any
-        if isinstance(self.space, IntegerCounts):
-            metric = UserMetric(function=largest_change, label="largest change of an answer")
-        elif kind == "approximate":
-            metric = Neighbour(relation=DifferInOnePosition() if self.fixed else AddRemove())
-        else:
-            metric = HammingOrdered() if self.fixed else SymmetricDifference()
-        divergence = {"pure": Mult, "approximate": lambda: MultDelta(delta=rest[0]), "concentrated": DNor}[kind]()
-        return PrivacySpec(
-            space=self.space,
-            multiverse=Trivial(),
-            input_divergence=metric,
-            output_divergence=divergence,
-            budget=UniformBudget(parameter="rho" if kind == "concentrated" else "epsilon", value=size),
-        )
+        return specification(self.space, self.claim)
 
     @property
     def size(self) -> float:

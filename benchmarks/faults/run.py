@@ -84,8 +84,8 @@ def totals(lines: list[dict[str, Any]]) -> dict[str, Any]:
     return counted
 
 
-def versions() -> dict[str, str]:
-    names = ("dpspec", "numpy", "scipy", "hypothesis", "python-flint")
+def versions(*more: str) -> dict[str, str]:
+    names = ("dpspec", "numpy", "scipy", "hypothesis", "python-flint", *more)
     found = {name: importlib.metadata.version(name) for name in names if any(importlib.metadata.distributions(name=name))}
     return {"python": platform.python_version(), "machine": platform.machine(), **found}
 

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.faults import FAULTS, THEMES
 from benchmarks.faults.check import breaks, distance, happens, outcome
 from benchmarks.faults.run import text, totals
+from benchmarks.peers import baseline
 from dpspec.verifier.entry import verify_claim
 
 SIDES = [(fault, side) for fault in FAULTS for side in ("wrong", "mended")]
@@ -68,7 +69,21 @@ def test_a_line_tells_outcome_pair_and_event():
     fault = next(fault for fault in FAULTS if fault.name == "lie-may-be-the-truth")
     verdict = verify_claim(fault.wrong, fault.spec)
     assert verdict.outcome.value == "refuted"
-    line = {"name": fault.name, "side": "wrong", "outcome": "refuted", "seconds": 1.0, "method": "m", "pair": "[0] / [1]", "event": "e"}
+    line = {
+        "name": fault.name,
+        "side": "wrong",
+        "outcome": "refuted",
+        "seconds": 1.0,
+        "method": "m",
+        "pair": "[0] / [1]",
+        "event": "e",
+    }
     assert "[0] / [1]  e" in text(line)
     assert totals([line])["wrong"] == {"refuted": 1}
     assert totals([line | {"side": "mended"}])["false"] == [f"mended {fault.name} refuted"]
+
+
+def test_the_plain_baseline_finds_a_sum_without_noise_and_does_not_refute_its_mending():
+    fault = next(fault for fault in FAULTS if fault.name == "no-bounds-no-noise")
+    assert baseline(fault, "wrong", 0.6)["outcome"] == "refuted"
+    assert baseline(fault, "mended", 0.6)["outcome"] == "undecided"

@@ -1,4 +1,4 @@
-"""The corpus of published violations: its structure, and that every function can be called; `python -m benchmarks.faults` judges it."""
+"""The corpus of published violations: its structure, and that its functions run; `python -m benchmarks.faults` judges them."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE
+from dpspec.verifier.automatic.whole import Unknown, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -297,10 +298,10 @@ class _Case:
     def _enumerated(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if size is None or size > ENUMERATED:
-            return f"the space has more than {ENUMERATED} datasets"
         if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(self.function)
+        if size is None or size > ENUMERATED:
+            return self._on_whole_space(findings)
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
             findings.append(_ends(ran, "while its choices were enumerated"))
@@ -314,6 +315,29 @@ class _Case:
         if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
+
+    def _on_whole_space(self, findings: list[Notice]) -> Verdict | str:
+        """The verdict on the tree of the code for all datasets at once, or why there is none."""
+        ran = apart(lambda _: self._read_whole())
+        if ran.value is None:
+            findings.append(_ends(ran, "while it was run on symbols"))
+            return findings[-1].text
+        found, laws = ran.value
+        above = f"the space has more than {ENUMERATED} datasets"
+        if isinstance(found, str):
+            return f"{above}, and {found}"
+        return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
+
+    def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
+        try:
+            tree = whole_tree(self.function, self.spec, most_paths=PATHS)
+            found = WholeProof.of(tree, self.spec).verdict(self.function, most_paths=PATHS)
+        except (Unknown, NotEnumerableError, NoFormulaError) as problem:
+            return str(problem), {}
+        listed = sorted(self._looked_at(), key=self.spec.space.order)
+        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
+        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[: MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""

@@ -154,7 +154,7 @@ class _Crowd:
                 problem = raised
             finally:
                 self.inside = reaches.listening = False
-        if type(handed) is not type(given) or handed != given:
+        if type(handed) is not type(given) or (type(given) is not list and handed != given):
             reaches.heard.setdefault("it changes the dataset that it is given")
         printed = out.getvalue()
         self.printed = self.printed or printed

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import attrs
 
@@ -158,9 +159,31 @@ class NoisyLaw(Law):
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
         return found
 
+    def with_counts(self, counts: Mapping[Noise, int]) -> NoisyLaw:
+        """The law on a dataset with these counts, of a tree for all datasets."""
+        leaves = tuple(
+            (Leaf(_counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)), chance)
+            for leaf, chance in self.leaves
+        )
+        return NoisyLaw(leaves, self.symbolic)
+
     def branches(self) -> tuple[Branch, ...]:
         """The leaves taken apart."""
         return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
+
+
+def _counted(value: Any, counts: Mapping[Noise, int]) -> Any:
+    """An output or an expression with numbers for counts."""
+    if isinstance(value, Affine):
+        constant = sum((factor * counts[one] for one, factor in value.terms if one.is_count), value.constant)
+        return Affine(constant, tuple((one, factor) for one, factor in value.terms if not one.is_count))
+    if isinstance(value, Applied):
+        return attrs.evolve(value, arguments=tuple(_counted(one, counts) for one in value.arguments))
+    if isinstance(value, Hole):
+        return attrs.evolve(value, expression=_counted(value.expression, counts))
+    if isinstance(value, Observed):
+        return attrs.evolve(value, content=_counted(value.content, counts), parts=None)
+    return tuple(_counted(one, counts) for one in value) if isinstance(value, tuple) else value
 
 
 def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:

@@ -48,7 +48,8 @@ import numpy as np
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
-from dpspec.verifier.automatic.noise import Affine, Drawn, Noise, holds_drawn, reading, variance_of
+from dpspec.verifier.automatic.arrays import holds_drawn
+from dpspec.verifier.automatic.noise import Affine, Drawn, Noise, reading, variance_of
 from dpspec.verifier.automatic.path import RandomPath, Uniform, exact, minus
 
 MODELLED = frozenset({
@@ -232,7 +233,7 @@ class EnumeratingGenerator:
         if type(loc) in (int, float) and loc == 0:
             return alone
         moved: Drawn = alone + loc
-        return attrs.evolve(moved, sample=value)
+        return moved.retyped(value)
 
     # -- vectors ----------------------------------------------------------------------------------
 
@@ -615,6 +616,11 @@ OF_SYMBOLS = _identities(
     min, max, sum, itertools.chain, itertools.islice, itertools.repeat,
 )  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
+PURE = _identities(
+    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64, np.int64,
+    Fraction, *(value for name, value in vars(math).items() if callable(value)),
+)  # fmt: skip
+"""Callables that neither change their arguments nor keep anything, whatever they are given."""
 UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)
 """Callables for which the order of a set does not matter."""
 ORDERED = _identities(sorted, min, max)

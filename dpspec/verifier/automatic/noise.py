@@ -34,7 +34,35 @@ _SIMPLE = 1_000
 _ULPS = 8
 _FARTHEST = Fraction(1 << 30)
 """An answer farther from 0 than so many sizes of its noise has lost last bits of the noise to rounding."""
-_NUMBERS = (float, np.float64, int, np.int64)
+
+
+class FloatOrZero(float):
+    """A sample of a sum of floats, which is the integer 0 when there is nothing to sum."""
+
+    def _combined(self, other: Any, name: str) -> Any:
+        found = getattr(float, name)(float(self), other)
+        return found if isinstance(other, (float, np.floating)) and not isinstance(other, FloatOrZero) else FloatOrZero(found)
+
+    def __add__(self, other: Any) -> Any:
+        return self._combined(other, "__add__")
+
+    def __radd__(self, other: Any) -> Any:
+        return self._combined(other, "__radd__")
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combined(other, "__sub__")
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._combined(other, "__rsub__")
+
+    def __mul__(self, other: Any) -> Any:
+        return self._combined(other, "__mul__")
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._combined(other, "__rmul__")
+
+
+_NUMBERS = (float, np.float64, int, np.int64, FloatOrZero)
 
 
 def reading(value: Any) -> Fraction | None:
@@ -60,17 +88,25 @@ def reading(value: Any) -> Fraction | None:
 
 @attrs.frozen(order=True)
 class Noise:
-    """One independent draw, centered at 0.
+    """One independent draw, centered at 0, or an unknown number of the dataset.
 
     Args:
-        number: which draw of the run it is.
-        kind: the method of numpy's Generator.
+        number: which draw of the run it is; negative for a number of the dataset.
+        kind: the method of numpy's Generator, or `count`.
         size: its scale; the variance of `normal`, the success probability of `geometric`.
     """
 
     number: int
     kind: str
     size: Fraction
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is no draw but an unknown number of the dataset."""
+        return self.kind == COUNT
+
+
+COUNT = "count"
 
 
 def variance_of(deviation: Any) -> Fraction | None:
@@ -200,6 +236,10 @@ class Drawn(Placeholder):
         """isinstance answers as for the number that it stands for."""
         return type(self.sample)
 
+    def retyped(self, sample: Any) -> Drawn:
+        """The same number as one of another type."""
+        return Drawn(self.path, self.expression, sample)
+
     def sight(self, kind: str = "") -> Hashable:
         return Hole(kind or _named(self.sample), self.expression)
 
@@ -228,6 +268,8 @@ class Drawn(Placeholder):
         whole = all(type(one.sample if type(one) is Drawn else one) in (int, np.int64, bool, np.bool_) for one in pair)
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
+        if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
+            self._refuse("was compared, which depends on the data alone")
         known = implied(self.path.conditions, left, relation)
         if known is not None:
             return known
@@ -276,7 +318,7 @@ class Drawn(Placeholder):
             if type(one) is np.ndarray:
                 other = right if one is left else left
                 parts = [function(other, part) if turned else function(part, other) for part in one.ravel()]
-                return _array_of(parts, one.shape)
+                return array_of(parts, one.shape)
         sample = function(*(one.sample if type(one) is Drawn else one for one in (left, right)))
         expression = _arithmetic(function, self._part(left), self._part(right))
         return self._made(expression, sample)
@@ -289,7 +331,8 @@ class Drawn(Placeholder):
         return Drawn(self.path, expression, sample)
 
     def _check_size(self, expression: Affine) -> None:
-        sizes = [abs(factor) * (noise.size if noise.kind != "geometric" else 1) for noise, factor in expression.terms]
+        drawn = [(noise, factor) for noise, factor in expression.terms if not noise.is_count]
+        sizes = [abs(factor) * (noise.size if noise.kind != "geometric" else 1) for noise, factor in drawn]
         if sizes and not all(Fraction(1, 1 << 60) < size for size in sizes):
             self._refuse("was scaled so far that the rounding of doubles matters")
         if sizes and abs(expression.constant) > _FARTHEST * min(sizes):
@@ -341,7 +384,8 @@ class Drawn(Placeholder):
         """function(*arguments) of a known function, which this number is among."""
         sample = function(*(one.sample if type(one) is Drawn else one for one in arguments))
         parts = tuple(one.expression if type(one) is Drawn else self._beside(one) for one in arguments)
-        if name == "float" and isinstance(self.expression, Affine):
+        same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
+        if same and len(parts) == 1 and isinstance(self.expression, Affine):
             return self._made(self.expression, sample)
         return self._made(Applied(name, parts), sample)
 
@@ -380,7 +424,7 @@ def _named(sample: Any) -> str:
     return f"np.{type(sample).__name__}" if isinstance(sample, np.generic) else type(sample).__name__
 
 
-def _array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
+def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     """An array of drawn numbers, and of plain ones as doubles."""
     found = np.empty(len(parts), dtype=object)
     for place, part in enumerate(parts):
@@ -433,170 +477,6 @@ def implied(conditions: Sequence[Condition], left: Expression, relation: str) ->
             if not known.holds and left.constant + known.left.constant < 0:
                 return True
     return None
-
-
-# --- what known functions do with drawn numbers ---------------------------------------------------
-
-
-def holds_drawn(value: Any, depth: int = 3) -> bool:
-    """Whether a value is a drawn number or holds one."""
-    kind = type(value)
-    if kind is Drawn:
-        return True
-    if kind is np.ndarray:
-        return bool(value.dtype.hasobject) and any(type(part) is Drawn for part in value.flat)
-    if kind in (list, tuple, dict) and depth:
-        return any(holds_drawn(part, depth - 1) for part in (value.values() if kind is dict else value))
-    return False
-
-
-def _listed(values: Any) -> list[Any]:
-    """The numbers of an array or a list, as numpy would hold them."""
-    array = values if type(values) is np.ndarray else _asarray(values)
-    return [part if type(part) is Drawn else np.float64(part) for part in array.ravel()]
-
-
-def _asarray(values: Any) -> Any:
-    if type(values) is np.ndarray:
-        return values.copy()
-    found = np.empty(_shape(values), dtype=object)
-    flat = found.reshape(-1)
-    for place, part in enumerate(_flat(values)):
-        flat[place] = part.applied(np.float64, "float", [part]) if type(part) is Drawn else np.float64(part)
-    return found
-
-
-def _shape(values: Any) -> tuple[int, ...]:
-    if type(values) not in (list, tuple):
-        return ()
-    inner = {_shape(part) for part in values}
-    if len(inner) > 1:
-        raise TypeError("numbers in rows of different lengths")
-    return (len(values), *(inner.pop() if inner else ()))
-
-
-def _flat(values: Any) -> Iterator[Any]:
-    if type(values) in (list, tuple):
-        for part in values:
-            yield from _flat(part)
-    else:
-        yield values
-
-
-def _largest(values: Any, *, least: bool = False) -> int:
-    """The first place of the largest number, or the smallest."""
-    parts, best = _listed(values), 0
-    for place, part in enumerate(parts[1:], start=1):
-        if part < parts[best] if least else part > parts[best]:
-            best = place
-    return best
-
-
-def _clipped(value: Any, low: Any, high: Any) -> Any:
-    if type(value) is np.ndarray:
-        return _array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
-    if low is not None and value < low:
-        return np.float64(low)
-    return np.float64(high) if high is not None and value > high else value
-
-
-def _summed(values: Any) -> Any:
-    total: Any = np.float64(0)
-    for part in _listed(values):
-        total = total + part
-    return total
-
-
-def _running(values: Any) -> Any:
-    parts: list[Any] = []
-    for part in _listed(values):
-        parts.append(parts[-1] + part if parts else part)
-    return _array_of(parts, (len(parts),))
-
-
-def _whole(value: Any, kind: Any = int) -> Any:
-    if kind in (float, np.float64):
-        return value
-    if kind not in (int, np.int64):
-        raise TypeError("a type of numbers that is not modelled")
-    parts = [p.applied(np.int64, "int", [p]) if type(p) is Drawn else np.int64(p) for p in value.ravel()]
-    return _array_of(parts, value.shape)
-
-
-def _python(value: Any) -> Any:
-    """The numbers of an array as Python's own, in lists."""
-    if type(value) is np.ndarray:
-        return [_python(part) for part in value]
-    made = int if isinstance(value.sample if type(value) is Drawn else value, (int, np.integer)) else float
-    return value.applied(made, made.__name__, [value]) if type(value) is Drawn else made(value)
-
-
-_OF_ARRAYS: dict[str, Callable[..., Any]] = {
-    "argmax": lambda a: np.int64(_largest(a)),
-    "argmin": lambda a: np.int64(_largest(a, least=True)),
-    "max": lambda a: _listed(a)[_largest(a)],
-    "amax": lambda a: _listed(a)[_largest(a)],
-    "min": lambda a: _listed(a)[_largest(a, least=True)],
-    "amin": lambda a: _listed(a)[_largest(a, least=True)],
-    "clip": _clipped,
-    "sum": _summed,
-    "mean": lambda a: _summed(a) / np.int64(len(_listed(a))),
-    "cumsum": _running,
-    "array": _asarray,
-    "asarray": _asarray,
-    "astype": _whole,
-    "tolist": _python,
-    "maximum": lambda a, b: _by_part(lambda x, y: max(x, y), a, b),
-    "minimum": lambda a, b: _by_part(lambda x, y: min(x, y), a, b),
-}
-"""What functions of numpy and methods of arrays do with drawn numbers, without options."""
-_OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
-              "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
-_OF_NUMBERS = frozenset({"round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos",
-                         "tan", "tanh", "square", "sign", "float64"})  # fmt: skip
-"""Functions of numpy, and methods of the same names, that look at each number by itself."""
-_PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
-    "floor", "ceil", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh", "pow", "log2", "log10")
-))))  # fmt: skip
-"""Functions of Python that look at single numbers."""
-
-
-def _by_part(function: Callable[..., Any], *given: Any) -> Any:
-    """function of each number, in arrays of one shape."""
-    arrays = np.broadcast_arrays(*(_boxed(one) for one in given))
-    parts = [function(*one) for one in zip(*(array.ravel() for array in arrays), strict=True)]
-    return parts[0] if not arrays[0].shape else _array_of(parts, arrays[0].shape)
-
-
-def _boxed(value: Any) -> Any:
-    if type(value) in (list, tuple, np.ndarray):
-        return _asarray(value) if type(value) is not np.ndarray else value
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
-
-
-def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
-    """function(*args) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
-    if id(function) in _PLAIN:
-        made = next(one for one in args if type(one) is Drawn)
-        return made.applied(function, name, args)
-    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
-    if not of_numpy and type(getattr(function, "__self__", None)) is not np.ndarray and function is not np.float64:
-        return NotImplemented
-    if name in _OF_ARRAYS:
-        return _OF_ARRAYS[name](*args)
-    if name in _OPERATORS:
-        return _by_part(_OPERATORS[name], *args)
-    if name in _OF_NUMBERS:
-        return _by_part(lambda one, *rest: _single(name, one, *rest), args[0], *args[1:])
-    return NotImplemented
-
-
-def _single(name: str, one: Any, *rest: Any) -> Any:
-    function = getattr(np, name)
-    return one.applied(function, name, [one, *rest]) if type(one) is Drawn else function(one, *rest)
 
 
 # --- trees run with real draws --------------------------------------------------------------------

@@ -61,6 +61,7 @@ class RandomPath:
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
         conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.noise`).
+        counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -73,6 +74,7 @@ class RandomPath:
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
     conditions: list[Any] = attrs.field(factory=list)
+    counting: bool = False
     ended: Stop | None = None
 
     def end(self, stop: Stop) -> NoReturn:
@@ -123,6 +125,8 @@ class RandomPath:
     def _forced(self, width: int) -> int | None:
         """The prescribed option at this place, if there is one."""
         self.going()
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
         place = len(self.taken)
         if place >= len(self.forced):
             return None
@@ -144,6 +148,8 @@ class RandomPath:
 
     def fresh(self) -> int:
         """The number of the next symbolic draw."""
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
         self.draws += 1
         return self.draws
 

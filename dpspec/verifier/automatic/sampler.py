@@ -14,6 +14,7 @@ import contextlib
 import copy
 import heapq
 import itertools
+import math
 import os
 import random
 import warnings
@@ -29,10 +30,11 @@ from dpspec.base.errors import NotEnumerableError, ParameterError
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
-from dpspec.laws.exponential import finite_law
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import Cut, cutting
 from dpspec.verifier.automatic.aligned import NoisyLaw
+from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.noise import Leaf, has_holes
@@ -236,12 +238,14 @@ class _Search:
         if self.runs > self.most_paths:
             rule = f"has more than {self.most_paths} paths"
             raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")
-        given = self._fresh()
-        before = _print_of(given)
+        symbolic = type(self.dataset) is SymbolicDataset
+        self.questions.symbolic = symbolic
+        given = self.dataset.at(path) if symbolic else self._fresh()
+        before = None if symbolic else _print_of(given)
         self.questions.path, self.questions.printed[:] = path, []
         with contextlib.suppress(Stop):
             output = self._observed(given, self._generator(path), path)
-            if _print_of(given) != before:
+            if not isinstance(self.dataset, list) and before is not None and _print_of(given) != before:
                 path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
             self.questions.check_roots()
         if path.ended is None:
@@ -317,7 +321,53 @@ def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     if rest > _LARGEST_REST:
         raise NotEnumerableError("sampler", f"{float(rest):.2g} of its probability is left after the cut", "give its law by hand")
     bounds = {outcome: Enclosed.of(chance) for outcome, chance in chances.items()}
-    return EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
+    enclosed = EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
+    return (None if rest else as_written(enclosed)) or enclosed
+
+
+# --- chances computed in doubles ------------------------------------------------------------------
+
+
+_SIMPLE = 1_000
+_NARROW = Fraction(1, 1 << 36)
+
+
+def as_written(law: EnclosedLaw) -> Law | None:
+    """The exact law that chances computed in doubles stand for, where one can be told; else None. Nothing may be cut off.
+
+    Every chance over the largest one is read as the fraction q with a denominator up to 1,000, or as e^q with such a q, that
+    lies within what rounding leaves open; the law in these ratios has to lie within all enclosures. So e^0.5/(1 + e^0.5) of
+    a program is what it says, as 0.1 is 1/10.
+
+    >>> third = Fraction(1, 3)
+    >>> near = Fraction(1, 1 << 50)
+    >>> as_written(EnclosedLaw({"a": (2 * third - near, 2 * third + near), "b": (third - near, third + near)}))
+    FiniteLaw({'a': 2/3, 'b': 1/3})
+    """
+    bounds = {outcome: ends for outcome, ends in law.bounds.items() if ends[1]}
+    top = max(bounds, key=lambda outcome: bounds[outcome][0])
+    ratios = {}
+    for outcome, (low, high) in bounds.items():
+        if not low or high - low > low * _NARROW:
+            return None
+        ratios[outcome] = _ratio_written(low / bounds[top][1], high / bounds[top][0]) if outcome != top else Fraction(1)
+        if ratios[outcome] is None:
+            return None
+    whole = sum(ratios.values(), Fraction(0))
+    chances = {outcome: ratio / whole for outcome, ratio in ratios.items()}
+    if all(bounds[outcome][0] <= chance <= bounds[outcome][1] for outcome, chance in chances.items()):
+        return finite_law(chances)
+    return None
+
+
+def _ratio_written(low: Fraction, high: Fraction) -> Any:
+    """The simple q or e^q between two near numbers, if there is one."""
+    simple = ((low + high) / 2).limit_denominator(_SIMPLE)
+    if low <= simple <= high:
+        return simple
+    power = Fraction(math.log((low + high) / 2)).limit_denominator(_SIMPLE)
+    value = exact_exponential(power)
+    return value if low <= value <= high else None
 
 
 def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:

@@ -173,7 +173,7 @@ FAULTS = (
         pair=((0,), (0, 1)),
         event=finer_than_one,
         because="[0] / [0, 1]; the output is no multiple of 2^-53: about 0.09 against 0",
-        holds="discrete Gaussian noise of sigma 4 has delta(1) = 1e-5 (Canonne, Kamath and Steinke 2020), far below 1/1000; "
+        holds="discrete Gaussian noise of sigma 4 has delta(1) below 1e-5 (Canonne, Kamath and Steinke 2020), far below 1/1000; "
         "what doubles add in its tails is below 1e-15",
         bits=True,
     ),

@@ -12,7 +12,8 @@ with kl the divergence of two coins and t the number of outcomes compared over a
 Where the law is a tree over noise, each run is made twice with one seed: with numpy's generator, and with one that writes down
 what is drawn. Both must show the same, and what they show must be what some leaf of the tree says of those draws.
 
-Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
+Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes
+elsewhere than to standard output.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from dpspec.verifier.observed import UnobservableError, observed, observed_raise
 
 RUNS = 8_000
 """Runs in all."""
+RUNS_OF_TREES = 2_000
+"""... where every one of them has to be what a tree says of its draws."""
 MOST_DATASETS = 8
 """... on at most so many datasets."""
 ERROR = 1e-9
@@ -85,7 +88,8 @@ def second_opinion(
         seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
         of: how many datasets there are, of which these are a selection.
     """
-    runs = math.ceil(RUNS / max(len(laws), 1))
+    trees = all(hasattr(law, "explains") for law in laws.values())
+    runs = math.ceil((RUNS_OF_TREES if trees else RUNS) / max(len(laws), 1))
     crowd = _Crowd(function=function, space=space, laws=laws, seed=seed)
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"

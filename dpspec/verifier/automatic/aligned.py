@@ -4,26 +4,17 @@ On a dataset x the code is a tree T_x: it draws W with independent, known laws, 
 output that is an expression in W.
 
 **Theorem.** Let T_x(w) = T_x'(w + delta) for almost all w: the same branches, with equal chances, and equal outputs. Then
-(P_x, P_x') is an image of the pair (law of W, law of W shifted by delta), so that d_Pr(P_x, P_x') is at most that of this pair, under
-every output divergence (data processing).
+(P_x, P_x') is an image of the pair of the laws of W + delta and W, so that d_Pr(P_x, P_x') is at most that of this pair,
+under every output divergence (data processing).
 
 *Proof.* P_x is the law of T_x(W) = T_x'(W + delta), P_x' that of T_x'(W); T_x' is one map.
 
-The conditions and outputs of both trees are compared expression by expression, which gives linear equations for delta: expressions e
-and e' agree after the shift when they are the same functions of affine parts, and for the affine parts a.W + c and a.W + c' one has
-a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
+The conditions and outputs of both trees are compared expression by expression, which gives linear equations for delta:
+expressions e and e' agree after the shift when they are the same functions of affine parts, and for the affine parts a.W + c and
+a.W + c' one has a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
 
 **Of noise that only occurs together.** A difference of two geometric or exponential draws of one size is two-sided geometric or
 Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every expression of both trees holds them in one ratio.
-
-**Pure differential privacy, leaf by leaf.** Let each leaf of T_x have a shift of its own under which its conditions imply those of
-a leaf of T_x' with the same output, different leaves going to different ones. Then for every set S
-
-    P_x(S) = sum over leaves of the integral of 1[output in S] f(w)  <=  e^cost P_x'(S),
-
-where cost is the largest of sum_i |delta_i| / scale_i over the leaves (of the sizes of exponential noise, whose shift must not be
-negative), plus the logarithm of the ratio of the chances of the leaves (Dwork and Roth 2014, Theorem 3.23 and Claim 3.9; Zhang and
-Kifer 2017).
 """
 
 from __future__ import annotations
@@ -42,17 +33,17 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.enclosed import Chance
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
-from dpspec.laws.products import product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Expression, Hole, Leaf, Noise, fits
+from dpspec.laws.products import UnionDichotomy, product_of
+from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Formula, Hole, NoiseDraw, TreeEnd, fits
 from dpspec.verifier.observed import Observed
 
-Shift = Mapping[Noise, Fraction]
+Shift = Mapping[NoiseDraw, Fraction]
 
 
 # --- the laws of draws ----------------------------------------------------------------------------
 
 
-def shifted(noise: Noise, shift: Fraction) -> Dichotomy | None:
+def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
     """The pair of the laws of W and W + shift; None where one is not absolutely continuous to the other, or not known."""
     if shift == 0 or noise.size == 0:
         return IDENTICAL if shift == 0 else None
@@ -69,7 +60,7 @@ def shifted(noise: Noise, shift: Fraction) -> Dichotomy | None:
 _JOINED = {"geometric": "two-sided geometric", "exponential": "laplace"}
 
 
-def _joined(first: Noise, second: Noise, ratio: Fraction) -> Noise | None:
+def _joined(first: NoiseDraw, second: NoiseDraw, ratio: Fraction) -> NoiseDraw | None:
     """The law of first + ratio second, where it has a name."""
     if first.kind != second.kind:
         return None
@@ -91,23 +82,26 @@ class Branch:
         chance: the probability of the choices on the way that noise does not decide.
         frame: the conditions and the output without the numbers that a shift can change.
         parts: the affine expressions.
-        outputs: how many of the last ones stand in the output itself.
+        outputs: those that stand in the output itself; None where something else does, too.
+        is_conditioned: whether noise decides that the run ends here.
     """
 
     chance: Chance
     frame: Hashable
     parts: tuple[Affine, ...]
     outputs: tuple[Affine, ...] | None
+    is_conditioned: bool
 
 
-def branch(leaf: Leaf, chance: Chance) -> Branch:
+def branch(leaf: TreeEnd, chance: Chance) -> Branch:
     """A leaf taken apart."""
     parts: list[Affine] = []
     conditions = tuple((_frame(one.left, parts), one.relation, one.holds) for one in leaf.conditions)
-    outputs: list[Expression] = []
+    outputs: list[Formula] = []
     seen = _opened(leaf.seen, parts, outputs)
     plain = tuple(one for one in outputs if isinstance(one, Affine))
-    return Branch(chance, (conditions, seen), tuple(parts), plain if len(plain) == len(outputs) else None)
+    shown = plain if len(plain) == len(outputs) else None
+    return Branch(chance, (conditions, seen), tuple(parts), shown, bool(conditions))
 
 
 def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
@@ -120,7 +114,7 @@ def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
     return expression
 
 
-def _opened(seen: Hashable, parts: list[Affine], outputs: list[Expression]) -> Hashable:
+def _opened(seen: Hashable, parts: list[Affine], outputs: list[Formula]) -> Hashable:
     """An output without the expressions in its holes."""
     if isinstance(seen, Hole):
         outputs.append(seen.expression)
@@ -141,10 +135,10 @@ class NoisyLaw(Law):
         symbolic: whether draws of `geometric` count among the noise.
     """
 
-    leaves: tuple[tuple[Leaf, Chance], ...]
+    leaves: tuple[tuple[TreeEnd, Chance], ...]
     symbolic: bool = False
 
-    def explains(self, seen: Hashable, draws: Draws) -> Leaf | None:
+    def explains(self, seen: Hashable, draws: Draws) -> TreeEnd | None:
         """The first leaf in which a run with these draws may have ended, having shown this."""
         return next((leaf for leaf, _ in self.leaves if fits(leaf, seen, draws)), None)
 
@@ -154,15 +148,20 @@ class NoisyLaw(Law):
         if not isinstance(other, NoisyLaw):
             raise NoFormulaError("law of drawn noise", "is compared with laws of the same code only", "have it sampled")
         ours, theirs = joined_trees(self.branches(), other.branches())
-        found = aligned(ours, theirs)
+        found = by_choices(ours, theirs) or aligned(ours, theirs)
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
         return found
 
-    def with_counts(self, counts: Mapping[Noise, int]) -> NoisyLaw:
+    def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
         leaves = tuple(
-            (Leaf(_counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)), chance)
+            (
+                TreeEnd(
+                    _counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)
+                ),
+                chance,
+            )
             for leaf, chance in self.leaves
         )
         return NoisyLaw(leaves, self.symbolic)
@@ -172,7 +171,7 @@ class NoisyLaw(Law):
         return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
 
 
-def _counted(value: Any, counts: Mapping[Noise, int]) -> Any:
+def _counted(value: Any, counts: Mapping[NoiseDraw, int]) -> Any:
     """An output or an expression with numbers for counts."""
     if isinstance(value, Affine):
         constant = sum((factor * counts[one] for one, factor in value.terms if one.is_count), value.constant)
@@ -184,6 +183,27 @@ def _counted(value: Any, counts: Mapping[Noise, int]) -> Any:
     if isinstance(value, Observed):
         return attrs.evolve(value, content=_counted(value.content, counts), parts=None)
     return tuple(_counted(one, counts) for one in value) if isinstance(value, tuple) else value
+
+
+def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees whose ends are chosen without regard to noise: at most that in which the choice is seen."""
+    matched = match(ours, theirs)
+    if matched is None or len(matched) == 1 or any(one.is_conditioned or not isinstance(one.chance, Fraction) for one in ours):
+        return None
+    pairs = [aligned([one], [other]) for one, other in matched]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
+    told = len({_visible(one.frame) for one in ours}) == len(ours)
+    return union if told else Between((IDENTICAL,), (union,))
+
+
+def _visible(frame: Hashable) -> Hashable:
+    """What an observer can tell of an end whatever the noise was: where numbers stand, and all else."""
+    if isinstance(frame, tuple):
+        return ("hole", frame[1]) if frame[:1] == ("hole",) else tuple(map(_visible, frame))
+    return frame
 
 
 def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
@@ -221,17 +241,17 @@ def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch
     return found if len(ours) == len(theirs) else None
 
 
-Equation = tuple[dict[Noise, Fraction], Fraction]
+Equation = tuple[dict[NoiseDraw, Fraction], Fraction]
 
 
-def solve_shift(equations: Iterable[Equation]) -> dict[Noise, Fraction] | None:
+def solve_shift(equations: Iterable[Equation]) -> dict[NoiseDraw, Fraction] | None:
     """A solution delta of linear equations a.delta = d, or None; what they leave open is 0.
 
-    >>> w = Noise(1, "laplace", Fraction(1))
+    >>> w = NoiseDraw(1, "laplace", Fraction(1))
     >>> solve_shift([({w: Fraction(2)}, Fraction(1))])[w], solve_shift([({}, Fraction(1))])
     (Fraction(1, 2), None)
     """
-    solved: dict[Noise, Equation] = {}
+    solved: dict[NoiseDraw, Equation] = {}
     for terms, constant in equations:
         row, right = dict(terms), constant
         for noise in [n for n in row if n in solved]:
@@ -265,7 +285,7 @@ def _shows_noise(matched: Sequence[tuple[Branch, Branch]], shift: Shift) -> bool
         return False
     outputs = matched[0][0].outputs
     noises = sorted({noise for one in outputs for noise, _ in one.terms})
-    rows: list[dict[Noise, Fraction]] = []
+    rows: list[dict[NoiseDraw, Fraction]] = []
     for one in outputs:
         row = dict(one.terms)
         for known in rows:
@@ -292,9 +312,9 @@ def joined_trees(ours: Sequence[Branch], theirs: Sequence[Branch]) -> tuple[list
         ours, theirs = ([_rewritten(one, *step) for one in tree] for tree in (ours, theirs))
 
 
-def _one_to_join(parts: Iterable[Affine]) -> tuple[Noise, Noise, Noise] | None:
+def _one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDraw] | None:
     """Two draws, and the one that stands for both."""
-    seen: dict[Noise, set[int]] = {}
+    seen: dict[NoiseDraw, set[int]] = {}
     terms = list(dict.fromkeys(part.terms for part in parts))
     for place, one in enumerate(terms):
         for noise, _ in one:
@@ -311,7 +331,7 @@ def _one_to_join(parts: Iterable[Affine]) -> tuple[Noise, Noise, Noise] | None:
     return None
 
 
-def _rewritten(one: Branch, first: Noise, second: Noise, together: Noise) -> Branch:
+def _rewritten(one: Branch, first: NoiseDraw, second: NoiseDraw, together: NoiseDraw) -> Branch:
     def part(affine: Affine) -> Affine:
         terms = dict(affine.terms)
         factor = terms.pop(first, None)
@@ -328,4 +348,4 @@ def _rewritten(one: Branch, first: Noise, second: Noise, together: Noise) -> Bra
         return value
 
     outputs = None if one.outputs is None else tuple(map(part, one.outputs))
-    return Branch(one.chance, frame(one.frame), tuple(map(part, one.parts)), outputs)
+    return Branch(one.chance, frame(one.frame), tuple(map(part, one.parts)), outputs, one.is_conditioned)

@@ -336,7 +336,7 @@ FAULTS = (
         event=lambda out: out in CANDIDATES,
         rare=0.0,
         because="186 zeros / 187 zeros; a candidate is returned: 1 against 0",
-        holds="the exponential mechanism for a score that moves by at most 1/2; cut at 40 below the largest, which moves by as much",
+        holds="the exponential mechanism for a score that moves by at most 1/2, cut at 40 below the largest",
     ),
     Fault(
         name="best-of-three-runs",

@@ -324,7 +324,7 @@ def _sensitivity(proof: _Proven) -> str:
         for sides in proof.seen[is_added]:
             moved = list(zip(proof.views, sides, strict=True))
             seen = [view_answers(view, how, proof.claim["space"]) for view, how in moved if view in own]
-            at_once = sum((cases[0] for cases in seen if len(cases) == 1), Counter())
+            at_once: Moves = sum((cases[0] for cases in seen if len(cases) == 1), Counter())
             members = _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"])
             listed.hold(at_once, [*(cases for cases in seen if len(cases) > 1), *members])
     every = sum(map(len, proof.seen.values()))

@@ -125,7 +125,7 @@ def law_data(law: Law) -> JsonData:
     return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
 
 
-def _written(value: object) -> JsonData:
+def _written(value: object) -> JsonData | str:
     """A parameter as text; weights of outcomes as a table."""
     if isinstance(value, tuple) and all(isinstance(entry, tuple) and len(entry) == 2 for entry in value):
         value = dict(value)

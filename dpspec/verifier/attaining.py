@@ -198,11 +198,11 @@ class Attaining:
                 base = base or records[0]
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
-                    if full[0] != full[1]:
-                        yield (full[0],), (full[1],)
                     for record, one in zip(records, full, strict=True):
                         yield (), (one,)
                         yield ((*record[:place], ()),), (one,)
+                    if full[0] != full[1]:
+                        yield (full[0],), (full[1],)
             if base is not None:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)

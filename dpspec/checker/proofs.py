@@ -30,7 +30,7 @@ from dpspec.checker.noise import (
     LOSSES,
     NEVER,
     SURE,
-    Chance,
+    ExponentialQuotient,
     Moves,
     divergence_below,
     noise_text,
@@ -501,8 +501,8 @@ def _shown_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> li
     need(0 < ratio < 1, "the ratio of the noise is not between 0 and 1")
     shown = ratio ** (threshold - 1) / (1 + ratio) if threshold > 1 else 1 - ratio ** (2 - threshold) / (1 + ratio)
     noise = noise_text({"family": "TwoSidedGeometricLaw", "decay": f"ln({1 / ratio})"})
-    new = pair_text([(SURE, Chance.read(str(1 - shown))), (NEVER, Chance.read(str(shown)))])
-    gone = pair_text([(Chance.read(str(1 - shown)), SURE), (Chance.read(str(shown)), NEVER)])
+    new = pair_text([(SURE, ExponentialQuotient.read(str(1 - shown))), (NEVER, ExponentialQuotient.read(str(shown)))])
+    gone = pair_text([(ExponentialQuotient.read(str(1 - shown)), SURE), (ExponentialQuotient.read(str(shown)), NEVER)])
     each = [[Counter({(noise, by): 1}), Counter({(new if by > 0 else gone, 0): 1})] for by in shifts]
     return [sum(chosen, Counter()) for chosen in itertools.product(*each)]
 

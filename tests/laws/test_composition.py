@@ -589,4 +589,4 @@ def test_pairs_that_join_are_found_behind_others_that_do_not():
     found = product_of([*factors, GaussianShift(number(3))])
     assert isinstance(found, ProductDichotomy)
     assert len(found.factors) == 3
-    assert found.concentration() == product_of(factors[::2] + [GaussianShift(number(4))]).concentration()
+    assert found.concentration() == product_of([*factors[::2], GaussianShift(number(4))]).concentration()

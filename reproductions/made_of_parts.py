@@ -15,6 +15,7 @@ from reproductions.everyday import (
     APPROXIMATE,
     NEIGHBOUR_ADD,
     NEIGHBOUR_REPLACE,
+    PEOPLE,
     PURE,
     REGIONS,
     REPLACE,
@@ -316,4 +317,46 @@ def _samples() -> Iterator[Case]:
         standard=five,
         budget={"epsilon": "1/20"},
         wrong=True,
+    )
+    yield from _drawn()
+
+
+def _drawn() -> Iterator[Case]:
+    """A sample of a fixed size, drawn without replacement."""
+    panel = {**PEOPLE, "least": 1_000}
+
+    def ten(mechanism: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "subsampled", "mechanism": dict(mechanism), "size": 10, "samples": PEOPLE}
+
+    ages = ten(geometric(AGES))
+    yield pure("drawn-replaced", "ten of a thousand or more: ln(1 + (4 - 1)/100)", ages, REPLACE, "ln(103/100)", space=panel)
+    yield pure(
+        "drawn-added",
+        "a person added takes another's place in the sample: ln(1 + (4 - 1) 10/1001)",
+        ages,
+        ADD,
+        "ln(1031/1001)",
+        space=panel,
+    )
+    yield pure(
+        "drawn-as-poisson",
+        "the loss of a sample of one in a hundred by coins, promised for ten drawn of a thousand",
+        ages,
+        ADD,
+        "ln(101/100)",
+        space=panel,
+        wrong=True,
+    )
+    yield pure("drawn-twice", "the gain of drawing is taken twice", ages, REPLACE, "ln(10003/10000)", space=panel, wrong=True)
+    yield pure(
+        "drawn-of-few", "a hundredth is promised, and there may be as few as ten people", ages, REPLACE, "ln(103/100)", wrong=True
+    )
+    yield Case(
+        name="drawn-gaussian",
+        says="a table of the adults among ten of a thousand, Gaussian noise of variance 1, delta = 10^-5",
+        mechanism=ten(gaussian(ADULTS, variance="1")),
+        distance=NEIGHBOUR_REPLACE,
+        standard={"type": "mult-delta", "delta": "1e-5"},
+        budget={"epsilon": "0.816"},
+        space=panel,
     )

@@ -151,7 +151,11 @@ class _Proven:
     @property
     def rate(self) -> Fraction:
         """How many of the records take part."""
-        return fraction(self.steps["sample"]["rate"]) if "sample" in self.steps else Fraction(1)
+        if "sample" not in self.steps:
+            return Fraction(1)
+        if "size" in self.steps["sample"]:
+            raise UnknownFormula("a sample of a fixed size is not known here")
+        return fraction(self.steps["sample"]["rate"])
 
     @property
     def is_single(self) -> bool:

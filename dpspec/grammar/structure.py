@@ -321,12 +321,20 @@ class Structure:
         publishes_views: whether t itself is part of the output. If not, the views bound the output from above only.
         sampled: the probability with which each record of the largest unit takes part, independently of all others, before
             anything is answered (Poisson sampling).
+        drawn: so many records of the largest unit (all, where there are fewer) are drawn without replacement, before anything is
+            answered; None where no sample of a fixed size is drawn.
     """
 
     views: tuple[View, ...]
     reads: tuple[Invariant, ...] = ()
     publishes_views: bool = True
     sampled: Fraction = Fraction(1)
+    drawn: int | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether records take part by chance."""
+        return self.sampled < 1 or self.drawn is not None
 
 
 @attrs.frozen(kw_only=True)

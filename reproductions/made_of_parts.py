@@ -59,6 +59,7 @@ def cases() -> Iterator[Case]:
     yield from _families()
     yield from _together()
     yield from _sums()
+    yield from _weights()
     yield from _chosen()
     yield from _keys()
     yield from _samples()
@@ -253,6 +254,72 @@ def _sums() -> Iterator[Case]:
     yield pure("kinds-of-counties", "the number of counties that somebody lives in", laplace(KINDS), ADD, "1")
     yield pure("kinds-replaced", "the same for a person replaced: one county may be gone or new", laplace(KINDS), REPLACE, "1")
     yield pure("kinds-halved", "half the loss, as if a person were seldom the only one", laplace(KINDS), ADD, "1/2", wrong=True)
+
+
+def weighted(attributes: list[str], rows: Mapping[tuple[str, ...], tuple[str, str]]) -> dict[str, Any]:
+    """A cost and a number of visits, to which each person adds by region, or region and sex."""
+    weights = [{"cell": list(cell), "adds": list(adds)} for cell, adds in rows.items()]
+    return {"type": "weighted-sums", "attributes": attributes, "sums": ["cost", "visits"], "weights": weights}
+
+
+def _weights() -> Iterator[Case]:
+    """Linear queries with weights: the loss of a change is the weighted norm of the difference of two rows."""
+    by_region = weighted(["region"], {("0",): ("5/2", "1"), ("1",): ("1", "4"), ("2",): ("-3", "2")})
+    rows = {("0", "female"): ("5/2", "1"), ("0", "male"): ("2", "3"), ("1", "male"): ("4", "4")}
+    by_both = weighted(["region", "sex"], rows)
+    yield pure("weights-added", "costs and visits by region: one person adds 1 + 4", laplace(by_region, sensitivity=5), ADD, "1")
+    yield pure(
+        "weights-replaced",
+        "one person moves from 5/2, 1 to -3, 2: 11/2 + 1",
+        laplace(by_region, sensitivity="13/2"),
+        REPLACE,
+        "1",
+    )
+    yield pure(
+        "weights-largest",
+        "the largest weight is taken for the sensitivity",
+        laplace(by_region, sensitivity=4),
+        ADD,
+        "1",
+        wrong=True,
+    )
+    yield pure(
+        "weights-one-sum", "the larger of two sums, 11/2, as if one moved", laplace(by_region, sensitivity="11/2"), REPLACE, "1",
+        wrong=True,
+    )  # fmt: skip
+    yield pure(
+        "weights-replaced-as-added", "a person replaced, and the weights of one added", laplace(by_region, sensitivity=5), REPLACE,
+        "1", wrong=True,
+    )  # fmt: skip
+    noise, rho = gaussian(by_region, variance="16"), {"distance": REPLACE, "standard": RHO}
+    yield Case(
+        name="weights-gaussian",
+        says="the same with Gaussian noise: (121/4 + 1)/32",
+        mechanism=noise,
+        budget={"rho": "125/128"},
+        **rho,
+    )
+    yield Case(
+        name="weights-gaussian-rows",
+        says="the longest row, 1 + 16, taken for the longest difference of two",
+        mechanism=noise,
+        budget={"rho": "17/32"},
+        wrong=True,
+        **rho,
+    )
+    inside = laplace(by_both, sensitivity=8)
+    yield pure("weights-inside", "regions published: only the sex moves, 4 + 4", inside, REPLACE, "1", published=(REGIONS,))
+    yield pure(
+        "weights-inside-as-region-0",
+        "regions published, and only region 0 was looked at: 1/2 + 2",
+        laplace(by_both, sensitivity="5/2"),
+        REPLACE,
+        "1",
+        published=(REGIONS,),
+        wrong=True,
+    )
+    whole = weighted(["region"], {("0",): ("5", "2"), ("1",): ("2", "8")})
+    yield pure("weights-geometric", "in halves, with geometric noise: 2 + 8", geometric(whole), ADD, "10*ln(2)")
 
 
 def _chosen() -> Iterator[Case]:

@@ -58,9 +58,18 @@ class View(ABC):
     most: int | None = None
     """At most so many records of each record of a larger unit are counted; None for all of them."""
 
+    def parts(self) -> tuple[Marginal, ...]:
+        """Disjoint parts of the table, each one count, where it matters which of them a record lies in; () where none does.
+
+        The sets of categories in their conditions belong to `singled`, too.
+        """
+        return ()
+
     @abstractmethod
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         """The answers that move where the counts of some cells change: one case for each situation that tells more than others.
+
+        A view with `parts` is given the change of each of them, in their order, or () where none changes.
 
         What else is in the dataset, and which cells they are, must not matter: in every situation the pair of laws of the whole
         view is, up to a common bijection of the outcomes, that of a case, or is one that a case can simulate. Counts may be any
@@ -240,6 +249,9 @@ class Bounded(View):
         known, kept = self.view.data(), self.contribution
         bound = {"most": kept.most, "in_cell": kept.in_cell, "by": [*kept.by], "where": {name: [*of] for name, of in kept.where}}
         return {**known, "contributions": [*known.get("contributions", []), bound]}
+
+    def parts(self) -> tuple[Marginal, ...]:
+        return self.view.parts()
 
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         return self.view.changed(counts)

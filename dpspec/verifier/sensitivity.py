@@ -37,6 +37,7 @@ from dpspec.verifier.changes import (
     SeenAttributes,
     added_to,
     additions,
+    change_of,
     laminar_parts,
     outer_part,
     replacements,
@@ -315,9 +316,9 @@ class Sensitivity:
 
     def _cases(self, pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
         """What the views may see of a pattern."""
-        unit, see = self.steps.unit, added_to if is_added else seen_by
+        unit = self.steps.unit
         own = [
-            self._moved(view, see(view.table, pattern, self.columns(unit)))
+            self._moved(view, change_of(view, pattern, self.columns(unit), is_added=is_added))
             for view in self.views if view.table.unit == unit
         ]  # fmt: skip
         if not self._inner(unit):
@@ -391,7 +392,7 @@ class Sensitivity:
         groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
         for view, seen in zip(self._inner(unit), self._member_views, strict=True):
             ways = None if seen is None else seen.ways
-            if seen is None or ways is None or ways > limit:
+            if seen is None or ways is None or ways > limit or view.parts():
                 return None
             changes = seen.changes(pattern, columns, is_added=is_added)
             stays = all(pattern[name].equal for name in seen.outer.attributes)  # members leave and come to the same cells
@@ -432,10 +433,14 @@ class Sensitivity:
         """
         unit = views[0].table.unit
         columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
-        seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
+
+        def changes(pattern: Pattern, *, is_added: bool) -> tuple[CountChanges, ...]:
+            return tuple(change_of(view, pattern, columns, is_added=is_added) for view in views)
+
+        seen = {changes(pattern, is_added=True): None for pattern in additions(columns)}
         for pattern in replacements(columns):
             if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
-                seen[tuple(seen_by(view.table, pattern, columns) for view in views)] = None
+                seen[changes(pattern, is_added=False)] = None
         cases = {
             case: None
             for counts in seen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_noise.additive import ClippedSum as ClippedSum, DistinctCount as DistinctCount
+    from dpspec_noise.additive import ClippedSum as ClippedSum, DistinctCount as DistinctCount, WeightedSums as WeightedSums
     from dpspec_noise.choice import (
         AboveThreshold as AboveThreshold,
         ExponentialMechanism as ExponentialMechanism,
@@ -40,6 +40,7 @@ NAMES: Names = {
     "invariants": {
         "clipped-sum": "dpspec_noise.additive:ClippedSum",
         "distinct-count": "dpspec_noise.additive:DistinctCount",
+        "weighted-sums": "dpspec_noise.additive:WeightedSums",
     },
     "mechanisms": {
         "randomised-response": "dpspec_noise.local:RandomisedResponse",
@@ -75,7 +76,7 @@ _HOMES = {
     "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
     "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),
-    "dpspec_noise.additive": ("ClippedSum", "DistinctCount"),
+    "dpspec_noise.additive": ("ClippedSum", "DistinctCount", "WeightedSums"),
     "dpspec_noise.sketch": ("CountMeanSketch", "HadamardResponse"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

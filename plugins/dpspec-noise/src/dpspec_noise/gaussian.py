@@ -129,6 +129,7 @@ class DiscreteGaussian(AdditiveNoise):
     """
 
     name: ClassVar[str] = "discrete-gaussian"
+    is_whole: ClassVar[bool] = True
 
     sensitivities: Annotated[tuple[Number, ...], Items(Exact(0, "inf", open_high=True), least=1)]
     variance: Annotated[Fraction, Rational(0, open_low=True)]
@@ -239,6 +240,7 @@ class Geometric(AdditiveNoise):
     """
 
     name: ClassVar[str] = "geometric"
+    is_whole: ClassVar[bool] = True
 
     sensitivity: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None

@@ -60,6 +60,7 @@ def cases() -> Iterator[Case]:
     yield from _together()
     yield from _sums()
     yield from _weights()
+    yield from _staircases()
     yield from _chosen()
     yield from _keys()
     yield from _samples()
@@ -320,6 +321,35 @@ def _weights() -> Iterator[Case]:
     )
     whole = weighted(["region"], {("0",): ("5", "2"), ("1",): ("2", "8")})
     yield pure("weights-geometric", "in halves, with geometric noise: 2 + 8", geometric(whole), ADD, "10*ln(2)")
+
+
+def staircase(query: Any, width: int, inner: int, **more: Any) -> dict[str, Any]:
+    return {"type": "staircase", "queries": [query], "width": width, "inner": inner, "epsilon": "ln(3)", **more}
+
+
+def _staircases() -> Iterator[Case]:
+    """Noise in steps: one answer loses a step, however little it moves."""
+    yield pure("staircase-sum", "a sum of ages up to 80, steps of 80", staircase(SUM, 80, 30), ADD, "ln(3)")
+    yield pure("staircase-line", "the same on the line", staircase(SUM, 80, 30, on_line=True), ADD, "ln(3)")
+    yield pure(
+        "staircase-narrow",
+        "steps of 62, the width of the range, for a person added",
+        staircase(SUM, 62, 30),
+        ADD,
+        "ln(3)",
+        wrong=True,
+    )
+    yield pure(
+        "staircase-table", "a table, steps of 2: each of two answers loses a step", staircase(AGES, 2, 1), REPLACE, "ln(9)"
+    )
+    yield pure(
+        "staircase-as-laplace",
+        "steps of 2 for two answers that move by one, as if half a step were half the loss",
+        staircase(AGES, 2, 1),
+        REPLACE,
+        "ln(3)",
+        wrong=True,
+    )
 
 
 def _chosen() -> Iterator[Case]:

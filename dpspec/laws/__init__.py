@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dpspec.laws.integers import (
         DiscreteGaussianLaw as DiscreteGaussianLaw,
         IntegerLaw as IntegerLaw,
+        StaircaseLaw as StaircaseLaw,
         TwoSidedGeometricLaw as TwoSidedGeometricLaw,
     )
     from dpspec.laws.law import (
@@ -113,6 +114,7 @@ _HOMES = {
     "dpspec.laws.integers": (
         "DiscreteGaussianLaw",
         "IntegerLaw",
+        "StaircaseLaw",
         "TwoSidedGeometricLaw",
     ),
     "dpspec.laws.law": (

@@ -40,6 +40,7 @@ from dpspec_noise import (
     Geometric,
     Parallel,
     PostProcessed,
+    Staircase,
     ThresholdRelease,
 )
 
@@ -204,6 +205,9 @@ def query(lot: random.Random) -> Any:
 
 
 def simple(lot: random.Random) -> Any:
+    if lot.random() < 0.3:  # not log-concave
+        shape = {"width": 3, "inner": lot.choice((1, 2)), "epsilon": lot.choice(("ln(2)", "ln(3)"))}
+        return Staircase(queries=(query(lot),), on_line=lot.random() < 0.5, **shape)
     return Geometric(queries=(query(lot),), ratio=lot.choice(("1/2", "1/3")))
 
 

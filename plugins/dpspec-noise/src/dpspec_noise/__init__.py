@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Gaussian as Gaussian,
         Geometric as Geometric,
         Laplace as Laplace,
+        Staircase as Staircase,
     )
     from dpspec_noise.local import (
         KAryResponse as KAryResponse,
@@ -53,6 +54,7 @@ NAMES: Names = {
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
         "discrete-gaussian": "dpspec_noise.gaussian:DiscreteGaussian",
+        "staircase": "dpspec_noise.gaussian:Staircase",
         "exponential": "dpspec_noise.choice:ExponentialMechanism",
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
@@ -74,7 +76,7 @@ def dpspec_names() -> Names:
 _HOMES = {
     "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
     "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
-    "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
+    "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "Staircase"),
     "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),
     "dpspec_noise.additive": ("ClippedSum", "DistinctCount", "WeightedSums"),
     "dpspec_noise.sketch": ("CountMeanSketch", "HadamardResponse"),

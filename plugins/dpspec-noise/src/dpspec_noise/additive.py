@@ -535,19 +535,25 @@ def _counts(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View:
 
 
 def _sum(query: Any, noise: Noise, space: DatasetSpace) -> grammar.View | None:
-    return NoisySum(query, noise, query.ends(space)) if grammar.is_log_concave(noise(0)) else None
+    view = NoisySum(query, noise, query.ends(space))
+    low, high = map(query.cut, view.outermost)
+    return view if grammar.is_log_concave(noise(0)) or max(-low, high, high - low) <= MOST_SHIFTS else None
 
 
 def _kinds(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
-    return NoisyDistinct(query, noise) if grammar.is_log_concave(noise(0)) else None
+    return NoisyDistinct(query, noise)
 
 
 def _weights(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
     return None if math.prod(map(len, query.groups().values())) > MOST_PARTS else NoisyWeights(query, noise)
 
 
+MOST_SHIFTS = 400
+"""A sum that one record changes by more is not looked through, where a larger shift of the noise may be harder to see."""
+
+
 class _OneAnswer(grammar.View):
-    """One number with noise whose larger shifts are never harder to see."""
+    """One number with noise."""
 
     query: OfCells
     noise: Noise
@@ -558,11 +564,12 @@ class _OneAnswer(grammar.View):
 
     @property
     def tells_more_by_more(self) -> bool:
-        return True
+        return grammar.is_log_concave(self.noise(0))
 
-    def shifted(self, *changes: int) -> tuple[grammar.Case, ...]:
-        """One case for each change of the number, none where it does not change."""
-        return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in dict.fromkeys(changes))
+    def shifted(self, up: int, down: int) -> tuple[grammar.Case, ...]:
+        """A case for each change that tells more than others: the largest ones, where a larger shift is never harder to see."""
+        ends = dict.fromkeys((up, -down)) if grammar.is_log_concave(self.noise(0)) else range(-down, up + 1)
+        return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in ends)
 
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> grammar.View:
         table = grammar.narrowed(self.table, where)
@@ -587,7 +594,7 @@ class NoisySum(_OneAnswer):
     def tells_more_by_more(self) -> bool:
         """Only where 0 lies in the range: else more records that come may be made up for by more that go."""
         low, high = map(self.query.cut, self.outermost)
-        return low <= 0 <= high
+        return low <= 0 <= high and grammar.is_log_concave(self.noise(0))
 
     def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
         return {self.query.attribute: tuple(frozenset((end,)) for end in dict.fromkeys(self.outermost))}
@@ -599,7 +606,7 @@ class NoisySum(_OneAnswer):
         both = min(come, gone)
         up = max(0, high) * (come - both) + (high - low) * both + max(0, -low) * (gone - both)
         down = max(0, -low) * (come - both) + (high - low) * both + max(0, high) * (gone - both)
-        return self.shifted(up, -down)
+        return self.shifted(up, down)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
         ours, theirs = (sum(self.query.cut(cell[0]) for cell in side if isinstance(cell, tuple)) for side in (before, after))
@@ -620,7 +627,7 @@ class NoisyDistinct(_OneAnswer):
 
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
         """Each cell that gains may be new, each that loses may be gone."""
-        return self.shifted(sum(c > 0 for c in counts), -sum(c < 0 for c in counts))
+        return self.shifted(sum(c > 0 for c in counts), sum(c < 0 for c in counts))
 
     def companions(self) -> tuple[int, ...]:
         """One more, so that the kind of a record that goes still occurs."""

@@ -62,6 +62,7 @@ def cases() -> Iterator[Case]:
     yield from _weights()
     yield from _staircases()
     yield from _chosen()
+    yield from _noisy_max()
     yield from _keys()
     yield from _samples()
 
@@ -367,6 +368,42 @@ def _chosen() -> Iterator[Case]:
     yield pure(
         "first-above-one-scale", "the noise of the threshold is taken for all that is needed", small, REPLACE, "1", wrong=True
     )
+
+
+def _noisy_max() -> Iterator[Case]:
+    """Report noisy max: a person added costs the rate, one replaced twice the rate."""
+    far = "pairs with more people come as near as one likes"
+    for noise, rate, twice, gap in (
+        ("exponential", "1/2", "1", ""),
+        ("laplace", "1/2", "1", far),
+        ("geometric", "ln(3/2)", "2*ln(3/2)", far),
+    ):
+        largest = {"type": "noisy-max", "query": table("sex"), "noise": noise, "rate": rate}
+        yield pure(f"noisy-max-{noise}", f"the more common sex by {noise} noise, a person added", largest, ADD, rate, gap=gap)
+        yield pure(
+            f"noisy-max-{noise}-replaced", "the same for a person replaced: twice the rate", largest, REPLACE, twice, gap=gap
+        )
+        yield pure(
+            f"noisy-max-{noise}-factor-two",
+            "the factor two is forgotten for a person replaced",
+            largest,
+            REPLACE,
+            rate,
+            wrong=True,
+        )
+    regions = {"type": "noisy-max", "query": REGIONS, "noise": "exponential", "rate": "1/2"}
+    yield pure("noisy-max-regions", "the most common of sixteen regions, exponential noise", regions, ADD, "1/2")
+    yield pure(
+        "noisy-max-sixteenth",
+        "a sixteenth of the loss, as one of sixteen noisy counts is shown",
+        regions,
+        ADD,
+        "1/32",
+        wrong=True,
+    )
+    shown = {"type": "composed", "parts": [regions, geometric(REGIONS, ratio="1/2")]}
+    yield pure("noisy-max-with-count", "the region, and all noisy counts beside it", shown, ADD, "1/2 + ln(2)", gap=_NEVER)
+    yield pure("noisy-max-count-for-free", "the counts beside the region are taken for free", shown, ADD, "1/2", wrong=True)
 
 
 def _keys() -> Iterator[Case]:

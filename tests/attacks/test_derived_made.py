@@ -38,6 +38,7 @@ from dpspec_noise import (
     Filtered,
     Gaussian,
     Geometric,
+    NoisyMax,
     Parallel,
     PostProcessed,
     Staircase,
@@ -211,7 +212,7 @@ def simple(lot: random.Random) -> Any:
     return Geometric(queries=(query(lot),), ratio=lot.choice(("1/2", "1/3")))
 
 
-QUICK = ("composed", "filtered", "parallel", "exponential")
+QUICK = ("composed", "filtered", "parallel", "exponential", "noisy max")
 SLOW = ("post", "sampled", "threshold", "sampled filtered")
 """Mixtures and images of endless laws take the exhaustive engine seconds for each pair."""
 
@@ -235,6 +236,9 @@ def made(lot: random.Random, words: tuple[str, ...]) -> Any:
         return Subsampled(mechanism=Filtered(mechanism=simple(lot), where=where), rate="1/2")
     if word == "exponential":
         return ExponentialMechanism(query=table, rate=lot.choice(("ln(2)", "ln(3/2)")))
+    if word == "noisy max":
+        noise = lot.choice(("laplace", "exponential", "geometric"))
+        return NoisyMax(query=table, noise=noise, rate={"laplace": "1/2", "exponential": "1"}.get(noise, "ln(2)"))
     return ThresholdRelease(query=table, ratio="1/2", threshold=lot.randint(0, 3))
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpspec_noise.choice import (
         AboveThreshold as AboveThreshold,
         ExponentialMechanism as ExponentialMechanism,
+        NoisyMax as NoisyMax,
         ThresholdRelease as ThresholdRelease,
     )
     from dpspec_noise.combined import (
@@ -56,6 +57,7 @@ NAMES: Names = {
         "discrete-gaussian": "dpspec_noise.gaussian:DiscreteGaussian",
         "staircase": "dpspec_noise.gaussian:Staircase",
         "exponential": "dpspec_noise.choice:ExponentialMechanism",
+        "noisy-max": "dpspec_noise.choice:NoisyMax",
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
         "composed": "dpspec_noise.combined:ComposedMechanism",
@@ -74,7 +76,7 @@ def dpspec_names() -> Names:
 
 
 _HOMES = {
-    "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
+    "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "NoisyMax", "ThresholdRelease"),
     "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "Staircase"),
     "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),

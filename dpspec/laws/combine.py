@@ -13,10 +13,11 @@ On a random sample each record takes part with probability q, independently of a
 without and with one record; then the sampled release has the law P without it, and R = (1 - q) P + q Q with it. All that is known
 of (P, R) and (R, P) follows from L = dQ/dP, as dR/dP = 1 - q + q L (Balle, Barthe and Gaboardi 2018; Zhu, Dong and Wang 2022).
 
-With m of n records drawn without replacement, the laws of two releases about data that differ in one record are X = (1 - q) P + q Q
-and X' = (1 - q) P + q Q', q = m/n; among P, Q and Q' any two come from samples that differ in one record. If the hockey stick of
-such a pair is at most h(e) in both orders, that of X and X' is at most q h(e') at the order e^e = 1 - q + q e^e', e >= 0
-(Balle, Barthe and Gaboardi 2018, sampling without replacement), which is that of (R, P). `drawn` is the pair with these hockey sticks in both orders.
+With m of n records drawn without replacement, the laws of two releases about data that differ in one record are mixtures
+X = (1 - q) P + q Q and X' = (1 - q) P + q Q', q = m/n; any two of P, Q and Q' come from samples that differ in one record. If the
+hockey stick of such pairs is at most h(e) in both orders, that of X and X' is at most q h(e') at the order e^e = 1 - q + q e^e',
+e >= 0 (Balle, Barthe and Gaboardi 2018, sampling without replacement), which is that of (R, P). `drawn` is the pair with these
+hockey sticks in both orders.
 """
 
 from __future__ import annotations

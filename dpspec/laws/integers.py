@@ -495,7 +495,7 @@ class StaircaseLaw(AtomicLaw):
         if not self.is_whole:
             raise NoFormulaError("staircase on the line", "has no atoms", "compare it with one of the same steps")
         steps = math.ceil(precision * math.log(2) / float(self.decay)) + 1
-        reach = int(min(steps * self.width, _MOST_PIECES))
+        reach = min(int(steps * self.width), _MOST_PIECES)
         return range(int(self.center) - reach, int(self.center) + reach + 1)
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:

@@ -152,7 +152,8 @@ class Attaining:
     def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
         steps = self.sensitivity.steps
-        gone, come = ((), records[1:]) if change.is_added else (records[:1], records[1:])
+        gone: tuple[Record, ...] = () if change.is_added else records[:1]
+        come: tuple[Record, ...] = records[1:]
         if self.structure.drawn is not None and change.is_added:  # beside others of one kind, whose place it takes in the sample
             gone, come = records[:1], records
         yield gone, come

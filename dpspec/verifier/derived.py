@@ -257,8 +257,8 @@ class _Proof:
             says = f"a record takes part with probability {self.structure.sampled}, which the bound takes into account"
             return ProofStep(step="sample", says=says, citation=citation, data={"rate": str(self.structure.sampled)})
         says = (
-            f"{size} of at least {least} records take part; samples with and without a record differ in one that is replaced, and "
-            f"a record replaced takes part with probability {self.sensitivity.share(is_added=False)} at most"
+            f"{size} of at least {least} records take part; samples with and without a record differ in one that is replaced, "
+            f"and a record replaced takes part with probability {self.sensitivity.share(is_added=False)} at most"
         )
         return ProofStep(
             step="sample", says=says, citation=f"{citation}, sampling without replacement", data={"size": size, "least": least}

@@ -92,7 +92,8 @@ class AdditiveNoise(Mechanism):
                 raise IncompatibleBlocksError(
                     f"mechanism {self.name}",
                     "adds whole numbers, and a sum with fractions as weights is told from another one by its fraction alone",
-                    f"multiply the weights by {query.denominator}, or use noise on the line (laplace, gaussian)", value=str(query),
+                    f"multiply the weights by {query.denominator}, or use noise on the line (laplace, gaussian)",
+                    value=str(query),
                 )  # fmt: skip
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
@@ -492,7 +493,7 @@ class WeightedSums(OfCells):
         return self.sums
 
     def groups(self) -> dict[str, tuple[frozenset[str], ...]]:
-        """For each attribute the sets of categories that add the same, whatever the other attributes are; what adds 0 is left out."""
+        """For each attribute the sets of categories that add the same, whatever the other attributes are; all others add 0."""
         found = {}
         for place, name in enumerate(self.attributes):
             looks: dict[str, dict[tuple[str, ...], tuple[Fraction, ...]]] = {}
@@ -662,7 +663,7 @@ class NoisyWeights(grammar.View):
         for box in itertools.product(*groups.values()):
             adds = self.query.adds(tuple(min(group) for group in box))
             if adds is not None and any(adds):
-                where = {name: tuple(sorted(group)) for name, group in zip(groups, box, strict=True)}
+                where = tuple((name, tuple(sorted(group))) for name, group in zip(groups, box, strict=True))
                 found[Marginal(attributes=(), unit=self.query.unit, where=where)] = adds
         return found
 

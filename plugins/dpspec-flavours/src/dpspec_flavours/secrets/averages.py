@@ -170,7 +170,7 @@ class Subsampled(Mechanism):
         return laws.mixture(list(chances.values()), parts)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        """The views of the mechanism, of records that take part by chance; none for a published sample, or one of other records."""
+        """The views of the mechanism, of records that take part by chance; none where the sample is published, or of others."""
         found = grammar.stated_structure(self.mechanism, self.samples or space)
         if not self._has_records_of(space) or self.publishes_sample or found is None or found.reads or found.is_sampled:
             return None

@@ -464,7 +464,8 @@ def weighted_sums(rows=ROWS):
 
 
 def test_weighted_sums_answer_on_datasets_and_on_columns_alike():
-    space, query = UnorderedRecords(attributes=(CARE,)), weighted_sums(({"cell": ["some"], "adds": [3, 1]}, {"cell": ["full"], "adds": [-2, 1]}))  # fmt: skip
+    space = UnorderedRecords(attributes=(CARE,))
+    query = weighted_sums(({"cell": ["some"], "adds": [3, 1]}, {"cell": ["full"], "adds": [-2, 1]}))
     records = [("some",), ("full",), ("full",), ("none",)]
     assert query.answers(space.dataset(records), space) == (-1, 3)
     released = Geometric(queries=(query,), ratio="1/1000000000").release(

@@ -228,9 +228,9 @@ _Sum = Mapping[tuple[int, Fraction], Fraction]
 class NoisyMax(_OfOneTable):
     """The cell whose noisy count is the largest: report noisy max.
 
-    Counts that all change in one direction, by at most Delta, cost rate Delta, others rate times the span of the changes: for other
-    noise given, a cell is chosen from some threshold of its own noise on, which the change shifts by no more than that (Dwork and
-    Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it is permute-and-flip
+    Counts that all change in one direction, by at most Delta, cost rate Delta, others the rate times the span of the changes: given
+    the noise of the others, a cell is chosen from some threshold of its own noise on, which the change shifts by no more than that
+    (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it is permute-and-flip
     (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one likes.
 
     Args:
@@ -299,14 +299,14 @@ class NoisyMax(_OfOneTable):
         return self._value(_gathered(((0, s), a) for s, a in found))
 
     def _geometric(self, own: int, counts: Sequence[int]) -> laws.Exponential:
-        """The sum over t of P(n + W = t) and the product of P(n_j + W < t) over cells before, P(n_j + W <= t) over those after."""
+        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, P(n_j + W <= t) over later ones."""
         r = laws.exact_exponential(-self.rate)
         low, high, found = min(counts), max(counts), laws.Exponential()
         for t in range(low, high + 2):
             found += self._chosen_at(own, counts, t, r)
         below = self._chosen_at(own, counts, low - 1, r)  # from here on down each is r^cells of the one above
         found += below / (1 - _to_the(r, len(counts)))
-        # above, each is a polynomial in r^t: sum over t >= high + 2 of (1 - r)/(1 + r) r^(t - n) prod_j (1 - r^(t - n_j + a_j)/(1 + r))
+        # above, each is (1 - r)/(1 + r) r^(t - n) prod_j (1 - r^(t - n_j + a_j)/(1 + r)), a polynomial in r^t, for t >= high + 2
         series: dict[int, laws.Exponential] = {1: _to_the(r, high + 2 - counts[own]) * (1 - r) / (1 + r)}
         for place, count in enumerate(counts):
             if place != own:

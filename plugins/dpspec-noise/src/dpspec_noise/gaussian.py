@@ -293,17 +293,17 @@ class Geometric(AdditiveNoise):
 
 @define
 class Staircase(AdditiveNoise):
-    """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, with e^-epsilon already in the outer part of each
+    """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the outer part of each
     (Geng and Viswanath 2014).
 
-    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` there is no noise with a
-    smaller mean for one answer. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by
+    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for one answer
+    has a smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by
     width/k each lose k epsilon together.
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
         width: the width of a step: by so much one answer changes at most.
-        inner: the width of the first, higher part of each step; 1/(1 + e^(epsilon/2)) of the width has the least mean on the line.
+        inner: the width of the first, higher part of each step; on the line 1/(1 + e^(epsilon/2)) of the width is best.
         epsilon: the loss of one step, such that e^epsilon is an exact number.
         on_line: whether the noise is a number of the line and not a whole one. It is not released then.
 

@@ -290,7 +290,7 @@ def _weights() -> Iterator[Case]:
         wrong=True,
     )  # fmt: skip
     yield pure(
-        "weights-replaced-as-added", "the weights of a person added, for one replaced", laplace(by_region, sensitivity=5), REPLACE,
+        "weights-replaced-as-added", "the weights of one added, for one replaced", laplace(by_region, sensitivity=5), REPLACE,
         "1", wrong=True,
     )  # fmt: skip
     noise, rho = gaussian(by_region, variance="16"), {"distance": REPLACE, "standard": RHO}

@@ -228,10 +228,10 @@ _Sum = Mapping[tuple[int, Fraction], Fraction]
 class NoisyMax(_OfOneTable):
     """The cell whose noisy count is the largest: report noisy max.
 
-    Counts that all change in one direction, by at most Delta, cost rate Delta, others the rate times the span of the changes: given
-    the noise of the others, a cell is chosen from some threshold of its own noise on, which the change shifts by no more than that
-    (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it is permute-and-flip
-    (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one likes.
+    Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the
+    changes. For given noise of the others a cell is chosen from some threshold of its own noise on, and the change shifts that
+    by no more (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it
+    is permute-and-flip (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one likes.
 
     Args:
         query: the table.
@@ -299,7 +299,7 @@ class NoisyMax(_OfOneTable):
         return self._value(_gathered(((0, s), a) for s, a in found))
 
     def _geometric(self, own: int, counts: Sequence[int]) -> laws.Exponential:
-        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, P(n_j + W <= t) over later ones."""
+        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, of P(n_j + W <= t) later."""
         r = laws.exact_exponential(-self.rate)
         low, high, found = min(counts), max(counts), laws.Exponential()
         for t in range(low, high + 2):

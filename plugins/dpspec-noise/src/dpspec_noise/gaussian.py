@@ -296,9 +296,9 @@ class Staircase(AdditiveNoise):
     """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the outer part of each
     (Geng and Viswanath 2014).
 
-    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for one answer
-    has a smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by
-    width/k each lose k epsilon together.
+    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for it has a
+    smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by width/k each
+    lose k epsilon together.
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.

@@ -337,7 +337,7 @@ class _Case:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
         chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
-        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
+        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[: MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""

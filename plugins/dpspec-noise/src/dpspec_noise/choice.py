@@ -231,7 +231,8 @@ class NoisyMax(_OfOneTable):
     Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the
     changes. For given noise of the others a cell is chosen from some threshold of its own noise on, and the change shifts that
     by no more (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it
-    is permute-and-flip (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one likes.
+    is permute-and-flip (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one
+    likes.
 
     Args:
         query: the table.

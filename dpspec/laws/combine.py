@@ -569,11 +569,11 @@ def drawn(pair: Dichotomy, rate: Fraction) -> Dichotomy:
     >>> str(drawn(pair, Fraction(1, 2)).max_log_ratio()), str(drawn(pair, Fraction(1, 2)).hockey_stick(0))
     ('ln(3/2)', '1/8')
     """
-    return pair if pair.is_identical else Drawn(pair=pair, rate=rate)
+    return pair if pair.is_identical else FixedSizeSample(pair=pair, rate=rate)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Drawn(Dichotomy):
+class FixedSizeSample(Dichotomy):
     """The least pair above (R, P) and (P, R), for (P, Q) and for (Q, P): its hockey stick is the largest of theirs.
 
     Where a functional is no hockey stick, it is bounded by that of the samples themselves, the larger of both orders: for laws

@@ -424,6 +424,20 @@ class Sensitivity:
             self._members_of[kept] = tuple(self._each_member(views, kept))
         return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
 
+    @cached_property
+    def _member_counts(self) -> tuple[list[tuple[CountChanges, ...]], list[tuple[frozenset[str], tuple[CountChanges, ...]]]]:
+        """The counts that one member changes: one added, and one replaced, with the attributes that change."""
+        views = self._inner(self.steps.unit)
+        unit = views[0].table.unit
+        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
+
+        def counts(pattern: Pattern, *, is_added: bool) -> tuple[CountChanges, ...]:
+            return tuple(change_of(view, pattern, columns, is_added=is_added) for view in views)
+
+        added = [counts(pattern, is_added=True) for pattern in additions(columns)]
+        moved = ((frozenset(name for name, kept in p.items() if not kept.equal), p) for p in replacements(columns))
+        return added, [(names, counts(pattern, is_added=False)) for names, pattern in moved]
+
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
         """What one member can change.
 
@@ -431,16 +445,10 @@ class Sensitivity:
             views: what looks at members.
             kept: what the larger record keeps, and its members with it; None where members are added only.
         """
-        unit = views[0].table.unit
-        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
-
-        def changes(pattern: Pattern, *, is_added: bool) -> tuple[CountChanges, ...]:
-            return tuple(change_of(view, pattern, columns, is_added=is_added) for view in views)
-
-        seen = {changes(pattern, is_added=True): None for pattern in additions(columns)}
-        for pattern in replacements(columns):
-            if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
-                seen[changes(pattern, is_added=False)] = None
+        added, replaced = self._member_counts
+        seen = dict.fromkeys(added)
+        if kept is not None:
+            seen |= dict.fromkeys(counts for moved, counts in replaced if not kept & moved)
         cases = {
             case: None
             for counts in seen

@@ -154,8 +154,7 @@ def spec_of(entry: Any, zoo: dict[str, Any]) -> PrivacySpec:
 
 def judged(name: str, zoo: dict[str, Any], seed: int, draws: int | None) -> tuple[str, Verdict, float]:
     start = time.process_time()
-    given = {} if draws is None else {"draws": draws}
-    verdict = refute(zoo[name].fn, spec_of(zoo[name], zoo), seed=seed, **given)
+    verdict = refute(zoo[name].fn, spec_of(zoo[name], zoo), seed=seed, draws=draws)
     return name, verdict, time.process_time() - start
 
 

@@ -49,7 +49,7 @@ from dpspec.verifier.observed import Observed, UnobservableError, observed
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
 
-MOST_NUMBERS = 64
+MOST_NUMBERS = 512
 """Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
 _EXACT = 2**53
 _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
@@ -80,6 +80,10 @@ def atom(output: Any) -> Atom:
         return ("float",), (output,)
     if type(output) is int and -_EXACT < output < _EXACT:
         return ("int",), (float(output),)
+    if type(output) in (tuple, list):
+        plain = _plain(output)
+        if plain is not None:
+            return plain
     if isinstance(output, Raised):
         return ("raises", output.kind, output.message), ()
     if isinstance(output, Endless):
@@ -88,6 +92,23 @@ def atom(output: Any) -> Atom:
         return _seen(observed(output))
     except UnobservableError:
         return ("object", f"an object of type {type(output).__name__}"), ()
+
+
+def _plain(output: Sequence[Any]) -> Atom | None:
+    """The atom of a list or tuple of plain numbers, the commonest case, without looking at each of them for long; else None."""
+    shape = _plain_shape(type(output), tuple(map(type, output)))
+    if shape is None:
+        return None
+    values = tuple(map(float, output))
+    for value in values:
+        if not (-_EXACT < value < _EXACT) or (not value and math.copysign(1.0, value) < 0):
+            return None
+    return shape, values
+
+
+@lru_cache(maxsize=1024)
+def _plain_shape(kind: type, types: tuple[type, ...]) -> Shape | None:
+    return (kind.__name__, *((one.__name__,) for one in types)) if set(types) <= {int, float} else None
 
 
 def outcome_atom(outcome: Any) -> Atom:

@@ -74,6 +74,7 @@ def _grid() -> tuple[float, ...]:
 
 GRID = _grid()
 REFINED = 24
+_SMOOTH = 1e-7
 _REMEMBERED = 4096
 
 
@@ -182,8 +183,24 @@ class Null:
             return None
         guess = _nearest((p1, q1), self.near, (q1, p1), 40)
         width = 0.02 * guess * (1 - guess)
-        q0 = _nearest((p1, q1), self.largest, (max(q1, guess - width), min(p1, guess + width)), 22)
+        low, high = max(q1, guess - width), min(p1, guess + width)
+        model = self._parabola(low, high) or self.largest
+        q0 = _nearest((p1, q1), model, (low, high), 22)
         return self.largest(q0), q0
+
+    def _parabola(self, low: float, high: float) -> Callable[[float], float] | None:
+        """g between two near points by the parabola through it, to search with; None where two more points show a kink."""
+        middle, half = (low + high) / 2, (high - low) / 2
+        if half <= 0:
+            return None
+        left, centre, right = (self.largest(q) for q in (low, middle, high))
+        slope, bend = (right - left) / (2 * half), (left + right - 2 * centre) / (2 * half * half)
+
+        def model(q: float) -> float:
+            return centre + slope * (q - middle) + bend * (q - middle) ** 2
+
+        smooth = all(abs(model(q) - self.largest(q)) < _SMOOTH * centre for q in (middle - half / 3, middle + half / 3))
+        return model if smooth else None
 
     def rate(self, p1: float, q1: float) -> float:
         """About the nats that one draw gains on average under the alternative, by the best bet on this event."""
@@ -355,7 +372,7 @@ def detectable(null: Null, mass: float, draws: int, log_needed: float) -> float 
     if not finds(least):
         return None
     low = least
-    for _ in range(30):
-        middle = (low + high) / 2
+    for _ in range(14):
+        middle = math.sqrt(low * high) if low < high / 2 else (low + high) / 2
         low, high = (middle, high) if finds(middle) else (low, middle)
     return least_bound(null.divergence, mass, low)

@@ -83,6 +83,13 @@ class FoundEvent:
         p, q = (float(_smooth(hits, size)) for hits, size in zip(self.hits, self.sizes, strict=True))
         return (q, p) if self.turned else (p, q)
 
+    def rate(self, null: Null, errors: float) -> float:
+        """The growth per draw when both estimates are off by so many standard errors, to its favour or, below 0, against it."""
+        p, q = self.alternative
+        n, m = self.sizes[::-1] if self.turned else self.sizes
+        p, q = p + errors * math.sqrt(p * (1 - p) / n), q - errors * math.sqrt(q * (1 - q) / m)
+        return null.rate(min(max(p, 1e-9), 1 - 1e-6), min(max(q, 1e-6), 1 - 1e-9))
+
     def regrown(self, null: Null) -> FoundEvent:
         """The same with the growth that all its draws show."""
         return attrs.evolve(self, growth=null.rate(*self.alternative))
@@ -397,6 +404,11 @@ class Account:
         """The draws that count for the present event."""
         return len(self.left) + len(self.right) if self.found is None else sum(self.found.sizes)
 
+    def look(self, left: Outcomes, right: Outcomes) -> None:
+        """Learn from other draws of the past, where they are more than the account has seen itself."""
+        if min(len(left), len(right)) > 2 * min(len(self.left), len(self.right)):
+            self.left, self.right, self.found = left, right, None
+
     def choose(self) -> None:
         """Choose the event for the next round; the old one stays unless another grows clearly faster."""
         old = self.found
@@ -412,12 +424,7 @@ class Account:
         """The growth per draw: as estimated, and at HOPE standard errors to its favour."""
         if self.found is None:
             return 0.0, 0.0
-        p, q = self.found.alternative
-        n, m = self.found.sizes[::-1] if self.found.turned else self.found.sizes
-        far = self.null.rate(
-            min(p + HOPE * math.sqrt(p * (1 - p) / n), 1 - 1e-6), max(q - HOPE * math.sqrt(q * (1 - q) / m), 1e-6)
-        )
-        return self.found.growth, far
+        return self.found.growth, self.found.rate(self.null, HOPE)
 
     def step(self, calls: Calls, count: int) -> None:
         """One round: choose on the past, bet on `count` fresh draws."""
@@ -441,7 +448,7 @@ class Account:
     def next_step(self, needed: float, room: int) -> int:
         """How many draws the next round takes: half of what was seen, or what the estimate says is missing."""
         rate = 0.0 if self.found is None else self.found.growth
-        wanted = max(200, self.seen // 2)
+        wanted = max(400, self.seen // 2)
         if rate > 0 and self.rounds:
             wanted = min(wanted, max(150, int(1.2 * (needed - self.log_wealth) / rate)))
         return max(1, min(wanted, _LARGEST_STEP, room))

@@ -33,7 +33,7 @@ _SMALL_SIGNS = 7
 
 
 def telling(values: Sequence[Any]) -> list[Any]:
-    """The values in an order of their own, whatever order they are listed in: the simplest, the extremes, what is no number, the rest.
+    """The values in an order of their own, however they are listed: the simplest, the extremes, what is no number, the rest.
 
     >>> telling((5, 3, 0, None, -2, 1))
     [0, 5, -2, None, 1, 3]
@@ -41,7 +41,7 @@ def telling(values: Sequence[Any]) -> list[Any]:
     ranked = sorted(values, key=_simplicity)
     plain = [value for value in ranked if _simplicity(value)[0] == 0]
     ends = [max(plain), min(plain)] if plain else []
-    others = {type(value).__name__ + str(value != value): value for value in ranked if _simplicity(value)[0]}
+    others = {(type(value), repr(value) == "nan"): value for value in ranked if _simplicity(value)[0]}
     longest = [max(ranked, key=lambda value: (len(repr(value)), repr(value)))] if not plain else []
     chosen = [*ranked[:1], *ends, *others.values(), *longest, *ranked]
     return list({repr(value): value for value in chosen}.values())
@@ -151,7 +151,7 @@ DRAWN = 200
 
 
 def directions(length: int) -> list[tuple[int, ...]]:
-    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone; all signs where they are few.
+    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone; all signs where few.
 
     >>> directions(2)
     [(1, 1), (-1, 1), (1, -1), (1, 0), (0, 1)]

@@ -3,8 +3,8 @@
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
 
-Time is processor time of the work (`Clock`), so that a busy machine changes nothing: the kernel ends a child that has used its part.
-A clock on the wall only guards against work that waits for ever.
+Time is processor time of the work (`Clock`), so that a busy machine changes nothing: the kernel ends a child that has used its
+part. A clock on the wall only guards against work that waits for ever.
 
 `Cut` ends calls into foreign code that do not end. `Trial` is a first look at a plain function: a few calls, so that a crash is
 reported as a crash before anybody speaks of privacy.

@@ -6,8 +6,8 @@ output "does not end"; this needs the main thread of a system with interval time
 
 It is tried on the smallest datasets, and on patterns, whatever the order in which a space lists its values:
 
-    lists    the smallest; one value repeated, at every length and around those at which counters wrap; one entry changed, at every
-             position and to every value; steps; some at random, with one entry changed, two exchanged, one less
+    lists    the smallest; one value repeated, at every length and around those at which counters wrap; one entry changed, at
+             every position and to every value; steps; some at random, with one entry changed, two exchanged, one less
     vectors  constants, moved up and down by 1, 2 and 3 in patterns: all, one alone, one against the rest, a step, alternating, at
              random; the ends of the range
     records  (tables, households, whatever counts over cells) the first ones; w + v^- and w + v^+ for short changes v that keep

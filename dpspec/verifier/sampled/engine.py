@@ -4,10 +4,10 @@ Screen pairs on few draws, look closer at the best, then bet (`search`). The cla
 by Ville's inequality a true claim is refuted with probability at most `error`, whatever the search did. Otherwise the verdict
 is undecided: sampling never verifies, it says what it would have found.
 
-The search goes in rounds, each with twice the draws of the one before and half as many datasets more. In each round the pairs are
-halved (sequential halving: Karnin, Koren and Somekh, 2013, Theorem 4.1, find the best of n arms in a budget that is within a factor
-log2(n) of what is needed, without knowing how much better it is), and half of the draws go to bets. Doubling costs a factor of two
-at most, against knowing beforehand how long the search may last.
+The search goes in rounds, each with twice the draws of the one before and half as many datasets more. In each round the pairs
+are halved (sequential halving: Karnin, Koren and Somekh, 2013, Theorem 4.1, find the best of n arms in a budget within a factor
+log2(n) of what is needed, without knowing how much better it is), and half of the draws go to bets. Doubling costs a factor of
+two at most, against knowing beforehand how long the search may last.
 
 So the sequence of calls is a function of the claim, the function and the seed alone. Time only says where it ends.
 """
@@ -60,6 +60,8 @@ CAUTION = -0.7
 """Standard errors that are taken off what looks promise."""
 BETTER = 1.3
 """... where they promise so many times what those that are open do."""
+IDLE = 3
+"""Rounds in which nothing asks for another draw, after which the search ends."""
 PATIENCE = 4
 """An account is waited for while it could win within so many rounds of the present size."""
 MASSES = (0.01, 0.1, 0.5)
@@ -91,8 +93,8 @@ def refute(
         error: the probability of refuting a true claim, at most.
         draws: how many times the function may be called; without it, as often as there is time.
         seconds: processor time for all of it; without it 30, or what the draws take where they are given.
-        limit: seconds of processor time that one call may take before it counts as "does not end"; without it 0.1, or thirty times
-            what the slowest of the first calls took.
+        limit: seconds of processor time that one call may take before it counts as "does not end"; without it 0.1, or thirty
+            times what the slowest of the first calls took.
         datasets, pairs: try only these; without them, small datasets and patterns of the space.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (draws made, draws in all).
@@ -197,7 +199,7 @@ class _SampledSearch:
         if isinstance(self.tried, list):
             new, self.tried = self.tried, []
         else:
-            new = self.tried.grow(int(FIRST_DATASETS * MORE_DATASETS**turn))
+            new = self.tried.grow(int(min(MOST, FIRST_DATASETS * MORE_DATASETS**turn)))
             while not new and not self.listed and len(self.tried.datasets) < MOST:
                 before = len(self.tried.datasets)
                 new = self.tried.grow(2 * before)
@@ -284,12 +286,15 @@ class _SampledSearch:
 
     def _search(self) -> Account | None:
         """Rounds of halving and betting, until one account has won, or draws or time are over."""
+        idle = 0
         for turn in itertools.count():
+            before = self.calls.made
             self._list(turn)
             near = sorted({pair.length for pair in self.listed})[: FIRST_DISTANCES + turn]
             pool = [pair for pair in self.listed if pair.length <= near[-1]]
             winner = self._round(pool, min(FIRST_ROUND << min(turn, 40), max(self.room, 1)))
-            if winner is not None or self.room <= 0:
+            idle = 0 if self.calls.made > before else idle + 1
+            if winner is not None or self.room <= 0 or idle == IDLE:
                 return winner
         return None
 
@@ -361,12 +366,13 @@ class _SampledSearch:
         return None
 
     def _worth_opening(self, pool: Sequence[ChosenPair], draws: int) -> list[ChosenPair]:
-        """The pairs that promise clearly more than the accounts that are open: every account that is opened costs the later ones."""
+        """The pairs that promise clearly more than the accounts that are open: every one that is opened costs the later ones."""
         known = [account.pair for account in self.accounts]
         rates = [account.prospects()[0] for account in self.accounts if self._is_alive(account, draws)]
         best = max(rates, default=0.0)
         promised = {id(pair): self._promise(pair) for pair in pool if pair not in known}
-        ranked_pairs = sorted((pair for pair in pool if pair not in known), key=lambda pair: (-promised[id(pair)], self._order(pair)))
+        fresh = [pair for pair in pool if id(pair) in promised]
+        ranked_pairs = sorted(fresh, key=lambda pair: (-promised[id(pair)], self._order(pair)))
         return [pair for pair in ranked_pairs[:OPENED] if not rates or promised[id(pair)] > BETTER * best]
 
     def _is_alive(self, account: Account, draws: int) -> bool:

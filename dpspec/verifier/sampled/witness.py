@@ -29,12 +29,20 @@ from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.expression import Expression, Outcomes, Shape, filled
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
-from dpspec.verifier.sampled.events import OutputEvent as SampledEvent, Ranges, projections
+from dpspec.verifier.sampled.events import (
+    ANYWHERE,
+    COMBINED,
+    MOST_PLACES,
+    OutputEvent as SampledEvent,
+    Ranges,
+    Whole,
+    projections,
+)
 from dpspec.verifier.sampled.null import CONFIDENCE, PRECISION, Null, bracket, interval, least_bound
 from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
 from dpspec.verifier.verdict import Event, Witness
 
-CUTS = 10
+QUANTILES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 POOL = 6_000
 _STRONG = 5.5
 """Standard errors beyond which a pair counts as plainly violating, so that the smallest such pair comes first."""
@@ -86,21 +94,42 @@ def pooled_counts(samples: Sequence[Outcomes]) -> Floats:
     columns: list[Floats] = [_frequent(samples, 40), _frequent(samples, 12, shapes=True)]
     share = max(1, sum(map(len, samples)) // POOL)
     pool = Outcomes.from_atoms([atom for sample in samples for atom in sample.atoms[::share]])
+    if len(pool.groups) > 1:
+        for whole in map(Whole, ANYWHERE):
+            values = [
+                np.concatenate([whole.of(matrix) for _, matrix in sample.groups.values()] or [np.zeros(0)]) for sample in samples
+            ]
+            owner = np.repeat(np.arange(len(samples)), [len(value) for value in values])
+            columns.append(_below(np.concatenate(values), owner, len(samples)))
     for shape, (rows, matrix) in sorted(pool.groups.items(), key=_commonest)[:8]:
         if matrix.shape[1] == 0 or len(rows) < 20:
             continue
         owners = [place for place, sample in enumerate(samples) if shape in sample.groups]
         numbers = np.concatenate([samples[place].groups[shape][1] for place in owners])
         owner = np.repeat(owners, [len(samples[place].groups[shape][1]) for place in owners])
-        for projection in projections(matrix):
-            cuts = np.unique(np.quantile(projection.of(matrix), np.linspace(0, 1, CUTS + 1)[1:], method="higher"))
-            cells = np.searchsorted(cuts, projection.of(numbers), side="right")
-            counts = np.zeros((len(samples), len(cuts) + 1))
-            np.add.at(counts, (owner, cells), 1.0)
-            columns.append(np.cumsum(counts, axis=1))
+        wide = matrix.shape[1] > MOST_PLACES
+        for projection in projections(matrix, None if not wide else range(COMBINED)):
+            columns.append(_below(projection.of(numbers), owner, len(samples), projection.of(matrix)))
             if matrix.shape[1] == 1:
-                columns.append(counts)
+                columns.append(np.diff(columns[-1], axis=1, prepend=0.0))
+        if wide:
+            levels = np.quantile(matrix, (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99), axis=0, method="higher")
+            rows_of = [numbers[owner == place] for place in range(len(samples))]
+            columns.append(
+                np.array([[(rows < level).sum(axis=0) for level in levels] for rows in rows_of], dtype=float).reshape(
+                    len(samples), -1
+                )
+            )
     return np.concatenate(columns, axis=1)
+
+
+def _below(values: Floats, owner: Any, samples: int, pool: Floats | None = None) -> Floats:
+    """How many values of each sample lie below each of some quantiles."""
+    cuts = np.unique(np.quantile(values if pool is None else pool, QUANTILES, method="higher"))
+    counts = np.zeros((samples, len(cuts) + 1))
+    np.add.at(counts, (owner, np.searchsorted(cuts, values, side="right")), 1.0)
+    found: Floats = np.cumsum(counts, axis=1)
+    return found
 
 
 def _commonest(item: tuple[Shape, tuple[Any, Floats]]) -> tuple[int, str]:

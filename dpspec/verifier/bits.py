@@ -37,7 +37,8 @@ from dpspec.verifier.expression import Outcomes
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
 from dpspec.verifier.sampled.engine import fingerprint
 from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, interval, least_bound
-from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+from dpspec.verifier.sampled.witness import refuted
+from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 TRAINING = 2_000
 """Draws for each dataset from which the event is chosen."""
@@ -308,12 +309,4 @@ def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error:
         event=Event(text=str(chosen.event), left=bracket(ends[0]), right=bracket(ends[1])),
         note=note,
     )
-    ratio = Bracket.around(lower.enclose() / pair.distance.enclose()).lower if pair.distance > 0 else INFINITY
-    result = UniverseResult(
-        label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=max(pair.budget, ratio), upper=INFINITY),
-        bound=pair.budget, outcome=Outcome.REFUTED, attained=(pair.left, pair.right),
-    )  # fmt: skip
-    return Verdict(
-        outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness,
-        assumptions=SAMPLES,
-    )  # fmt: skip
+    return attrs.evolve(refuted(witness, _scope(calls, 1)), assumptions=SAMPLES)

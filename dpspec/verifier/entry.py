@@ -27,6 +27,7 @@ from typing import Annotated, Any
 import attrs
 
 from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, count
+from dpspec.base.exact import number
 from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -40,7 +41,8 @@ from dpspec.verifier.automatic.sampler import ENUMERATES
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
-from dpspec.verifier.sampled.engine import ERROR, SECONDS, refute
+from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
+from dpspec.verifier.sampled.witness import Fault
 from dpspec.verifier.second import MOST_DATASETS, second_opinion
 from dpspec.verifier.verdict import Notice, Outcome, Verdict
 
@@ -61,6 +63,8 @@ class Sampling:
         draws: how many times the function may be called; without it, as often as there is time.
         seconds: processor time for everything together, of this process and its children.
         bits: also look at which doubles can be reached.
+        loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
+            events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']
@@ -71,6 +75,9 @@ class Sampling:
     draws: Annotated[int, Integer(low=1)] | None = None
     seconds: Annotated[Fraction, Rational(low=0, open_low=True)] = Fraction(SECONDS)
     bits: Annotated[bool, Truth()] = False
+    loss: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    mass: Annotated[Fraction, Rational(low=0, high=Fraction(1, 2), open_low=True)] = Fraction(1, 20)
+    power: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(99, 100)
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -88,6 +95,13 @@ class Sampling:
             elif p.name == "seed" or value != p.default:
                 words += [f"--{p.name}", str(value)]
         return words
+
+
+class PowerError(DpspecError):
+    """A plain function was not refuted, but not looked at closely enough: a fault of the size that was named could be missed."""
+
+    code = "power"
+    exit_code = 3
 
 
 @attrs.frozen(kw_only=True)
@@ -177,7 +191,7 @@ ROUNDING = Fraction(1, 1 << 40)
 """A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
-PARTS = {"first calls": 0.2, "choices": 0.45, "second opinion": 0.5, "sampling": 0.92, "bits": 0.3}
+PARTS = {"first calls": 0.2, "choices": 0.45, "second opinion": 0.5, "sampling": 0.92, "covered": 0.4, "bits": 0.3}
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
 """Datasets of the first calls in a space too large to list."""
@@ -195,6 +209,9 @@ def verify_claim(
     draws: int | None = None,
     seconds: Any = None,
     bits: bool = False,
+    loss: Any = None,
+    mass: Any = "0.05",
+    power: Any = "0.99",
     datasets: Iterable[Any] | None = None,
     registry: Registry | None = None,
     progress: Progress | None = None,
@@ -208,6 +225,9 @@ def verify_claim(
             probability of refuting a true claim, and a limit on the number of draws (without it, time alone is one).
         seconds: processor time for all that is done about a plain function, children included; without it 30.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        loss, mass, power: of a plain function that is not refuted, state which faults would have been found: a loss per unit
+            distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
+            other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
@@ -218,6 +238,7 @@ def verify_claim(
     Raises:
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
         FunctionRaisesError: for a function that raises in every call, on every dataset.
+        PowerError: with `loss`, where a fault of that size could have been missed.
 
     >>> from dpspec.blocks.budget import UniformBudget
     >>> from dpspec.blocks.multiverse import Trivial
@@ -235,7 +256,10 @@ def verify_claim(
     >>> verdict.outcome.value, verdict.method, str(verdict.constant)
     ('verified', 'exhaustive', 'ln(3)')
     """
-    sampling = Sampling(seed=seed, error=error, draws=draws, seconds=SECONDS if seconds is None else seconds, bits=bits)
+    sampling = Sampling(
+        seed=seed, error=error, draws=draws, seconds=Fraction(SECONDS) if seconds is None else seconds, bits=bits,
+        loss=loss, mass=mass, power=power,
+    )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
@@ -274,10 +298,13 @@ class _Case:
             exact = self._enumerated(findings, seconds) or f"to enumerate its choices takes more than {seconds:.2g} s"
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
-        found = self._drawn(findings, PARTS["sampling"] * self.clock.left())
+        covering = self.sampling.loss is not None
+        found = self._drawn(findings, PARTS["covered" if covering else "sampling"] * self.clock.left())
         if found is None:
             return self._undecided(f"{findings[-1].text}; nor was it verified: {exact}", findings)
         found = attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
+        if covering and found.outcome is Outcome.UNDECIDED and found.method == "sampled":
+            found = self._covered(found)
         if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
@@ -289,6 +316,25 @@ class _Case:
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
         return sampled.value
+
+    def _covered(self, found: Verdict) -> Verdict:
+        """What was not refuted, with the faults that would have been found; on other draws, with half of the error."""
+        sampling, seconds = self.sampling, PARTS["sampling"] * self.clock.left()
+        fault = Fault(loss=number(sampling.loss or 0), mass=sampling.mass, power=sampling.power)
+        asked = apart(
+            lambda _: cover(
+                self.function, self.spec, fault, seed=sampling.seed, error=sampling.error / 2, datasets=self.datasets,
+                seconds=seconds,
+            ),
+            seconds=1.05 * seconds + 0.3,
+        )  # fmt: skip
+        if isinstance(asked.value, Verdict):
+            return attrs.evolve(asked.value, provenance=found.provenance, findings=found.findings)
+        if asked.value is None or asked.value.why:
+            why = _ends(asked, "while it was looked at closely").text if asked.value is None else asked.value.why
+            subject = f"a loss of {sampling.loss} at events of mass {float(sampling.mass):.4g}"
+            raise PowerError("function", f"was not refuted, but {subject} could have been missed", why)
+        return attrs.evolve(found, reason=f"not refuted: {asked.value.text}", scope=f"{found.scope}, and as many as that takes")
 
     def _undecided(self, reason: str, findings: Iterable[Notice]) -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
@@ -331,11 +377,10 @@ class _Case:
         if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(self.function)
         ran = apart(self._read_off, self.progress, seconds=seconds)
-        if ran.late:
-            return None
         if ran.value is None:
-            findings.append(_ends(ran, "while its choices were enumerated"))
-            return findings[-1].text
+            if not ran.late:
+                findings.append(_ends(ran, "while its choices were enumerated"))
+            return None if ran.late else findings[-1].text
         found, laws = ran.value
         if isinstance(found, str):
             return found
@@ -395,7 +440,8 @@ class _Case:
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0
-        limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / (2 if sampling.bits else 1)}
+        ways = (2 if sampling.bits else 1) * (1 if sampling.loss is None else 2)
+        limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
             self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
             seconds=seconds - kept, draws=sampling.draws, **limits,

@@ -415,10 +415,10 @@ def _look(dataset: Dataset) -> tuple[Any, ...]:
 def _apart(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
     """How many places differ; for lists of two lengths, how many entries only one of them has."""
     (texts, counts), (others, their) = one, other
-    moved = ((counts - their) + (their - counts)).total()
+    moved = int(((counts - their) + (their - counts)).total())
     if len(texts) != len(others):
-        return int(moved)
-    return min(sum(a != b for a, b in zip(texts, others, strict=True)), int(moved))
+        return moved
+    return min(sum(int(a != b) for a, b in zip(texts, others, strict=True)), moved)
 
 
 def _pair(

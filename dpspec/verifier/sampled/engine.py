@@ -25,9 +25,8 @@ from typing import Any
 import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, ParameterError, count
-from dpspec.base.exact import INFINITY, Bracket, rational
+from dpspec.base.exact import rational
 from dpspec.base.types import Progress
-from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
@@ -38,8 +37,20 @@ from dpspec.verifier.expression import Atom
 from dpspec.verifier.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec.verifier.sampled.null import detectable
 from dpspec.verifier.sampled.search import Account, search, weight
-from dpspec.verifier.sampled.witness import Nulls, Samples, Shrinker, excesses, ranked, witness
-from dpspec.verifier.verdict import Notice, Outcome, UniverseResult, Verdict
+from dpspec.verifier.sampled.witness import (
+    COVERED,
+    Coverage,
+    Covered,
+    Fault,
+    Nulls,
+    Samples,
+    Shrinker,
+    excesses,
+    ranked,
+    refuted,
+    witness,
+)
+from dpspec.verifier.verdict import Notice, Outcome, Verdict
 
 SECONDS = 30
 """Processor time for a search, where nothing else is said."""
@@ -128,6 +139,55 @@ def refute(
             verdict = search.run()
     provenance = origins(blocks_of(spec), registry)
     return attrs.evolve(verdict, provenance=provenance, findings=tuple(search.findings), assumptions=SAMPLES)
+
+
+def cover(
+    function: Function,
+    spec: PrivacySpec,
+    fault: Fault,
+    *,
+    seed: int = 0,
+    error: Any = ERROR,
+    seconds: float = SECONDS,
+    limit: float | None = None,
+    datasets: Iterable[Any] | None = None,
+) -> Covered | Verdict:
+    """Look so closely that a fault would be found, on the first datasets and those nearest to each: a test of computed power.
+
+    Args:
+        function, spec, seed, error, limit, datasets: as for `refute`.
+        fault: what shall be found.
+        seconds: processor time for it.
+
+    Returns:
+        What would have been found, or why that cannot be said; or a verdict, refuted.
+
+    Raises:
+        ParameterError: for a loss that the claim allows.
+    """
+    listed = Tried.of(spec, seed).grow(COVERED) if datasets is None else pairs(list(map(spec.space.dataset, datasets)), spec)
+    if not listed:
+        return Covered(text="", why=NOTHING)
+    for pair in listed:
+        if not fault.loss > pair.budget:
+            raise ParameterError("loss", f"must be more than is allowed, {pair.budget}", value=fault.loss)
+    calls = Calls(function=function, space=spec.space, claim=f"cover|{fingerprint(spec)}", seed=seed, draws=_UNBOUNDED)
+    level = float(rational(error, "error"))
+    with Spare(calls.single) as fresh:
+        calls.calibrate(limit, (d for pair in listed[:2] for d in (pair.left, pair.right)))
+        with calls.guarded():
+            try:
+                found = Coverage(spec=spec, calls=calls, pairs=listed, fault=fault, error=level, seconds=seconds).run()
+                calls.expired = lambda: False
+                held = calls.kept((listed[0].left, listed[0].right), fresh)
+            except Stuck as problem:
+                return Covered(text="", why=str(problem))
+            if held is not None:
+                return Covered(text="", why=f"on {held} a call depends on the calls before it")
+            if isinstance(found, Covered):
+                return found
+            shown = witness(found, calls, math.log(level))
+    return attrs.evolve(refuted(shown, f"{count(len(listed), 'pair')}, {count(calls.made, 'draw')}"), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:
@@ -410,21 +470,9 @@ class _SampledSearch:
         shrinker = Shrinker(self.spec, self.calls, self.samples, self.nulls, self.listed, self.log_needed, self.free)
         winner = shrinker.shrink(winner)
         found = witness(winner, self.calls, -self.log_needed)
-        bounds: set[Dataset] = {
-            repr(d) for pair in self.listed for d in (pair.left, pair.right) if pair.universe == found.universe
-        }
-        distance = found.distance.enclose()
-        ratio = Bracket.around(found.divergence.lower.enclose() / distance).lower if distance > 0 else INFINITY
-        result = UniverseResult(
-            label=found.universe,
-            datasets=len(bounds),
-            pairs=sum(pair.universe == found.universe for pair in self.listed),
-            constant=Bracket(lower=max(found.bound, ratio), upper=INFINITY),
-            bound=found.bound,
-            outcome=Outcome.REFUTED,
-            attained=(found.left, found.right),
-        )
-        return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=self.scope, universes=(result,), witness=found)
+        theirs = [pair for pair in self.listed if pair.universe == found.universe]
+        names = {repr(d) for pair in theirs for d in (pair.left, pair.right)}
+        return refuted(found, self.scope, pairs=len(theirs), datasets=len(names))
 
     def _power(self) -> str:
         """What the search would have found, for the pair that was bet on longest."""

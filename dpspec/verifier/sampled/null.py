@@ -25,7 +25,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.base.exact import Bracket, rational
-from dpspec.base.types import Floats
+from dpspec.base.types import Floats, Mask
 from dpspec.blocks.output_divergence import OutputDivergence
 
 PRECISION = 80
@@ -376,3 +376,69 @@ def detectable(null: Null, mass: float, draws: int, log_needed: float) -> float 
         middle = math.sqrt(low * high) if low < high / 2 else (low + high) / 2
         low, high = (middle, high) if finds(middle) else (low, middle)
     return least_bound(null.divergence, mass, low)
+
+
+# --- draws that are enough ------------------------------------------------------------------------
+
+
+_FINE = 1.03
+"""Faults of all masses are taken together in cells from p to this times p, and from 1 - p to this times 1 - p."""
+MOST_NEEDED = 1 << 24
+
+
+def tests_refute(hits: Floats, others: Floats, size: int, null: Null, tail: float) -> Mask:
+    """Where Clopper-Pearson bounds of p from below and q from above, each wrong with chance `tail`, lie outside the null."""
+    from scipy.special import betaincinv
+
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), size - np.maximum(hits, 1) + 1, tail), 0.0)
+    high = np.where(others < size, betaincinv(others + 1, np.maximum(size - others, 1), 1 - tail), 1.0)
+    points, values = null.table
+    found = np.zeros(hits.shape, dtype=bool)
+    for place in np.flatnonzero(low > np.interp(high, points, values)):
+        exact = null.ball(math.nextafter(float(high.flat[place]) * (1 + 1e-9), 1.0)) if high.flat[place] < 1 else arb(1)
+        found.flat[place] = float(low.flat[place]) * (1 - 1e-9) > _upper(exact)
+    return found
+
+
+def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) -> int | None:
+    """Draws a side for which `tests_refute` holds with a chance of at least 1 - miss, whatever the fault; None for too many.
+
+    A fault is an event with p >= mass, 1 - q >= mass, that the null set `worse` does not allow. In a cell p1 <= p <= p2 the
+    counts are the smallest under Binomial(n, p1) and, of the other dataset, the largest under Binomial(n, q2), with q2 the end of
+    what is left to q at p2: both are monotone, so that one check for each cell decides about all of it.
+    """
+    rise = mass * _FINE ** np.arange(math.ceil(math.log(0.5 / mass, _FINE)))
+    fall = 1 - mass / 1000 * _FINE ** np.arange(math.ceil(math.log(500 / mass, _FINE)))
+    cells = np.concatenate([rise, fall[::-1], [1.0]])
+    low, high = cells[:-1], cells[1:]
+    points, values = worse.table
+    rising = np.concatenate([[True], np.diff(np.maximum.accumulate(values)) > 0])
+    others = np.minimum(np.where(high < values[-1], np.interp(high, values[rising], points[rising]), 1.0), 1 - mass)
+
+    def enough(size: int) -> bool:
+        least, most = _quantile(miss / 2, size, low), _quantile(1 - miss / 2, size, others)
+        return bool(tests_refute(least, most, size, null, tail).all())
+
+    size = 64
+    while not enough(size):
+        size *= 2
+        if size > MOST_NEEDED:
+            return None
+    below = size // 2
+    while size - below > size // 16:
+        middle = (size + below) // 2
+        below, size = (below, middle) if enough(middle) else (middle, size)
+    return size
+
+
+def _quantile(level: float, size: int, chance: Floats) -> Floats:
+    """The least k with P(Binomial(size, chance) <= k) >= level."""
+    from scipy.special import bdtr
+
+    below, above = np.full(chance.shape, -1.0), np.full(chance.shape, float(size))
+    while (above - below > 1).any():
+        middle = np.floor((below + above) / 2)
+        enough = bdtr(np.maximum(middle, 0), size, chance) >= level
+        move = above - below > 1
+        below, above = np.where(move & ~enough, middle, below), np.where(move & enough, middle, above)
+    return above

@@ -174,9 +174,9 @@ def candidates(halves: Halves) -> Iterator[EventTally]:
     shapes = halves.shapes()
     if len(shapes) > 1:
         yield from _listed(halves, [[a[0] for a in quarter.atoms] for quarter in halves.quarters], Shapes, MOST_SHAPES)
-        for projection in map(Whole, ANYWHERE):
-            anywhere = [_everywhere(quarter, projection) for quarter in halves.quarters]
-            yield from _ranged((None, 0, True), projection, anywhere, halves)
+        for whole in map(Whole, ANYWHERE):
+            anywhere = [_everywhere(quarter, whole) for quarter in halves.quarters]
+            yield from _ranged((None, 0, True), whole, anywhere, halves)
     for shape in shapes:
         matrices = halves.matrices(shape)
         width = matrices[0].shape[1]

@@ -386,7 +386,7 @@ _FINE = 1.03
 MOST_NEEDED = 1 << 24
 
 
-def tests_refute(hits: Floats, others: Floats, size: int, null: Null, tail: float) -> Mask:
+def bounds_refute(hits: Floats, others: Floats, size: int, null: Null, tail: float) -> Mask:
     """Where Clopper-Pearson bounds of p from below and q from above, each wrong with chance `tail`, lie outside the null."""
     from scipy.special import betaincinv
 
@@ -401,7 +401,7 @@ def tests_refute(hits: Floats, others: Floats, size: int, null: Null, tail: floa
 
 
 def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) -> int | None:
-    """Draws a side for which `tests_refute` holds with a chance of at least 1 - miss, whatever the fault; None for too many.
+    """Draws a side for which `bounds_refute` holds with a chance of at least 1 - miss, whatever the fault; None for too many.
 
     A fault is an event with p >= mass, 1 - q >= mass, that the null set `worse` does not allow. In a cell p1 <= p <= p2 the
     counts are the smallest under Binomial(n, p1) and, of the other dataset, the largest under Binomial(n, q2), with q2 the end of
@@ -417,7 +417,7 @@ def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) ->
 
     def enough(size: int) -> bool:
         least, most = _quantile(miss / 2, size, low), _quantile(1 - miss / 2, size, others)
-        return bool(tests_refute(least, most, size, null, tail).all())
+        return bool(bounds_refute(least, most, size, null, tail).all())
 
     size = 64
     while not enough(size):

@@ -47,11 +47,11 @@ from dpspec.verifier.sampled.null import (
     CONFIDENCE,
     PRECISION,
     Null,
+    bounds_refute,
     bracket,
     draws_for,
     interval,
     least_bound,
-    tests_refute,
 )
 from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
 from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
@@ -553,7 +553,7 @@ class Coverage:
             null, both = nulls.of(pair), (counts[repr(pair.left)], counts[repr(pair.right)])
             for turned in (False, True) if self.spec.output_divergence.is_symmetric else (False,):
                 one, two = both[::-1] if turned else both
-                shown = tests_refute(one, two, size, null, tail) | tests_refute(size - one, size - two, size, null, tail)
+                shown = bounds_refute(one, two, size, null, tail) | bounds_refute(size - one, size - two, size, null, tail)
                 for place in np.flatnonzero(shown)[:1]:
                     hits = int(both[0][place]), int(both[1][place])
                     found = FoundEvent(catalogue.event(int(place)), hits[0] < hits[1], hits, (size, size), 0.0)

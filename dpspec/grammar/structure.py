@@ -122,8 +122,14 @@ def table_data(table: Marginal) -> JsonData:
 def law_data(law: Law) -> JsonData:
     """The family of a law, and its parameters as exact text."""
     known = {a.name: getattr(law, a.name) for a in getattr(type(law), "__attrs_attrs__", ())}
-    written = {name: {str(t): str(w) for t, w in v.items()} if isinstance(v, Mapping) else str(v) for name, v in known.items()}
-    return {"family": named(type(law)), **written}
+    return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
+
+
+def _written(value: object) -> JsonData:
+    """A parameter as text; weights of outcomes as a table."""
+    if isinstance(value, tuple) and all(isinstance(entry, tuple) and len(entry) == 2 for entry in value):
+        value = dict(value)
+    return {str(t): str(w) for t, w in value.items()} if isinstance(value, Mapping) else str(value)
 
 
 def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:

@@ -179,7 +179,7 @@ def _variance(value: NumberLike) -> Fraction:
     return Rational(0, open_low=True).read(value, "variance")
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class DiscreteGaussianLaw(IntegerLaw):
     """P(k) proportional to exp(-(k - center)^2 / (2 variance)), on all integers.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
 from typing import Any
 
 import attrs
@@ -27,9 +26,11 @@ from dpspec.verifier.changes import (
     MemberView,
     Pattern,
     SeenAttributes,
+    outer_part,
     pairs_of,
     records_of,
     replacements,
+    seen_by,
 )
 from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
@@ -42,6 +43,9 @@ MANY = (1, 2, 8, 64)
 
 PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
+
+MOST_RANKED = 5_000
+"""So many patterns of a member are put in order."""
 
 ALIKE_TRIED = 4
 """So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
@@ -89,7 +93,7 @@ class Attaining:
         """The pair of one universe with the largest quotient that is found; none is looked for that cannot have a larger one."""
         unit, space = self.sensitivity.steps.unit, self.spec.space
         columns = self.sensitivity.columns(unit)
-        found: SeenPair | None = None
+        found = self._better(None, self._with_members(unit), unit, precision)
         for change, cost in costs[:PAIRS_TRIED]:
             for pattern in sorted(change.patterns, key=_singled, reverse=True)[:ALIKE_TRIED]:
                 if found is not None and found.ratio.lower >= cost.upper:
@@ -97,9 +101,8 @@ class Attaining:
                 records = records_of(pattern, columns, space, unit)
                 exchanges = () if records is None else self._exchanged(records, change)
                 found = self._better(found, exchanges, unit, precision)
-        for further in (self._with_members(unit), self._crossed(columns, unit)):
-            if found is None or found.ratio.lower < self.sensitivity.upper(costs):
-                found = self._better(found, further, unit, precision)
+        if found is None or found.ratio.lower < self.sensitivity.upper(costs):
+            found = self._better(found, self._crossed(columns, unit), unit, precision)
         return found
 
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
@@ -177,27 +180,43 @@ class Attaining:
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 
     def _with_members(self, unit: str) -> Iterator[ExchangedRecords]:
-        """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others."""
+        """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others.
+
+        Kinds are tried that move the most answers; first those that keep what the invariants look at in a member and around it.
+        """
         space = self.spec.space
         views = [view for view in self.structure.views if view.table.unit != unit]
         for inner in dict.fromkeys(view.table.unit for view in views):
-            columns = self.sensitivity.columns(inner)
             sizes = self._sizes([view for view in views if view.table.unit == inner], unit)
             place = len(own_attributes(space, unit))
             base: Record | None = None
-            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
-                records = records_of(pattern, columns, space, inner) or ()
-                base = records[0] if base is None and records else base
+            for records in self._farthest(inner, unit):
+                base = base or records[0]
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
+                    if full[0] != full[1]:
+                        yield (full[0],), (full[1],)
                     for record, one in zip(records, full, strict=True):
                         yield (), (one,)
                         yield ((*record[:place], ()),), (one,)
-                    if len(full) == 2 and full[0] != full[1]:
-                        yield (full[0],), (full[1],)
             if base is not None:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)
+
+    def _farthest(self, inner: str, unit: str) -> Iterator[tuple[Record, Record]]:
+        """Two members, with what they lie in, that differ in what most views look at."""
+        space, views = self.spec.space, [view.table for view in self.structure.views]
+        fixed = [*self.sensitivity.fixed(inner), *(outer_part(table, space, inner) for table in self.sensitivity.fixed(unit))]
+        looked = [outer_part(table, space, inner) for table in views]
+        columns = SeenAttributes.of((*looked, *fixed), space, inner, [view.singled() for view in self.structure.views])
+
+        def rank(pattern: Pattern) -> tuple[bool, int]:
+            breaks = any(seen_by(table, pattern, columns) for table in fixed)
+            return breaks, -sum(len(seen_by(table, pattern, columns)) for table in looked)
+
+        every = sorted(itertools.islice(replacements(columns), MOST_RANKED), key=rank)
+        found = (records_of(pattern, columns, space, inner) for pattern in every[:CROSSED])
+        return (records for records in found if records is not None)
 
     def _kinds(self, views: Sequence[View], base: Record) -> list[Record]:
         """Members beside one that lie in different cells of all views, as far as categories differ."""
@@ -264,8 +283,9 @@ class Attaining:
 
 def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
     """The cell of each record that a view counts; None outside all of them."""
-    cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
-    return [cell(record) for record in view.read(dataset, space)]
+    records = view.read(dataset, space)
+    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
+    return [cells[record] for record in records]
 
 
 def _singled(pattern: Pattern) -> int:

@@ -112,9 +112,7 @@ class SeenAttributes:
 
     def inside(self, table: Marginal, pattern: Pattern, side: Callable[[AttributeChange], CategoryClass]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
-        return all(
-            side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in dict(table.where).items()
-        )
+        return all(side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in table.where)
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
         """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""

@@ -37,7 +37,8 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Clock, Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
-from dpspec.verifier.automatic.sampler import ENUMERATES
+from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE
+from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -187,11 +188,11 @@ ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
 PATHS = 3_000
 """... and when no dataset needs more runs than this."""
-ROUNDING = Fraction(1, 1 << 40)
-"""A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
-PARTS = {"first calls": 0.2, "choices": 0.45, "second opinion": 0.5, "sampling": 0.92, "covered": 0.4, "bits": 0.3}
+PARTS = {
+    "first calls": 0.2, "choices": 0.45, "event": 0.3, "second opinion": 0.5, "sampling": 0.92, "covered": 0.4, "bits": 0.3,
+}  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
 """Datasets of the first calls in a space too large to list."""
@@ -372,10 +373,10 @@ class _Case:
     def _enumerated(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
         """The verdict on the law that is read off the code, or why there is none to rely on; None when time was over."""
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if size is None or size > ENUMERATED:
-            return f"the space has more than {ENUMERATED} datasets"
         if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(self.function)
+        if size is None or size > ENUMERATED:
+            return self._on_whole_space(findings, seconds)
         ran = apart(self._read_off, self.progress, seconds=seconds)
         if ran.value is None:
             if not ran.late:
@@ -385,28 +386,75 @@ class _Case:
         if isinstance(found, str):
             return found
         if found.outcome is Outcome.REFUTED:
-            within = _by_rounding(found)
-            return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
-        if not any(len(law.support) > 1 for law in laws.values()):
+            return self._exceeded(found, laws)
+        if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
 
+    def _on_whole_space(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
+        """The verdict on the tree of the code for all datasets at once, or why there is none; None when time was over."""
+        ran = apart(lambda _: self._read_whole(), seconds=seconds)
+        if ran.value is None:
+            if not ran.late:
+                findings.append(_ends(ran, "while it was run on symbols"))
+            return None if ran.late else findings[-1].text
+        found, laws = ran.value
+        above = f"the space has more than {ENUMERATED} datasets"
+        if isinstance(found, str):
+            return f"{above}, and {found}"
+        return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
+
+    def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
+        try:
+            tree = whole_tree(self.function, self.spec, most_paths=PATHS)
+            found = WholeProof.of(tree, self.spec).verdict(self.function, most_paths=PATHS)
+        except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
+            return str(problem), {}
+        listed = sorted(self._looked_at(), key=self.spec.space.order)
+        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
+        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
+
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
-        sampler = _Noted(self.function, "function", most_paths=PATHS)
+        first = _Noted(self.function, "function", most_paths=PATHS, symbolic=True)
+        found, laws = self._with_law(first, tell)
+        if laws or "geometric" not in first.drew:
+            return found, laws
+        other, laws = self._with_law(_Noted(self.function, "function", most_paths=PATHS), tell)
+        return (other if isinstance(other, Verdict) or isinstance(found, Verdict) else found), laws
+
+    def _with_law(self, sampler: _Noted, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The same, where draws of `geometric` are symbols or choices."""
         space = self.spec.space
         try:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
             found = found if self.datasets is not None else not_empty(found)
-            if found.outcome is not Outcome.VERIFIED:
-                return found.reason if found.outcome is Outcome.UNDECIDED else found, {}
+            if found.outcome is Outcome.UNDECIDED:
+                return found.reason, {}
+            if found.outcome is Outcome.REFUTED:
+                pair = () if found.witness is None else (found.witness.left, found.witness.right)
+                laws = {dataset: sampler.law(dataset, space) for dataset in pair}
+                return found, laws if any(hasattr(law, "explains") for law in laws.values()) else {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
+    def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
+        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code."""
+        if _by_rounding(found):
+            return "the excess is within the rounding of doubles"
+        if not laws:
+            return attrs.evolve(found, assumptions=ENUMERATES)
+        sampled = self._drawn([], PARTS["event"] * self.clock.left())
+        if sampled is not None and sampled.outcome is Outcome.REFUTED:
+            return sampled
+        confirmed = self._confirmed(found, laws)
+        return confirmed if confirmed.outcome is Outcome.REFUTED else confirmed.reason
+
     def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:
-        """Verified only where the real function, run with numpy's generator, does what was read off its code."""
+        """Decided only where the real function, run with numpy's generator, does what was read off its code."""
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
         seconds = PARTS["second opinion"] * self.clock.left()
@@ -422,6 +470,9 @@ class _Case:
         opinion = asked.value
         findings = _printed(opinion.printed or asked.printed)
         findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        if opinion.mutated:
+            text = "the function changed the dataset that it was given (every call gets a fresh copy)"
+            findings.append(Notice(code="mutates-dataset", text=text))
         reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
         if opinion.misfit:
             findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
@@ -429,7 +480,13 @@ class _Case:
             reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
         if asked.printed:
             reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
-        judged = attrs.evolve(found, assumptions=ENUMERATES)
+        noisy = any(hasattr(law, "explains") for law in laws.values())
+        judged = attrs.evolve(found, assumptions=(*NOISE, *ENUMERATES) if noisy else ENUMERATES)
+        if noisy and self.sampling.bits and not reasons:
+            kept = PARTS["bits"] * self.clock.left()
+            on_doubles = apart(lambda _: self._on_doubles(self.sampling.error, kept), seconds=1.05 * kept + 0.3).value
+            if on_doubles is not None and on_doubles.outcome is Outcome.REFUTED:
+                return attrs.evolve(on_doubles, provenance=found.provenance)
         if reasons:
             return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
         return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
@@ -447,10 +504,15 @@ class _Case:
             seconds=seconds - kept, draws=sampling.draws, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
-            pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
-            on_doubles = refute_bits(self.function, self.spec, given=pairs, draws=sampling.draws, seconds=kept, **limits)
+            on_doubles = self._on_doubles(limits["error"], kept)
             return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
+
+    def _on_doubles(self, error: Fraction, seconds: float) -> Verdict:
+        """Refuted by which doubles can be reached, or undecided."""
+        pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
+        limits = {"seed": self.sampling.seed, "draws": self.sampling.draws, "seconds": seconds}
+        return refute_bits(self.function, self.spec, given=pairs, error=error, **limits)
 
 
 class _Noted(Sampler):
@@ -498,5 +560,6 @@ def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
 
 
 def _by_rounding(found: Verdict) -> bool:
-    """Whether every excess is smaller than what a claim loses in doubles: 0.6931471805599453 is below ln(2)."""
+    """Whether every excess is smaller than what a claim loses in doubles, so that nothing is refuted: 0.6931471805599453 is below
+    ln(2)."""
     return all(result.constant.lower <= result.bound * (1 + ROUNDING) for result in found.universes)

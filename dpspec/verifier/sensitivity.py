@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -390,6 +390,20 @@ class Sensitivity:
             self._members_of[kept] = tuple(self._each_member(views, kept))
         return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
 
+    @cached_property
+    def _member_counts(self) -> tuple[list[tuple[CountChanges, ...]], list[tuple[frozenset[str], tuple[CountChanges, ...]]]]:
+        """The counts that one member changes: one added, and one replaced, with the attributes that change."""
+        views = self._inner(self.steps.unit)
+        unit = views[0].table.unit
+        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
+
+        def counts(pattern: Pattern, see: Callable[..., CountChanges]) -> tuple[CountChanges, ...]:
+            return tuple(see(view.table, pattern, columns) for view in views)
+
+        added = [counts(pattern, added_to) for pattern in additions(columns)]
+        moved = ((frozenset(name for name, kept in p.items() if not kept.equal), p) for p in replacements(columns))
+        return added, [(names, counts(pattern, seen_by)) for names, pattern in moved]
+
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
         """What one member can change.
 
@@ -397,12 +411,10 @@ class Sensitivity:
             views: what looks at members.
             kept: what the larger record keeps, and its members with it; None where members are added only.
         """
-        unit = views[0].table.unit
-        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
-        seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
-        for pattern in replacements(columns):
-            if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
-                seen[tuple(seen_by(view.table, pattern, columns) for view in views)] = None
+        added, replaced = self._member_counts
+        seen = dict.fromkeys(added)
+        if kept is not None:
+            seen |= dict.fromkeys(counts for moved, counts in replaced if not kept & moved)
         cases = {
             case: None
             for counts in seen

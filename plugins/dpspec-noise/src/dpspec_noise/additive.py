@@ -418,6 +418,9 @@ class _OneAnswer(grammar.View):
     def table(self) -> Marginal:  # type: ignore[override]  # that of the query
         return self.query.table
 
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "kind": type(self).__name__, "noise": grammar.law_data(self.noise(0))}
+
     @property
     def tells_more_by_more(self) -> bool:
         return True
@@ -444,6 +447,9 @@ class NoisySum(_OneAnswer):
     query: ClippedSum
     noise: Noise
     outermost: tuple[str, str]
+
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "least": self.query.least, "most": self.query.most}
 
     @property
     def tells_more_by_more(self) -> bool:

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
 
@@ -165,6 +165,9 @@ class Chosen(grammar.View):
     rate: Number
     cells: int
 
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "kind": "Chosen", "rate": str(self.rate), "cells": self.cells}
+
     @property
     def tells_more_by_more(self) -> bool:
         return True
@@ -263,6 +266,10 @@ class FirstAboveThreshold(grammar.View):
 
     table: Marginal
     mechanism: AboveThreshold
+
+    def data(self) -> dict[str, Any]:
+        scales = {"threshold_scale": str(self.mechanism.threshold_scale), "query_scale": str(self.mechanism.query_scale)}
+        return {**super().data(), "kind": "FirstAboveThreshold", **scales}
 
     @property
     def tells_more_by_more(self) -> bool:
@@ -364,6 +371,10 @@ class ShownCounts(grammar.View):
 
     table: Marginal
     mechanism: ThresholdRelease
+
+    def data(self) -> dict[str, Any]:
+        shown = {"ratio": str(self.mechanism.ratio), "threshold": self.mechanism.threshold}
+        return {**super().data(), "kind": "ShownCounts", **shown}
 
     @property
     def tells_more_by_more(self) -> bool:

@@ -296,7 +296,8 @@ class _Case:
             if found is not None and found.outcome is Outcome.REFUTED:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
             seconds = PARTS["choices"] * self.clock.left()
-            exact = self._enumerated(findings, seconds) or f"to enumerate its choices takes more than {seconds:.2g} s"
+            exact = self._enumerated(findings, seconds)
+            exact = f"to enumerate its choices takes more than {seconds:.2g} s" if exact is None else exact
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
         covering = self.sampling.loss is not None

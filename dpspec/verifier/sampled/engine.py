@@ -78,6 +78,8 @@ PATIENCE = 4
 MASSES = (0.01, 0.1, 0.5)
 _RESERVED = 0.2
 """The part of the draws that is kept for the witness, and of the time."""
+SHRUNK = 0.93
+"""The part of the time after which the witness is not made smaller."""
 _UNBOUNDED = 1 << 40
 
 
@@ -236,7 +238,7 @@ class _SampledSearch:
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
         if self.seconds is not None:
-            self._ends = self._start + (1 - _RESERVED) * self.seconds
+            self._until(1 - _RESERVED)
             self.calls.expired = lambda: time.process_time() > self._ends
         self._list(0)
 
@@ -253,6 +255,11 @@ class _SampledSearch:
     def room(self) -> int:
         """The draws that the search may still spend."""
         return self.calls.left - int(_RESERVED * self.calls.draws)
+
+    def _until(self, part: float) -> None:
+        """Draws may go on until so much of the time is over."""
+        if self.seconds is not None:
+            self._ends = self._start + part * self.seconds
 
     def _list(self, turn: int) -> None:
         """The pairs of a round, the closest and smallest first."""
@@ -286,8 +293,7 @@ class _SampledSearch:
             self._note_calls()
             return self._undecided(str(problem))
         self._note_calls()
-        if self.seconds is not None:
-            self._ends = self._start + self.seconds
+        self._until(SHRUNK)
         state = self._kept(self.listed[0] if winner is None else winner.pair)
         if state is not None:
             return state
@@ -469,6 +475,7 @@ class _SampledSearch:
     def _refuted(self, winner: Account) -> Verdict:
         shrinker = Shrinker(self.spec, self.calls, self.samples, self.nulls, self.listed, self.log_needed, self.free)
         winner = shrinker.shrink(winner)
+        self._until(1.0)
         found = witness(winner, self.calls, -self.log_needed)
         theirs = [pair for pair in self.listed if pair.universe == found.universe]
         names = {repr(d) for pair in theirs for d in (pair.left, pair.right)}

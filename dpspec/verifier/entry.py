@@ -297,7 +297,7 @@ class _Case:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
             seconds = PARTS["choices"] * self.clock.left()
             exact = self._enumerated(findings, seconds)
-            exact = f"to enumerate its choices takes more than {seconds:.2g} s" if exact is None else exact
+            exact = "to enumerate its choices takes longer than its part of the time" if exact is None else exact
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
         covering = self.sampling.loss is not None

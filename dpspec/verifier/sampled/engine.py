@@ -55,10 +55,10 @@ from dpspec.verifier.verdict import Notice, Outcome, Verdict
 SECONDS = 30
 """Processor time for a search, where nothing else is said."""
 ERROR = "1e-9"
-FIRST_ROUND = 3_000
+FIRST_ROUND = 800
 """Draws of the first round; every round has twice as many as the one before."""
-FIRST_DATASETS, MORE_DATASETS = 16, 1.5
-"""Datasets of the first round, and by which factor their number grows."""
+FIRST_DATASETS, MORE_DATASETS, FEW_ROUNDS = 16, 1.5, 2
+"""Datasets of the first rounds, by which factor their number grows, and after how many rounds."""
 FIRST_DISTANCES = 2
 """Pairs at the smallest distances come first: at so many, and at one more in every round."""
 HALVING = (None, 40, 10, 3)
@@ -266,7 +266,7 @@ class _SampledSearch:
         if isinstance(self.tried, list):
             new, self.tried = self.tried, []
         else:
-            new = self.tried.grow(int(min(MOST, FIRST_DATASETS * MORE_DATASETS**turn)))
+            new = self.tried.grow(int(min(MOST, FIRST_DATASETS * MORE_DATASETS ** max(0, turn - FEW_ROUNDS))))
             while not new and not self.listed and len(self.tried.datasets) < MOST:
                 before = len(self.tried.datasets)
                 new = self.tried.grow(2 * before)
@@ -356,7 +356,7 @@ class _SampledSearch:
         for turn in itertools.count():
             before = self.calls.made
             self._list(turn)
-            near = sorted({pair.length for pair in self.listed})[: FIRST_DISTANCES + turn]
+            near = sorted({pair.length for pair in self.listed})[: FIRST_DISTANCES + max(0, turn - FEW_ROUNDS)]
             pool = [pair for pair in self.listed if pair.length <= near[-1]]
             winner = self._round(pool, min(FIRST_ROUND << min(turn, 40), max(self.room, 1)))
             idle = 0 if self.calls.made > before else idle + 1
@@ -416,15 +416,17 @@ class _SampledSearch:
 
     def _bet_on(self, pool: Sequence[ChosenPair], draws: int) -> Account | None:
         """Give bets to the account that seems nearest to its goal, until the draws are spent or none could win soon."""
+        for account in self.accounts:
+            account.look(self.samples.of(account.pair.left), self.samples.of(account.pair.right))
         for pair in self._worth_opening(pool, PATIENCE * draws):
             self._open(pair)
         end = self.calls.made + min(draws, self.room)
         while self.calls.made < end:
             alive = [account for account in self.accounts if self._is_alive(account, PATIENCE * draws)]
             if not alive:
+                self._look(pool, end - self.calls.made)
                 return None
             account = min(alive, key=self._missing)
-            account.look(self.samples.of(account.pair.left), self.samples.of(account.pair.right))
             account.step(self.calls, account.next_step(self.log_needed, end - self.calls.made))
             self._report_progress()
             if account.log_wealth >= self.log_needed:

@@ -427,6 +427,7 @@ class Account:
         """Learn from other draws of the past, where they are more than the account has seen itself."""
         if min(len(left), len(right)) > 2 * min(len(self.left), len(self.right)):
             self.left, self.right, self.found = left, right, None
+            self.choose()
 
     def choose(self) -> None:
         """Choose the event for the next round; the old one stays unless another grows clearly faster."""

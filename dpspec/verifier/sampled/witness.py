@@ -12,6 +12,7 @@ at the full error, on draws never seen. What fails is dropped and the next one i
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -205,7 +206,7 @@ def ranked(pairs: Sequence[ChosenPair], values: Floats, hints: dict[str, tuple[s
 
 GATES = 6
 _REPLAYED = 20_000
-_FEW, _MANY = 2_000, 20_000
+_FEW, _MANY, _STEP = 2_000, 20_000, 500
 
 
 @attrs.define(eq=False)
@@ -327,10 +328,7 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         raise ValueError("an account that refuted has an event")
     size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
     event, turned = _readable(found)
-    try:
-        hits = [event.count(calls.draw(dataset, "report", size)) for dataset in (pair.left, pair.right)]
-    except (OutOfDraws, Stuck):
-        hits, size = [0, 0], 0
+    hits, size = _reported(event, pair, calls, size)
     ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
     large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
@@ -356,6 +354,17 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         ),
         note=note,
     )
+
+
+def _reported(event: SampledEvent, pair: ChosenPair, calls: Calls, size: int) -> tuple[list[int], int]:
+    """How often the event happens in fresh draws on both sides, and in how many: as many as there is time for."""
+    hits, drawn = [0, 0], 0
+    with contextlib.suppress(OutOfDraws, Stuck):
+        while drawn < size:
+            step = min(_STEP, size - drawn)
+            found = [event.count(calls.draw(dataset, f"report-{drawn}", step)) for dataset in (pair.left, pair.right)]
+            hits, drawn = [a + b for a, b in zip(hits, found, strict=True)], drawn + step
+    return hits, drawn
 
 
 def refuted(found: Witness, scope: str, *, pairs: int = 1, datasets: int = 2) -> Verdict:

@@ -512,8 +512,8 @@ class _Case:
     def _on_doubles(self, error: Fraction, seconds: float) -> Verdict:
         """Refuted by which doubles can be reached, or undecided."""
         pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
-        limits = {"seed": self.sampling.seed, "draws": self.sampling.draws, "seconds": seconds}
-        return refute_bits(self.function, self.spec, given=pairs, error=error, **limits)
+        seed, draws = self.sampling.seed, self.sampling.draws
+        return refute_bits(self.function, self.spec, given=pairs, error=error, seed=seed, draws=draws, seconds=seconds)
 
 
 class _Noted(Sampler):

@@ -178,7 +178,11 @@ class _Proven:
     @property
     def rate(self) -> Fraction:
         """How many of the records take part."""
-        return fraction(self.steps["sample"]["rate"]) if "sample" in self.steps else Fraction(1)
+        if "sample" not in self.steps:
+            return Fraction(1)
+        if "size" in self.steps["sample"]:
+            raise UnknownFormula("a sample of a fixed size is not known here")
+        return fraction(self.steps["sample"]["rate"])
 
     @property
     def is_single(self) -> bool:
@@ -282,7 +286,8 @@ def _answer(before: JsonTable, after: JsonTable) -> tuple[str, int]:
         return two_laws(before, after), 0
     need(noise_text(before) == noise_text(after), "an answer changes its noise")
     shift = Fraction(after["center"]) - Fraction(before["center"])
-    need(shift.denominator == 1, "a count moves by a part")
+    if shift.denominator > 1:
+        raise UnknownFormula("answers that move by fractions are not known here")
     return noise_text(before), int(shift)
 
 

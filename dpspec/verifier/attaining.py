@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number
-from dpspec.blocks.parts import Changes, nesting_of, own_attributes
+from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
@@ -108,7 +109,7 @@ class Attaining:
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
         part, known = Changes.found_in(self.spec.space), self.spec.multiverse.induced_by()
-        smaller = None if part is None else part.thinned()
+        smaller = None if part is None or self.structure.drawn is not None else part.thinned()  # a share depends on the size
         if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
             return None
         return Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
@@ -126,6 +127,9 @@ class Attaining:
                 one, other = (records[:1], records[1:]) if records is not None else ((), ())
                 exchanges = [(one * times, other * times), (other * times, one * times)]
                 exchanges += [((), other)] if times == 1 and other else []
+                if self.spec.space.is_ordered and records is not None:  # others in another order, with one replaced or none
+                    turned = records[::-1]
+                    exchanges += [(records * times, turned * times), (records * times + one, turned * times + other)]
                 found = self._better(None, exchanges, unit, precision)
                 if found is not None and found.ratio.lower > bound:
                     return found
@@ -154,11 +158,15 @@ class Attaining:
     def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
         steps = self.sensitivity.steps
-        gone, come = ((), records[1:]) if change.is_added else (records[:1], records[1:])
+        gone: tuple[Record, ...] = () if change.is_added else records[:1]
+        come: tuple[Record, ...] = records[1:]
+        if self.structure.drawn is not None and change.is_added:  # beside others of one kind, whose place it takes in the sample
+            gone, come = records[:1], records
         yield gone, come
-        if change.is_added and not self.spec.output_divergence.is_symmetric:
+        if (change.is_added or self.structure.drawn is not None) and not self.spec.output_divergence.is_symmetric:
             yield come, gone
-        times = 1 if steps.within is None else steps.within // change.price
+        price = steps.added if change.is_added and steps.added is not None else steps.replaced
+        times = 1 if steps.within is None else steps.within // price
         if times > 1:
             yield gone * times, come * times
         if self.spec.space.is_ordered and not change.is_added:
@@ -194,11 +202,11 @@ class Attaining:
                 base = base or records[0]
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
-                    if full[0] != full[1]:
-                        yield (full[0],), (full[1],)
                     for record, one in zip(records, full, strict=True):
                         yield (), (one,)
                         yield ((*record[:place], ()),), (one,)
+                    if full[0] != full[1]:
+                        yield (full[0],), (full[1],)
             if base is not None:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)
@@ -250,24 +258,65 @@ class Attaining:
         if left == right or not self.spec.multiverse.share_universe(left, right, space):
             return None
         distance = self.spec.distance(left, right)
-        turned = self.sensitivity.is_sampled and _is_added(right, left, space)
-        if distance.is_infinite or (self.sensitivity.is_sampled and not turned and not _is_added(left, right, space)):
+        if distance.is_infinite:
             return None
-        found: list[LawPair] = []
-        for view in self.structure.views:
-            before, after = (_cells_of(view, dataset, space) for dataset in (left, right))
-            if self.sensitivity.is_sampled and any(cell is not None for cell in (after if turned else before)):
-                return None  # other records are drawn, too, and hide some of the difference
-            laws = view.between(before, after, space)
-            if laws is None:
-                return None
-            found += laws
-        apart = self.sensitivity.apart(tuple(found), precision, is_turned=turned)
+        apart = self._on_samples(left, right, precision) if self.sensitivity.is_sampled else self._apart(left, right, precision)
+        if apart is None:
+            return None
         if not self.structure.publishes_views:  # what is computed from the views may hide the difference
             apart = Bracket(lower=self._released(left, right), upper=apart.upper)
         if distance == 0 and apart.upper == 0:
             return None
         return SeenPair(left=left, right=right, distance=distance, divergence=apart)
+
+    def _apart(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
+        """d_Pr of the views on two datasets; None where they do not compare them."""
+        cells = [[_cells_of(view, dataset, self.spec.space) for dataset in (left, right)] for view in self.structure.views]
+        return self._of_cells(cells, precision, Fraction(1))
+
+    def _on_samples(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
+        """The same on samples, where one record differs and nothing that the views count depends on which others are drawn."""
+        space, size, part = self.spec.space, self.structure.drawn, Collections.found_in(self.spec.space)
+        if part is None:
+            return None
+        one, other = part.counts(left), part.counts(right)
+        counts = [[Counter(_cells_of(view, side, space)) for view in self.structure.views] for side in (left, right)]
+        for base, more, turned in ((one, other, False), (other, one, True)):
+            gone, come = (base - more).total(), (more - base).total()
+            hidden = all(cell is None for counted in counts[turned] for cell in counted)
+            if size is None and (gone, come) == (0, 1) and hidden:
+                cells = [[list(side.elements()) for side in sides] for sides in zip(*counts, strict=True)]
+                return self._of_cells(cells, precision, self.structure.sampled, is_turned=turned)
+            if size is not None and come == 1 and gone <= 1 and len(base) <= 1:  # the others are all alike
+                return self._on_drawn(counts[turned], counts[not turned], (base.total(), more.total()), precision, turned)
+        return None
+
+    def _on_drawn(
+        self, base: Sequence[Counter[Any]], more: Sequence[Counter[Any]], totals: tuple[int, int], precision: int, turned: bool
+    ) -> Bracket | None:  # fmt: skip
+        """The same where a dataset has records that are all alike, and the other one has another among them, or beside them."""
+        n, most = totals
+        size = min(self.structure.drawn or 0, most)
+        found = []
+        for same, other in zip(base, more, strict=True):
+            each = {cell: many // n for cell, many in same.items()}
+            without = Counter({cell: min(size, n) * many for cell, many in each.items()})
+            with_it = Counter({cell: other[cell] - (most - size) * each.get(cell, 0) for cell in {**same, **other}})
+            sides = [list(without.elements()), list(with_it.elements())]
+            found.append(sides[::-1] if turned else sides)
+        return self._of_cells(found, precision, Fraction(size, most), is_turned=turned)
+
+    def _of_cells(
+        self, cells: Sequence[Sequence[list[Any]]], precision: int, rate: Fraction, *, is_turned: bool = False
+    ) -> Bracket | None:  # fmt: skip
+        """d_Pr of the views, from the cells of the records before and after; None where they have different kinds of output."""
+        found: list[LawPair] = []
+        for view, (before, after) in zip(self.structure.views, cells, strict=True):
+            laws = view.between(before, after, self.spec.space)
+            if laws is None:
+                return None
+            found += laws
+        return self.sensitivity.apart(tuple(found), precision, rate, is_turned=is_turned)
 
     def _released(self, left: Dataset, right: Dataset) -> Number:
         """How far the laws of what is released are apart at least."""
@@ -291,9 +340,3 @@ def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
 def _singled(pattern: Pattern) -> int:
     """In how many places a pattern has a category that some condition or view singles out."""
     return sum(any(kept.before) + any(kept.after) for kept in pattern.values())
-
-
-def _is_added(less: Dataset, more: Dataset, space: DatasetSpace) -> bool:
-    """Whether the one dataset is the other and one record of the largest unit."""
-    ours, theirs = (Counter(space.records(dataset, space.units[0])) for dataset in (less, more))
-    return not ours - theirs and (theirs - ours).total() == 1

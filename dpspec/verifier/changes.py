@@ -182,6 +182,20 @@ def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> Coun
     return (1,) if columns.inside(table, pattern, lambda kept: kept.after) else ()
 
 
+def change_of(view: View, pattern: Pattern, columns: SeenAttributes, *, is_added: bool) -> CountChanges:
+    """By how much a change moves the counts that a view reads: those of the cells of its table, or of each of its parts."""
+    if not view.parts():
+        return (added_to if is_added else seen_by)(view.table, pattern, columns)
+
+    def counted(part: Marginal, side: Callable[[AttributeChange], CategoryClass]) -> bool:
+        return columns.inside(view.table, pattern, side) and columns.inside(part, pattern, side)
+
+    come = [counted(part, lambda kept: kept.after) for part in view.parts()]
+    gone = [not is_added and counted(part, lambda kept: kept.before) for part in view.parts()]
+    moved = tuple(int(after) - int(before) for before, after in zip(gone, come, strict=True))
+    return moved if any(moved) else ()
+
+
 # --- laminar families -----------------------------------------------------------------------------
 
 

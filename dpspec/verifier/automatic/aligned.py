@@ -13,6 +13,21 @@ The conditions and outputs of both trees are compared expression by expression, 
 expressions e and e' agree after the shift when they are the same functions of affine parts, and for the affine parts a.W + c and
 a.W + c' one has a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
 
+**Another shift at each end.** Let every end l of T_x have a shift delta_l of its own, under which its conditions imply those of
+an end of T_x' with the same chance and output, different ends going to different ones. Then for all sets S
+
+    P_x(S) = sum over l of the integral over its region of 1[output in S] f(w)  <=  e^K P_x'(S),
+
+K the largest over l of sum_i |delta_l,i| / scale_i for Laplace noise, and for exponential noise, whose shifts must not be
+negative.
+
+*Proof.* f(w) <= e^K f(w + delta_l), the shifted region of l lies in that of its partner with the same output, and the regions
+of T_x' are disjoint (Dwork and Roth 2014, Theorem 3.23 and Claim 3.9, for the sparse vector technique and the noisy
+maximum). A pair of laws whose log-ratios lie between -K' and K can be simulated from two coins (Kairouz, Oh and Viswanath
+2015).
+
+The least cost is a linear program. Its solution in doubles is rounded to fractions and then checked exactly.
+
 **Of noise that only occurs together.** A difference of two geometric or exponential draws of one size is two-sided geometric or
 Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every expression of both trees holds them in one ratio.
 """
@@ -21,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -31,10 +47,11 @@ from dpspec.laws.atoms import IDENTICAL, Between
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.enclosed import Chance
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
 from dpspec.laws.products import UnionDichotomy, product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, TreeEnd, fits
+from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, NoiseTerms, TreeEnd, fits
 from dpspec.verifier.observed import Observed
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -82,6 +99,7 @@ class Branch:
         chance: the probability of the choices on the way that noise does not decide.
         frame: the conditions and the output without the numbers that a shift can change.
         parts: the affine expressions.
+        senses: for each -1 or 1 where only a condition asks that it is below 0, or not; else 0.
         outputs: those that stand in the output itself; None where something else does, too.
         is_conditioned: whether noise decides that the run ends here.
     """
@@ -89,6 +107,7 @@ class Branch:
     chance: Chance
     frame: Hashable
     parts: tuple[Affine, ...]
+    senses: tuple[int, ...]
     outputs: tuple[Affine, ...] | None
     is_conditioned: bool
 
@@ -96,12 +115,18 @@ class Branch:
 def branch(leaf: TreeEnd, chance: Chance) -> Branch:
     """A leaf taken apart."""
     parts: list[Affine] = []
-    conditions = tuple((_frame(one.left, parts), one.relation, one.holds) for one in leaf.conditions)
+    senses: list[int] = []
+    conditions = []
+    for one in leaf.conditions:
+        conditions.append((_frame(one.left, parts), one.relation, one.holds))
+        free = isinstance(one.left, Affine) and one.relation == "lt"
+        senses += [(-1 if one.holds else 1) if free else 0] * (len(parts) - len(senses))
     outputs: list[NoiseFormula] = []
     seen = _opened(leaf.seen, parts, outputs)
     plain = tuple(one for one in outputs if isinstance(one, Affine))
     shown = plain if len(plain) == len(outputs) else None
-    return Branch(chance, (conditions, seen), tuple(parts), shown, bool(conditions))
+    senses += [0] * (len(parts) - len(senses))
+    return Branch(chance, (tuple(conditions), seen), tuple(parts), tuple(senses), shown, bool(conditions))
 
 
 def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
@@ -149,6 +174,9 @@ class NoisyLaw(Law):
             raise NoFormulaError("law of drawn noise", "is compared with laws of the same code only", "have it sampled")
         ours, theirs = joined_trees(self.branches(), other.branches())
         found = by_choices(ours, theirs) or aligned(ours, theirs)
+        if found is None or isinstance(found, Between):
+            bounds = [pair.above() for pair in (found, end_by_end(ours, theirs)) if pair is not None]
+            found = Between((IDENTICAL,), tuple(bounds)) if bounds else None
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
         return found
@@ -225,6 +253,85 @@ def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | Non
         return None
     whole = product_of(known) if known else IDENTICAL
     return whole if whole.is_identical or _shows_noise(matched, shift) else Between((IDENTICAL,), (whole,))
+
+
+def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees with another shift at each end: what two coins tell whose log-ratios are the costs both ways."""
+    costs = [_cost(one, other) for one, other in ((ours, theirs), (theirs, ours))]
+    if None in costs:
+        return None
+    there, back = (exact_exponential(cost) for cost in costs if cost is not None)
+    whole = there * back - 1
+    if whole == 0:
+        return IDENTICAL
+    heads = (back - 1) / whole
+    coins = [finite_law({1: chance, 0: 1 - chance}) for chance in (there * heads, heads)]
+    return Between((IDENTICAL,), (coins[0].against(coins[1]),))
+
+
+def _cost(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Fraction | None:
+    """The largest of the costs of the ends; None where some end has no shift."""
+    matched = match(ours, theirs)
+    costs = [] if matched is None else [least_cost(one, other) for one, other in matched]
+    known = [cost for cost in costs if cost is not None]
+    return max(known) if known and len(known) == len(costs) else None
+
+
+_PER_SCALE = ("laplace", "exponential")
+
+
+def least_cost(one: Branch, other: Branch) -> Fraction | None:
+    """The least sum of |delta_i| / scale_i under which the conditions of an end imply those of another; None where there is none.
+
+    Every condition a.w + c < 0 that holds asks for a.delta <= c - c', one that does not for a.delta >= c - c', and all
+    numbers of outputs and of known functions ask for equality.
+    """
+    return _least_cost(
+        tuple(
+            (mine.terms, sense, mine.constant - its.constant)
+            for mine, its, sense in zip(one.parts, other.parts, one.senses, strict=True)
+        )
+    )
+
+
+Asked = tuple[NoiseTerms, int, Fraction]
+"""Terms, whether they may be at most (-1), at least (1) or must be equal to (0) a number, and the number."""
+_ROUNDED = 1_000
+
+
+@lru_cache(maxsize=1 << 14)
+def _least_cost(asked: tuple[Asked, ...]) -> Fraction | None:
+    noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
+    if any(noise.kind not in _PER_SCALE for noise in noises):
+        return None
+    shift = _cheapest(asked, noises)
+    for terms, sense, room in asked:
+        moved = sum((factor * shift[noise] for noise, factor in terms), Fraction(0))
+        if (sense <= 0 and moved > room) or (sense >= 0 and moved < room):
+            return None
+    if any(noise.kind == "exponential" and by < 0 for noise, by in shift.items()):
+        return None
+    return sum((abs(by) / noise.size for noise, by in shift.items()), Fraction(0))
+
+
+def _cheapest(asked: Sequence[Asked], noises: Sequence[NoiseDraw]) -> dict[NoiseDraw, Fraction]:
+    """A cheap shift, near the solution of the linear program; zeros where doubles find none."""
+    from scipy.optimize import linprog
+
+    ups, downs = range(len(noises)), range(len(noises), 2 * len(noises))
+    prices = [1 / float(noise.size) for noise in noises] * 2
+    upper: list[tuple[list[float], float]] = []
+    for terms, sense, room in asked:
+        row = [float(dict(terms).get(noise, 0)) for noise in noises]
+        whole = [*row, *(-entry for entry in row)]
+        upper += [(whole, float(room))] if sense <= 0 else []
+        upper += [([-entry for entry in whole], -float(room))] if sense >= 0 else []
+    bounds = [(0, None)] * len(noises) + [(0, 0 if noise.kind == "exponential" else None) for noise in noises]
+    found = linprog(prices, A_ub=[row for row, _ in upper] or None, b_ub=[room for _, room in upper] or None, bounds=bounds)
+    if found.x is None:
+        return dict.fromkeys(noises, Fraction(0))
+    solved = [found.x[up] - found.x[down] for up, down in zip(ups, downs, strict=True)]
+    return {noise: Fraction(by).limit_denominator(_ROUNDED) for noise, by in zip(noises, solved, strict=True)}
 
 
 def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch, Branch]] | None:
@@ -348,4 +455,4 @@ def _rewritten(one: Branch, first: NoiseDraw, second: NoiseDraw, together: Noise
         return value
 
     outputs = None if one.outputs is None else tuple(map(part, one.outputs))
-    return Branch(one.chance, frame(one.frame), tuple(map(part, one.parts)), outputs, one.is_conditioned)
+    return attrs.evolve(one, frame=frame(one.frame), parts=tuple(map(part, one.parts)), outputs=outputs)

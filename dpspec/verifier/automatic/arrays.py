@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.noise import COUNT, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of
+from dpspec.verifier.automatic.noise import COUNT, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of, one_by_one
 from dpspec.verifier.automatic.path import RandomPath
 
 
@@ -77,11 +77,11 @@ def _flat(values: Any) -> Iterator[Any]:
 
 def _largest(values: Any, *, least: bool = False) -> int:
     """The first place of the largest number, or the smallest."""
-    parts, best = _listed(values), 0
-    for place, part in enumerate(parts[1:], start=1):
-        if part < parts[best] if least else part > parts[best]:
-            best = place
-    return best
+    parts = _listed(values)
+    drawn = [part for part in parts if type(part) is NoisyNumber]
+    if len(drawn) == len(parts) > 2 and all(isinstance(part.sample, float) for part in drawn):
+        return drawn[0].best_of(drawn, least=least)
+    return one_by_one(parts, least=least)
 
 
 def _clipped(value: Any, low: Any, high: Any) -> Any:

@@ -107,6 +107,7 @@ class NoiseDraw:
 
 
 COUNT = "count"
+CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel"})
 
 
 def variance_of(deviation: Any) -> Fraction | None:
@@ -277,6 +278,24 @@ class NoisyNumber(Placeholder):
         self.path.conditions.append(Condition(left, relation, answer))
         return answer
 
+    def best_of(self, numbers: Sequence[NoisyNumber], *, least: bool) -> int:
+        """The place of the largest of several numbers, or the smallest: one choice, and all it says of the others.
+
+        Which of them are larger than which does not matter; two that are surely never equal are compared one by one.
+        """
+        differences = [
+            [_difference(*((one, two) if least else (two, one))) for two in map(_formula, numbers)]
+            for one in map(_formula, numbers)
+        ]
+        plain = [part for i, row in enumerate(differences) for j, part in enumerate(row) if i != j]
+        if not all(isinstance(part, Affine) and any(noise.kind in CONTINUOUS for noise, _ in part.terms) for part in plain):
+            return one_by_one(numbers, least=least)
+        place = self.path.branch(len(numbers))
+        for other, left in enumerate(differences[place]):
+            if other != place:
+                self.path.conditions.append(Condition(left, "lt", holds=True))
+        return place
+
     def __lt__(self, other: Any) -> Any:
         return self._compared(other, "lt")
 
@@ -420,6 +439,19 @@ class NoisyNumber(Placeholder):
                 "add, scale, round, compare and return it; other uses are sampled",
             )
         )
+
+
+def _formula(number: NoisyNumber) -> NoiseFormula:
+    return number.expression
+
+
+def one_by_one(numbers: Sequence[Any], *, least: bool) -> int:
+    """The first place of the largest number, or the smallest, by comparing each with the best before it."""
+    best = 0
+    for place, one in enumerate(numbers[1:], start=1):
+        if one < numbers[best] if least else one > numbers[best]:
+            best = place
+    return best
 
 
 def _named(sample: Any) -> str:

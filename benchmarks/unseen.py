@@ -2,7 +2,7 @@
 
     python benchmarks/unseen.py [--seconds 30] [--baseline]
 
-Twenty are wrong and ten right. Nothing was changed in the engine after they were run; see docs/zoo.md for the figures.
+Twenty are wrong and ten right. After they were run only the parts of the time were changed; see docs/zoo.md for the figures.
 """
 
 from __future__ import annotations

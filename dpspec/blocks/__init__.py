@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         Nesting as Nesting,
         Palette as Palette,
         SimplerNames as SimplerNames,
+        Tabular as Tabular,
         Trials as Trials,
         Unnested as Unnested,
         Wording as Wording,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         nesting_of as nesting_of,
         order_tried as order_tried,
         own_attributes as own_attributes,
+        tabular as tabular,
         wording_of as wording_of,
     )
     from dpspec.blocks.records import (
@@ -152,6 +154,7 @@ _HOMES = {
         "Nesting",
         "Palette",
         "SimplerNames",
+        "Tabular",
         "Trials",
         "Unnested",
         "Wording",
@@ -162,6 +165,7 @@ _HOMES = {
         "nesting_of",
         "order_tried",
         "own_attributes",
+        "tabular",
         "wording_of",
     ),
     "dpspec.blocks.records": (

@@ -40,6 +40,12 @@ NAMES: Names = {
     "workers": {
         "embedded": "dpspec.grammar.workers:Embedded",
     },
+    "adapters": {
+        "list": "dpspec.grammar.mechanism:ListAdapter",
+    },
+    "generators": {
+        "numpy": "dpspec.grammar.mechanism:NumpyGenerator",
+    },
     "rules": {
         "smaller-space": "dpspec.reason.rules:SmallerSpace",
         "finer-universes": "dpspec.reason.rules:FinerUniverses",

@@ -19,21 +19,30 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from types import FunctionType, ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import attrs
 
-from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, count
-from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
+from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, WantedShapeError, count
+from dpspec.base.params import Integer, Rational, Text, Truth, define, did_you_mean, parameters
 from dpspec.base.types import Progress
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.extension.loader import installed
+from dpspec.grammar.mechanism import (
+    AdaptedFunction,
+    DatasetAdapter,
+    GeneratorAdapter,
+    Mechanism,
+    PlainFunction,
+    annotated,
+    parameters_of,
+)
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
-from dpspec.verifier.automatic.sampler import ENUMERATES
+from dpspec.verifier.automatic.sampler import ENUMERATES, enumerate_law
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -58,6 +67,7 @@ class Sampling:
         draws: how many times the function may be called.
         seconds: a limit on the time.
         bits: also look at which doubles can be reached.
+        dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']
@@ -68,6 +78,8 @@ class Sampling:
     draws: Annotated[int, Integer(low=1)] = DRAWS
     seconds: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
     bits: Annotated[bool, Truth()] = False
+    dataset: Annotated[str, Text()] | None = None
+    generator: Annotated[str, Text()] | None = None
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -93,7 +105,7 @@ class NamedFunction:
 
     Args:
         path: where it is, as `module:name`.
-        call: the function `(dataset, numpy Generator) -> output`.
+        call: the function of a dataset, and of a generator where it takes one.
         sampling: how it is sampled.
     """
 
@@ -110,7 +122,7 @@ def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
         sampling: how it is sampled.
 
     Raises:
-        FunctionError: it cannot be had, or does not take two arguments.
+        FunctionError: it cannot be had, or takes neither a dataset and a generator nor a dataset.
 
     >>> load_function("random:nothing")
     Traceback (most recent call last):
@@ -154,13 +166,124 @@ def _broken(path: str, problem: BaseException) -> FunctionError:
 def _check_arguments(call: Any, path: str) -> None:
     if not callable(call):
         raise FunctionError("function", "is no function", "name one of two arguments: a dataset and a generator", value=path)
-    try:
-        inspect.signature(call).bind("dataset", "generator")
-    except TypeError as problem:
-        rule = f"cannot be called with a dataset and a numpy Generator: {problem}"
-        raise FunctionError("function", rule, "give it two arguments", value=path) from None
-    except ValueError:  # a function of an extension module does not say what it takes
+    _arguments(call, path)
+
+
+# --- datasets and generators as the function wants them -------------------------------------------
+
+
+def adapted(
+    function: PlainFunction,
+    space: DatasetSpace,
+    *,
+    dataset: str | None = None,
+    generator: str | None = None,
+    registry: Registry | None = None,
+) -> PlainFunction:
+    """The function as one of a dataset as it is and a numpy Generator; itself where that is what it takes.
+
+    What is not said is read off its annotations: of the first parameter how a dataset is handed over, of the second where its
+    chances come from. A function of one parameter draws from what is there (`system`).
+
+    Args:
+        function: a function of a dataset, and of a generator where it takes one.
+        space: whose datasets it is handed.
+        dataset, generator: names of adapters.
+        registry: where they are looked up; without it, among all installed plugins.
+
+    Raises:
+        UnknownNameError: no such adapter. FunctionError: it takes other arguments.
+        WantedShapeError: its annotation asks for what datasets of the space are not, and no adapter makes.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> def survey(answers: list, rng): ...
+    >>> adapted(survey, BitVectors(length=2)) is survey
+    True
+    """
+    if isinstance(function, AdaptedFunction):
+        return function
+    arguments = _arguments(function, name_of(function))
+    wanted = [annotated(parameter, function) for parameter in arguments]
+    wanted += [("", None)] * (2 - len(wanted))
+    takes = 1 if len(arguments) == 1 else 2
+    if dataset is None and generator is None and takes == 2 and not any(text for text, _ in wanted):
+        return function
+    known = registry or installed().registry
+    if dataset is None:
+        form = _for_annotation(known, "adapters", wanted[0][0])
+        if form is None or form.name == "list":
+            form = None
+            _check_shape(function, wanted[0], space, known)
+    else:
+        form = known.get("adapters", dataset)()
+    if generator is None:
+        source = _for_annotation(known, "generators", wanted[1][0]) if takes == 2 else known.get("generators", "system")()
+        source = source or known.get("generators", "numpy")()
+    else:
+        source = known.get("generators", generator)()
+    if takes == 1 and source.is_handed:
+        advice = f"give it a second argument, or leave out generator={source.name}"
+        raise FunctionError("function", "takes no generator", advice, value=name_of(function))
+    if form is None and source.name == "numpy":
+        return function
+    form, source = cast("DatasetAdapter | None", form), cast("GeneratorAdapter", source)
+    return AdaptedFunction(function, space, form, source, takes=takes)
+
+
+def name_of(function: PlainFunction) -> str:
+    """What a function is called."""
+    return str(getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__)))
+
+
+def _arguments(function: Any, name: object) -> tuple[inspect.Parameter, ...]:
+    """The one or two parameters by which the function is called; none where it does not say.
+
+    Raises:
+        FunctionError: it cannot be called so.
+    """
+    found = parameters_of(function)
+    if found is None:
+        return ()
+    signature = inspect.signature(function)
+    problem: TypeError | None = None
+    for given in (("dataset", "generator"), ("dataset",)):
+        try:
+            signature.bind(*given)
+        except TypeError as raised:
+            problem = problem or raised
+            continue
+        if len(given) == 1 or _is_generator(found[: len(given)]):
+            return found[: len(given)]
+    rule = f"cannot be called with a dataset and a generator, nor with a dataset alone: {problem}"
+    raise FunctionError("function", rule, "give it two arguments, or one", value=name)
+
+
+def _is_generator(parameters: tuple[inspect.Parameter, ...]) -> bool:
+    """Whether the second parameter is for a generator: what has a number or a text as default is not."""
+    second = parameters[-1]
+    return second.default is second.empty or not isinstance(second.default, (bool, int, float, str, tuple, Fraction))
+
+
+def _for_annotation(registry: Registry, kind: str, text: str) -> Any:
+    """The adapter that an annotation asks for; None where none does."""
+    found = (cls for cls in registry.classes(kind) if text and text in cls.annotations)
+    return next((cls() for cls in found), None)
+
+
+def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: DatasetSpace, registry: Registry) -> None:
+    """Refuse a function that is annotated with a class of which datasets as they are handed over are no objects."""
+    text, cls = wanted
+    if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__.partition(".")[0] == "typing":
         return
+    if issubclass(list, cls):
+        return
+    first = next(iter(space.datasets()), None)
+    if first is None or isinstance(presented(first), cls):
+        return
+    shown = presented(first)
+    forms = ", ".join(registry.names("adapters"))
+    rule = f"wants a {text}, and a dataset of {space.name} is a {type(shown).__name__} such as {shown!r}"
+    raise WantedShapeError("function", rule, f"choose an adapter (--dataset, dataset=): {forms}; or annotate it so", value=name_of(function))
 
 
 # --- the strongest method -------------------------------------------------------------------------
@@ -185,6 +308,8 @@ def verify_claim(
     draws: int | None = None,
     seconds: Any = None,
     bits: bool = False,
+    dataset: str | None = None,
+    generator: str | None = None,
     datasets: Iterable[Any] | None = None,
     registry: Registry | None = None,
     progress: Progress | None = None,
@@ -197,6 +322,8 @@ def verify_claim(
         seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
             of refuting a true claim, and limits on the number of draws and on the time.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come from
+            (`random`, `system`, ...); without them, by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
@@ -207,6 +334,7 @@ def verify_claim(
     Raises:
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
         FunctionRaisesError: for a function that raises in every call, on every dataset.
+        UnknownNameError, AdapterError, WantedShapeError, FunctionError: for a function that cannot be handed what it wants.
 
     >>> from dpspec.blocks.budget import UniformBudget
     >>> from dpspec.blocks.multiverse import Trivial
@@ -229,8 +357,21 @@ def verify_claim(
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
         return found if chosen is not None else not_empty(found)
-    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
-    return case.judged()
+    function = adapted(subject, spec.space, dataset=dataset, generator=generator, registry=registry)
+    case = _Case(function=function, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
+    return _with_assumptions(case.judged(), function)
+
+
+def _with_assumptions(found: Verdict, function: PlainFunction) -> Verdict:
+    """The verdict with what is taken for granted of where the function has its chances from."""
+    if not isinstance(function, AdaptedFunction) or found.method == "none":
+        return found
+    source = function.generator
+    findings = found.findings
+    if not source.replays:
+        text = "the function draws where no seed reaches: no call of it can be made again, and another run draws anew"
+        findings = (*findings, Notice(code="not-replayable", text=text))
+    return attrs.evolve(found, assumptions=(*found.assumptions, *source.assumptions), findings=findings)
 
 
 @attrs.frozen(kw_only=True)
@@ -270,13 +411,15 @@ class _Case:
     def _first_calls(self) -> list[Notice]:
         """What the first calls show; a function that only raises is bad input."""
         listed = self._looked_at()
+        if isinstance(self.function, AdaptedFunction):  # what cannot be written is no output of the function
+            for dataset in listed:
+                self.function.handed(presented(dataset))
         tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed))
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
         if tried.value.always:
-            name = getattr(self.function, "__qualname__", type(self.function).__name__)
-            raise refuse(name, tried.value, shape(listed))
+            raise refuse(name_of(self.function), tried.value, _shape(self.function, listed))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
             findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
@@ -299,8 +442,11 @@ class _Case:
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if size is None or size > ENUMERATED:
             return f"the space has more than {ENUMERATED} datasets"
-        if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
-            prepare(self.function)
+        function = readable(self.function)
+        if function is None:
+            return "its chances come from where enumeration does not see them"
+        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
+            prepare(function)
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
             findings.append(_ends(ran, "while its choices were enumerated"))
@@ -317,7 +463,7 @@ class _Case:
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
-        sampler = _Noted(self.function, "function", most_paths=PATHS)
+        sampler = FunctionSampler(self.function, "function", most_paths=PATHS)
         space = self.spec.space
         try:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
@@ -370,14 +516,33 @@ class _Case:
         return found
 
 
-class _Noted(Sampler):
-    """A sampler that says which dataset its choices are enumerated on, should the process end there."""
+class FunctionSampler(Sampler):
+    """A sampler of a plain function, handed what it wants; says which dataset its choices are enumerated on, should the process end."""
 
     _asides = frozenset({"law"})  # which stays what it is
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
         note(f"its choices on {dataset}")
-        return super().law(dataset, space)
+        function = readable(self.function)
+        if function is None:
+            raise NotEnumerableError("sampler", "draws where enumeration does not see it", "have it sampled")
+        given = presented(dataset)
+        handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
+        return enumerate_law(function, handed, most_paths=self.most_paths)
+
+
+def readable(function: PlainFunction) -> PlainFunction | None:
+    """The function whose code is read; None where its chances cannot be seen."""
+    return function.readable if isinstance(function, AdaptedFunction) else function
+
+
+def _shape(function: PlainFunction, listed: list[Dataset]) -> str:
+    """How a dataset looks to the function, in words."""
+    if not isinstance(function, AdaptedFunction) or function.dataset is None or not listed:
+        return shape(listed)
+    handed = function.handed(presented(listed[0]))
+    shown = " ".join(repr(handed).split())
+    return f"a dataset is a {type(handed).__name__} such as {shown[:200]}"
 
 
 def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:

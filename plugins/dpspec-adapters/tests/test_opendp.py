@@ -92,11 +92,27 @@ def test_what_is_no_measurement_is_refused(monkeypatch):
         opendp_claim(sum, MULTISETS)
 
 
-def test_the_same_bits_give_the_same_output_and_others_another():
-    run, _ = opendp_claim(stand_in(lambda _: SYSTEM.random()), MULTISETS)
-    outputs = [run([0], np.random.default_rng(seed)) for seed in (1, 1, 2)]
-    assert outputs[0] == outputs[1] != outputs[2]
-    assert run([1], np.random.default_rng(1)) != outputs[0]
+def test_what_no_seed_reaches_is_told_and_not_called_state():
+    run, spec = opendp_claim(stand_in(lambda _: SYSTEM.random()), MULTISETS)
+    outputs = [run([0], np.random.default_rng(1)) for _ in range(2)]
+    assert outputs[0] != outputs[1]
+    verdict = verify_claim(run, spec, draws=4_000)
+    assert [finding.code for finding in verdict.findings] == ["not-replayable"]
+    assert any("is not replayed" in text for text in verdict.assumptions)
+
+
+def test_noise_that_another_library_draws_once_refutes_nothing():
+    """The law of a call is right; the calls of one process are one call. Each process has noise of its own, and shows so."""
+    drawn = []
+
+    def once(rows):
+        if not drawn:
+            drawn.append(SYSTEM.gauss(0, 40))
+        return sum(rows) + drawn[0]
+
+    verdict = verify_claim(*opendp_claim(stand_in(once, bound=0.5), MULTISETS), draws=20_000)
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert "hidden-state" in [finding.code for finding in verdict.findings]
 
 
 @pytest.mark.parametrize("fixed", [True, False])

@@ -45,6 +45,7 @@ from dpspec_divergences import (
 )
 
 from dpspec.plugin import (
+    AdaptedFunction,
     BitVectors,
     Dataset,
     DatasetSpace,
@@ -63,6 +64,7 @@ from dpspec.plugin import (
     laws,
     number,
 )
+from dpspec_adapters.functions import Native
 
 SCALARS = ("AbsoluteDistance",)
 """The metrics of single numbers."""
@@ -207,7 +209,7 @@ def opendp_claim(
     if read is None:
         read = _only_entry if metric in SCALARS else list
     seen = see if see is not None else _whole
-    return _function(lambda dataset: seen(measurement(read(dataset))), fixed=fixed), spec
+    return _function(lambda dataset: seen(measurement(read(dataset))), space, fixed=fixed), spec
 
 
 def _only_entry(dataset: Any) -> Any:
@@ -219,24 +221,14 @@ def _whole(output: Any) -> Any:
     return output
 
 
-def _function(release: Callable[[Any], Any], *, fixed: bool) -> MeasurementFunction:
-    """The release as a function of the dataset and a generator.
+def _function(release: Callable[[Any], Any], space: DatasetSpace, *, fixed: bool) -> MeasurementFunction:
+    """The release as a function of the dataset and a generator, which it leaves alone.
 
-    OpenDP draws from the operating system, so a call is no function of the generator. It becomes one when its outputs are
-    kept under the bits that the generator gave: the same bits, the same output; other bits, an independent one. That is all
-    that sampling asks for, save that another process draws other outputs.
+    OpenDP draws from the operating system in code of its own, where no seed reaches: its calls cannot be made again.
     """
     if fixed:
         return lambda dataset, _: release(dataset)
-    kept: dict[tuple[str, bytes], Any] = {}
-
-    def run(dataset: Any, generator: Any) -> Any:
-        key = (repr(dataset), generator.bytes(16))
-        if key not in kept:
-            kept[key] = release(dataset)
-        return kept[key]
-
-    return run
+    return AdaptedFunction(release, space, None, Native(), takes=1)
 
 
 def _standard(measure: str, bound: Any) -> tuple[OutputDivergence, str, Any]:

@@ -188,7 +188,7 @@ class NotInSpaceError(DpspecError, ValueError):
 
 
 class AdapterError(DpspecError, ValueError):
-    """A dataset cannot be handed to a function in the form that is asked for: a library is missing, or the form has no place for it."""
+    """A dataset cannot be handed to a function in the form asked for: a library is missing, or the form has no place for it."""
 
     code = "adapter"
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         Marginal as Marginal,
     )
+    from dpspec.blocks.lists import (
+        BoundedIntegers as BoundedIntegers,
+        BoundedReals as BoundedReals,
+        ClippedVectors as ClippedVectors,
+        Texts as Texts,
+        TimeSeries as TimeSeries,
+    )
     from dpspec.blocks.moves import Vector as Vector, kernel_basis as kernel_basis
     from dpspec.blocks.multisets import (
         CELLS_LISTED as CELLS_LISTED,
@@ -90,7 +97,7 @@ if TYPE_CHECKING:
         pair_of_records as pair_of_records,
         presented as presented,
     )
-    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts, ValueLists as ValueLists
 
 _HOMES = {
     "dpspec.blocks.budget": (
@@ -109,6 +116,13 @@ _HOMES = {
         "Invariant",
         "LinearMap",
         "Marginal",
+    ),
+    "dpspec.blocks.lists": (
+        "BoundedIntegers",
+        "BoundedReals",
+        "ClippedVectors",
+        "Texts",
+        "TimeSeries",
     ),
     "dpspec.blocks.moves": (
         "Vector",
@@ -186,6 +200,7 @@ _HOMES = {
     "dpspec.blocks.vectors": (
         "BitVectors",
         "IntegerCounts",
+        "ValueLists",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -368,7 +368,7 @@ class Recorded(Tabular):
 
     def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
         whole = [attribute.count is not None or all(map(_is_whole, attribute.categories)) for attribute in self._attributes()]
-        records = self.space.records(dataset, self.space.units[0])
+        records = self.space.records(dataset, self.space.units[0]) if whole else ()
         if not whole or any(len(record) != len(whole) or not all(isinstance(part, str) for part in record) for record in records):
             raise IncompatibleBlocksError(f"space {self.space.name}", Tabular.lacking)
         return tuple(

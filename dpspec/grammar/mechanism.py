@@ -324,7 +324,7 @@ class GeneratorAdapter(ABC):
         return contextlib.nullcontext()
 
     def readable(self, function: PlainFunction) -> PlainFunction | None:
-        """The function as one of a dataset and a numpy Generator, of the same law, whose code can be read; None where there is none."""
+        """The function as one of a dataset and a numpy Generator, of the same law, in code that can be read; None for none."""
         return None
 
 
@@ -427,7 +427,7 @@ def annotated(parameter: inspect.Parameter, function: PlainFunction) -> tuple[st
     found = parameter.annotation
     if found is parameter.empty or found is None:
         return "", None
-    if isinstance(found, str):
+    while isinstance(found, str):
         try:
             found = eval(found, getattr(inspect.unwrap(function), "__globals__", {}))  # noqa: S307 (the function's own text)
         except Exception:  # a name for type checkers alone

@@ -283,7 +283,9 @@ def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: Datase
     shown = presented(first)
     forms = ", ".join(registry.names("adapters"))
     rule = f"wants a {text}, and a dataset of {space.name} is a {type(shown).__name__} such as {shown!r}"
-    raise WantedShapeError("function", rule, f"choose an adapter (--dataset, dataset=): {forms}; or annotate it so", value=name_of(function))
+    raise WantedShapeError(
+        "function", rule, f"choose an adapter (--dataset, dataset=): {forms}; or annotate it so", value=name_of(function)
+    )
 
 
 # --- the strongest method -------------------------------------------------------------------------
@@ -322,8 +324,8 @@ def verify_claim(
         seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
             of refuting a true claim, and limits on the number of draws and on the time.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
-        dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come from
-            (`random`, `system`, ...); without them, by its annotations (`adapted`).
+        dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come
+            from (`random`, `system`, ...); without them, by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
@@ -439,14 +441,9 @@ class _Case:
 
     def _enumerated(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
-        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if size is None or size > ENUMERATED:
-            return f"the space has more than {ENUMERATED} datasets"
-        function = readable(self.function)
-        if function is None:
-            return "its chances come from where enumeration does not see them"
-        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
-            prepare(function)
+        unread = self._unread()
+        if unread:
+            return unread
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
             findings.append(_ends(ran, "while its choices were enumerated"))
@@ -460,6 +457,16 @@ class _Case:
         if not any(len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
+
+    def _unread(self) -> str:
+        """Why its code is not read; empty where it is, and made ready for it."""
+        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
+        if size is None or size > ENUMERATED:
+            return f"the space has more than {ENUMERATED} datasets"
+        function = readable(self.function)
+        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
+            prepare(function)
+        return "" if function is not None else "its chances come from where enumeration does not see them"
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
@@ -517,7 +524,7 @@ class _Case:
 
 
 class FunctionSampler(Sampler):
-    """A sampler of a plain function, handed what it wants; says which dataset its choices are enumerated on, should the process end."""
+    """A sampler of a plain function, handed what it wants; it says on which dataset its choices are enumerated."""
 
     _asides = frozenset({"law"})  # which stays what it is
 

@@ -30,7 +30,6 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import verdict as verdicts
-from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import PATHS, FunctionSampler, NamedFunction, Sampling, adapted, verify_claim
@@ -245,9 +244,7 @@ def replay(
     if mechanism is None:
         raise _missing(str(path), function.get("path"))
     if not isinstance(mechanism, Mechanism):
-        mechanism = adapted(
-            mechanism, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry
-        )
+        mechanism = adapted(mechanism, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
     fresh = attrs.evolve(sampling, seed=sampling.seed + 1, dataset=None, generator=None).keywords
     made: Verdict | None = (
         on_pair(mechanism, spec, (left, right)) if isinstance(mechanism, Mechanism) and recorded.event is None else None

@@ -1,4 +1,4 @@
-"""The first-party plugin of adapters: what plain functions are handed, and mechanisms of other libraries with what these say of them.
+"""The first-party plugin of adapters: what plain functions are handed, and mechanisms of other libraries with their claims.
 
 Datasets as data frames, arrays and texts and generators of other libraries are registered by name. A wrapped measurement lives in
 Python and has no form in a specification file. No library is imported before one of its objects is asked for.
@@ -24,7 +24,7 @@ NAMES: Names = {
         "pandas-series": "dpspec_adapters.functions:Series",
         "polars": "dpspec_adapters.functions:PolarsFrames",
         "arrow": "dpspec_adapters.functions:ArrowTables",
-        "text": "dpspec_adapters.functions:Texts",
+        "text": "dpspec_adapters.functions:WrittenTexts",
     },
     "generators": {
         "random": "dpspec_adapters.functions:PythonRandom",

@@ -1,10 +1,10 @@
 """What plain functions are handed: datasets as tables, arrays or texts, and chances as the generators that they know.
 
-A dataset reads as rows and columns (`blocks.tabular`): of records the columns are their attributes, with categories that are whole
-numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is asked for.
+A dataset reads as rows and columns (`blocks.tabular`): of records the columns are their attributes, with categories that are
+whole numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is asked for.
 
-Every source of chance is made of the bits of one numpy Generator, fresh for each call, so that a call is a function of its dataset
-and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by itself,
+Every source of chance is made of the bits of one numpy Generator, fresh for each call, so that a call is a function of its
+dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by itself,
 as Rust and C libraries do: no seed reaches it, and the verdict says so.
 """
 
@@ -42,7 +42,9 @@ def table_of(dataset: Dataset, space: DatasetSpace, form: str) -> tuple[tuple[st
         return table.columns(), table.rows(dataset)
     except IncompatibleBlocksError as problem:
         rule = f"a dataset of {space.name} has no rows and columns"
-        raise errors.AdapterError("adapter", rule, "leave it as it is, or give the space a part `Tabular`", value=form) from problem
+        raise errors.AdapterError(
+            "adapter", rule, "leave it as it is, or give the space a part `Tabular`", value=form
+        ) from problem
 
 
 def needed(library: str, form: str, package: str | None = None) -> Any:
@@ -189,11 +191,11 @@ def _by_column(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterato
         yield name, tuple(row[place] for row in rows)
 
 
-class Texts(DatasetAdapter):
+class WrittenTexts(DatasetAdapter):
     r"""A text: a dataset that is one as it is, any other as CSV with a line of the names of its columns.
 
     >>> from dpspec.plugin import BitVectors
-    >>> Texts().written((0, 1), BitVectors(length=2))
+    >>> WrittenTexts().written((0, 1), BitVectors(length=2))
     'bit\n0\n1\n'
     """
 
@@ -403,7 +405,7 @@ class System(GeneratorAdapter):
     @contextlib.contextmanager
     def drawing(self, generator: Any) -> Iterator[None]:
         random.seed(_seed(generator))
-        np.random.seed(np.frombuffer(generator.bytes(16), dtype=np.uint32))  # noqa: NPY002 (the generator that the function uses)
+        np.random.seed(np.frombuffer(generator.bytes(16), dtype=np.uint32))
         if "torch" in sys.modules:
             sys.modules["torch"].manual_seed(_seed(generator, 56))
         places: list[tuple[Any, str]] = [(os, "urandom"), (random, "_urandom")]

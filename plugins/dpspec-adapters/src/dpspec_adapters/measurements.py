@@ -42,6 +42,7 @@ from dpspec_divergences import (
     ReplaceOne,
     SymmetricDifference,
     UserRelation,
+    edits,
 )
 
 from dpspec.plugin import (
@@ -124,13 +125,7 @@ def insert_delete(left: Sequence[Any], right: Sequence[Any]) -> int:
     >>> insert_delete("abc", "bcd"), insert_delete("abc", "cba"), insert_delete("", "ab")
     (2, 4, 2)
     """
-    common = [0] * (len(right) + 1)
-    for entry in left:
-        before = common
-        common = [0]
-        for place, other in enumerate(right):
-            common.append(before[place] + 1 if entry == other else max(before[place + 1], common[place]))
-    return len(left) + len(right) - 2 * common[-1]
+    return edits(left, right, replacing=2)
 
 
 def _difference(left: Sequence[Any], right: Sequence[Any], power: int) -> Fraction:

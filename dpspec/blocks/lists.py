@@ -682,3 +682,6 @@ class Texts(Lists):
 
     def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
         return tuple((letter,) for letter in cast("str", dataset))
+
+    def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
+        return repr(left), repr(right)

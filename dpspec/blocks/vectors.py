@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
@@ -323,7 +324,9 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
 
 
 def _as_tuple(entry: Any) -> Any:
-    """Lists, as files write them, are tuples."""
+    """Lists, as files write them, are tuples; what a file writes as a decimal is a double."""
+    if isinstance(entry, Decimal) and type(entry) is not Decimal:
+        return float(entry)
     return tuple(_as_tuple(part) for part in entry) if isinstance(entry, list) else entry
 
 

@@ -421,7 +421,7 @@ class _Case:
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
         if tried.value.always:
-            raise refuse(name_of(self.function), tried.value, _shape(self.function, listed))
+            raise refuse(name_of(self.function), tried.value, _shape(self.function, listed, tried.value.crash))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
             findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
@@ -543,10 +543,11 @@ def readable(function: PlainFunction) -> PlainFunction | None:
     return function.readable if isinstance(function, AdaptedFunction) else function
 
 
-def _shape(function: PlainFunction, listed: list[Dataset]) -> str:
-    """How a dataset looks to the function, in words."""
+def _shape(function: PlainFunction, listed: list[Dataset], crash: str) -> str:
+    """How a dataset looks to the function, in words; with what to say where it may want another form."""
     if not isinstance(function, AdaptedFunction) or function.dataset is None or not listed:
-        return shape(listed)
+        other = "; another form is asked for by an annotation or --dataset" if crash.startswith("AttributeError") else ""
+        return f"{shape(listed)}{other}"
     handed = function.handed(presented(listed[0]))
     shown = " ".join(repr(handed).split())
     return f"a dataset is a {type(handed).__name__} such as {shown[:200]}"

@@ -24,15 +24,17 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Rational, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import Nesting, Tabular, Trials, Wording
+from dpspec.blocks.parts import Entries, Nesting, Tabular, Trials, Wording
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
 from dpspec.blocks.vectors import lists_tried
 
 _GRID = 1 << 20
 """A grid may have so many points for each number, at most."""
+_KINDS = 10_000
+"""More kinds of entries than these are not listed for code that is read on all datasets at once."""
 
 
-class Lists(DatasetSpace, Trials, Tabular, Wording):
+class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
     """Lists of `least` to `most` entries of one sort; unordered ones are multisets, in sorted order."""
 
     least: int
@@ -45,7 +47,7 @@ class Lists(DatasetSpace, Trials, Tabular, Wording):
         """The canonical form of an entry; raises NotInSpaceError for anything else."""
 
     @abstractmethod
-    def entries(self) -> Iterator[Any]:
+    def listed_entries(self) -> Iterator[Any]:
         """Every entry once, the simplest first; endless where there are infinitely many, or too many to count."""
 
     @abstractmethod
@@ -95,14 +97,14 @@ class Lists(DatasetSpace, Trials, Tabular, Wording):
 
     def _all(self) -> Iterator[tuple[Any, ...]]:
         """All lists over finitely many entries, by length."""
-        values = tuple(self.entries())
+        values = tuple(self.listed_entries())
         for size in itertools.count(self.least) if self.most is None else range(self.least, self.most + 1):
             yield from self._chosen(values, size)
 
     def _small(self) -> Iterator[tuple[Any, ...]]:
         """All lists over infinitely many entries: after round k those of the first k + 1, and at most k longer than the least."""
         values: list[Any] = []
-        for last, value in enumerate(self.entries()):
+        for last, value in enumerate(self.listed_entries()):
             values.append(value)
             top = self.least + last if self.most is None else min(self.most, self.least + last)
             for size in range(self.least, top + 1):
@@ -135,8 +137,18 @@ class Lists(DatasetSpace, Trials, Tabular, Wording):
 
     def tried(self, generator: Random) -> Iterator[Any]:
         telling = list(dict.fromkeys(self.telling()))
-        some = [*telling, *itertools.islice(self.entries(), 3)]
+        some = [*telling, *itertools.islice(self.listed_entries(), 3)]
         return lists_tried(self.datasets(), list(dict.fromkeys(some)), (self.least, self.most), generator, ordered=self.ordered)
+
+    def entries(self) -> tuple[Any, ...] | None:
+        count = self.entry_count()
+        return None if count is None or count > _KINDS else tuple(self.listed_entries())
+
+    def from_entries(self, entries: Sequence[Any]) -> Dataset:
+        return self.dataset(entries)
+
+    def least_entries(self) -> int:
+        return self.least
 
     def columns(self) -> tuple[str, ...]:
         return ("value",)
@@ -287,7 +299,7 @@ class BoundedReals(Lists):
     def entry(self, value: Any) -> float:
         return cast("float", self.range.number(value, self.name))
 
-    def entries(self) -> Iterator[float]:
+    def listed_entries(self) -> Iterator[float]:
         return self.range.numbers()
 
     def entry_count(self) -> int | None:
@@ -338,7 +350,7 @@ class BoundedIntegers(Lists):
             raise NotInSpaceError(self.name, f"entries must lie in [{self.low}, {self.high}]", value=value)
         return int(value)
 
-    def entries(self) -> Iterator[int]:
+    def listed_entries(self) -> Iterator[int]:
         return iter(range(self.low, self.high + 1))
 
     def entry_count(self) -> int | None:
@@ -440,7 +452,7 @@ class ClippedVectors(Lists):
             raise NotInSpaceError(self.name, f"numbers must be multiples of {self.step}", value=vector)
         return vector
 
-    def entries(self) -> Iterator[tuple[float, ...]]:
+    def listed_entries(self) -> Iterator[tuple[float, ...]]:
         steps = [self.step] if self.step is not None else (Fraction(float(self.radius)) / (1 << m) for m in itertools.count())
         for finer, step in enumerate(steps):
             yield from self._on_grid(step, only_odd=bool(finer))
@@ -464,7 +476,7 @@ class ClippedVectors(Lists):
         if self.step is None:
             return None
         points = 2 * math.floor(Fraction(float(self.radius)) / self.step) + 1
-        return sum(1 for _ in self.entries()) if points**self.dimension <= _GRID else None
+        return sum(1 for _ in self.listed_entries()) if points**self.dimension <= _GRID else None
 
     def telling(self) -> tuple[tuple[float, ...], ...]:
         size = float(self.radius) if self.step is None else float(math.floor(self.radius / self.step) * self.step)
@@ -564,7 +576,7 @@ class TimeSeries(Lists, Nesting):
             raise NotInSpaceError(self.name, f"series must have {self.length} values, not {len(series)}", value=series)
         return tuple(allowed.number(number, self.name) for number in series)
 
-    def entries(self) -> Iterator[tuple[Any, ...]]:
+    def listed_entries(self) -> Iterator[tuple[Any, ...]]:
         if self.range.count() is not None:
             yield from itertools.product(self.range.numbers(), repeat=self.length)
             return
@@ -658,8 +670,11 @@ class Texts(Lists):
             raise NotInSpaceError(self.name, f"letters must be among {self.alphabet!r}", value=value)
         return value
 
-    def entries(self) -> Iterator[str]:
+    def listed_entries(self) -> Iterator[str]:
         return iter(self.alphabet)
+
+    def entries(self) -> None:
+        """None: code gets a text and no list."""
 
     def entry_count(self) -> int | None:
         return len(self.alphabet)

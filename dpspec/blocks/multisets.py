@@ -20,7 +20,7 @@ from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.params import evolve
-from dpspec.blocks.parts import Changes, Choice, Collections, ListedCells, Mentioned, Wording
+from dpspec.blocks.parts import Changes, Choice, Collections, Entries, ListedCells, Mentioned, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
@@ -82,7 +82,7 @@ MOST_FILLED = 10_000
 """A pair of datasets is not filled up with more records than this."""
 
 
-class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
+class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wording):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
 
     least: int
@@ -156,6 +156,16 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Wording):
         cells = tuple(cell for cell, count in zip(self._listed(), vector, strict=True) for _ in range(count))
         self.check_size(len(cells))
         return self.of(cells)
+
+    def entries(self) -> tuple[Any, ...] | None:
+        return None if self.cells() is None else tuple(self.kinds())
+
+    def from_entries(self, entries: Sequence[Any]) -> Dataset:
+        self.check_size(len(entries))
+        return self.of(tuple(entries))
+
+    def least_entries(self) -> int:
+        return self.least
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         return self.records(self.of((cell,)), unit)

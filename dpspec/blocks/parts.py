@@ -443,6 +443,29 @@ def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
     return (None if trials is None else trials.order_tried(dataset)) or space.order(dataset)
 
 
+class Entries(SpacePart):
+    """Datasets that code gets as a list: of entries of known kinds, or of the counts of cells.
+
+    It lets code that only sums and counts be judged on all datasets at once.
+    """
+
+    @abstractmethod
+    def entries(self) -> tuple[Any, ...] | None:
+        """What an entry may be, as code gets it; None where that cannot be listed. An entry is a record of the first unit."""
+
+    @abstractmethod
+    def from_entries(self, entries: Sequence[Any]) -> Dataset:
+        """The dataset with these entries; raises NotInSpaceError where there is none."""
+
+    @abstractmethod
+    def least_entries(self) -> int:
+        """The least number of entries of a dataset."""
+
+    def lists_counts(self) -> bool:
+        """Whether the list holds how many entries there are of each kind, in their order."""
+        return False
+
+
 class SimplerNames(SpacePart):
     """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
 

@@ -288,6 +288,9 @@ class ContingencyTables(UnorderedRecords):
             return None
         return evolve(self, most=records if self.most is None else min(self.most, records))
 
+    def lists_counts(self) -> bool:
+        return True
+
     def _has_attributes(self, other: Records) -> bool:
         return self.attributes == other.attributes  # a table of fewer combinations is a shorter tuple
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Items, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Tabular, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, Entries, ListedCells, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -359,7 +359,7 @@ class Values(Domain):
 
 
 @define
-class ValueLists(DatasetSpace, Trials, Tabular, Wording):
+class ValueLists(DatasetSpace, Entries, Trials, Tabular, Wording):
     """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
 
     Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.
@@ -458,6 +458,15 @@ class ValueLists(DatasetSpace, Trials, Tabular, Wording):
 
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
+
+    def entries(self) -> tuple[Any, ...]:
+        return self.values
+
+    def from_entries(self, entries: Sequence[Any]) -> Dataset:
+        return self.dataset(list(entries))
+
+    def least_entries(self) -> int:
+        return self.least
 
     def tried(self, generator: Random) -> Iterator[Any]:
         return lists_tried(self.datasets(), self.values, (self.least, self.most), generator, ordered=self.ordered)

@@ -42,7 +42,8 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
-from dpspec.verifier.automatic.sampler import ENUMERATES, enumerate_law
+from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
+from dpspec.verifier.automatic.whole import Unknown, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -441,9 +442,14 @@ class _Case:
 
     def _enumerated(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
-        unread = self._unread()
-        if unread:
-            return unread
+        function = readable(self.function)
+        if function is None:
+            return "its chances come from where enumeration does not see them"
+        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
+            prepare(function)
+        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
+        if size is None or size > ENUMERATED:
+            return self._on_whole_space(findings)
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
             findings.append(_ends(ran, "while its choices were enumerated"))
@@ -454,23 +460,46 @@ class _Case:
         if found.outcome is Outcome.REFUTED:
             within = _by_rounding(found)
             return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
-        if not any(len(law.support) > 1 for law in laws.values()):
+        if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
 
-    def _unread(self) -> str:
-        """Why its code is not read; empty where it is, and made ready for it."""
-        size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if size is None or size > ENUMERATED:
-            return f"the space has more than {ENUMERATED} datasets"
-        function = readable(self.function)
-        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
-            prepare(function)
-        return "" if function is not None else "its chances come from where enumeration does not see them"
+    def _on_whole_space(self, findings: list[Notice]) -> Verdict | str:
+        """The verdict on the tree of the code for all datasets at once, or why there is none."""
+        above = f"the space has more than {ENUMERATED} datasets"
+        if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
+            return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
+        ran = apart(lambda _: self._read_whole())
+        if ran.value is None:
+            findings.append(_ends(ran, "while it was run on symbols"))
+            return findings[-1].text
+        found, laws = ran.value
+        if isinstance(found, str):
+            return f"{above}, and {found}"
+        return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
+
+    def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
+        function = cast("Function", readable(self.function))
+        try:
+            tree = whole_tree(function, self.spec, most_paths=PATHS)
+            found = WholeProof.of(tree, self.spec).verdict(function, most_paths=PATHS)
+        except (Unknown, NotEnumerableError, NoFormulaError) as problem:
+            return str(problem), {}
+        listed = sorted(self._looked_at(), key=self.spec.space.order)
+        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
+        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[: MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
-        sampler = FunctionSampler(self.function, "function", most_paths=PATHS)
+        first = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
+        found, laws = self._with_law(first, tell)
+        if laws or "geometric" not in first.drew:
+            return found, laws
+        return self._with_law(FunctionSampler(self.function, "function", most_paths=PATHS), tell)
+
+    def _with_law(self, sampler: FunctionSampler, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The same, where draws of `geometric` are symbols or choices."""
         space = self.spec.space
         try:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
@@ -500,7 +529,12 @@ class _Case:
             reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
         if asked.printed:
             reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
-        judged = attrs.evolve(found, assumptions=ENUMERATES)
+        noisy = any(hasattr(law, "explains") for law in laws.values())
+        judged = attrs.evolve(found, assumptions=(*NOISE, *ENUMERATES) if noisy else ENUMERATES)
+        if noisy and self.sampling.bits and not reasons:
+            on_doubles = self._on_doubles(error=self.sampling.error)
+            if on_doubles.outcome is Outcome.REFUTED:
+                return attrs.evolve(on_doubles, provenance=found.provenance)
         if reasons:
             return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
         return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
@@ -517,10 +551,15 @@ class _Case:
             seconds=None if sampling.seconds is None else float(sampling.seconds), **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
-            pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
-            on_doubles = refute_bits(self.function, self.spec, given=pairs, **limits)
+            on_doubles = self._on_doubles(error=limits["error"])
             return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
+
+    def _on_doubles(self, *, error: Fraction) -> Verdict:
+        """Refuted by which doubles can be reached, or undecided."""
+        pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
+        sampling = self.sampling
+        return refute_bits(self.function, self.spec, given=pairs, seed=sampling.seed, draws=sampling.draws, error=error)
 
 
 class FunctionSampler(Sampler):
@@ -535,7 +574,7 @@ class FunctionSampler(Sampler):
             raise NotEnumerableError("sampler", "draws where enumeration does not see it", "have it sampled")
         given = presented(dataset)
         handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
-        return enumerate_law(function, handed, most_paths=self.most_paths)
+        return enumerate_law(function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew)
 
 
 def readable(function: PlainFunction) -> PlainFunction | None:

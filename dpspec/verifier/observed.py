@@ -88,6 +88,17 @@ class Observed:
         return _copied, (self.kind, self.content, self.text, self.parts, self.number)
 
 
+class Placeholder:
+    """A number that is known by an expression only; an enumeration puts it where code draws noise."""
+
+    sample: Any
+    """A number of its type."""
+
+    def sight(self, kind: str = "") -> Hashable:
+        """What is seen of it, or of an entry of an array that is seen as a number of some type."""
+        raise NotImplementedError
+
+
 def _copied(kind: str, content: Hashable, text: str, parts: Sequence[Any] | None, number: float | None) -> Observed:
     return Observed(kind, content, lambda: text, parts, number)
 
@@ -159,6 +170,8 @@ def _look(value: Any, kind: type) -> Look:
     """How a value is looked at whose type is not one of the few that are known by name."""
     if issubclass(kind, np.generic):
         return _scalar
+    if issubclass(kind, Placeholder):
+        return lambda value, _inside, _depth: value.sight()
     if isinstance(value, BaseException):
         return _raised
     if isinstance(value, enum.Enum) and _is_known(kind):
@@ -257,6 +270,8 @@ def _scalar(value: np.generic, _inside: Any, _depth: int) -> Hashable:
 
 def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     kind = value.dtype
+    if kind.hasobject and any(issubclass(type(part), Placeholder) for part in value.flat):
+        return _drawn_array(value)
     if kind.metadata or kind.kind not in "biufcSUMmO" or kind.char in "gG":
         raise UnobservableError(
             value, f"is an array of {kind}, whose bits cannot be compared", "return an array of numbers or texts"
@@ -268,6 +283,17 @@ def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     name = f"array of {kind.str}{value.shape}{order}"
     content = parts if kind.hasobject else known
     return Observed(name, content, lambda: f"array({listed!r}, dtype={kind}{order})", parts if kind.kind in "biufO" else None)
+
+
+def _drawn_array(value: Any) -> Hashable:
+    """An array of placeholders and plain numbers, as the array of numbers that it stands for."""
+    kinds = {np.dtype(type(part.sample)) for part in value.flat if issubclass(type(part), Placeholder)}
+    if len(kinds) > 1:
+        raise UnobservableError(value, "is an array of drawn numbers of several types")
+    kind = kinds.pop()
+    entry = type(kind.type(0).item()).__name__
+    parts = tuple(p.sight(entry) if issubclass(type(p), Placeholder) else kind.type(p).item() for p in value.flat)
+    return Observed(f"array of {kind.str}{value.shape}", parts, lambda: f"array of {len(parts)} drawn numbers", parts)
 
 
 def _member(value: enum.Enum, inside: dict[int, Any], depth: int) -> Hashable:

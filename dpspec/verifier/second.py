@@ -7,8 +7,12 @@ stated selection, the function runs thousands of times, one dataset after the ot
     for every outcome seen k times in n:   n kl(k/n, p) <= ln(2 t / error)   for a p within the bounds of P_x(outcome)
 
 with kl the divergence of two coins and t the number of outcomes compared over all datasets. By Chernoff's bound (Chernoff
-1952, in the form of Hoeffding 1963) a right law misfits with probability at most `error` in all. Also noticed is what the
-function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
+1952, in the form of Hoeffding 1963) a right law misfits with probability at most `error` in all.
+
+Where the law is a tree over noise, each run is made twice with one seed: with numpy's generator, and with one that writes down
+what is drawn. Both must show the same, and what they show must be what some leaf of the tree says of those draws.
+
+Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -82,13 +86,14 @@ def second_opinion(
         of: how many datasets there are, of which these are a selection.
     """
     runs = math.ceil(RUNS / max(len(laws), 1))
-    crowd = _Crowd(function=function, space=space, datasets=tuple(laws), seed=seed)
+    crowd = _Crowd(function=function, space=space, laws=laws, seed=seed)
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
     scope = f"{runs:,} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     with _heard() as reaches:
         stopped = crowd.run(runs, reaches)
-    misfit = stopped or _misfit(crowd, laws)
+    listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
+    misfit = stopped or _misfit(crowd, listed)
     return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed)
 
 
@@ -98,32 +103,41 @@ class _Crowd:
 
     function: RealFunction
     space: DatasetSpace
-    datasets: Sequence[Dataset]
+    laws: Mapping[Dataset, Any]
     seed: int
     made: int = 0
     inside: bool = False
     printed: str = ""
-    seen: list[Counter[Hashable]] = attrs.field(factory=list)
+    seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
     def run(self, runs: int, reaches: _Reaches) -> str:
         """Run everything, in turns; returns why it was stopped, or nothing."""
-        seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.datasets))]
+        seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.laws))]
         sources = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
-        self.seen = [Counter() for _ in self.datasets]
+        writers = [Recorder(np.random.PCG64(one)) for one in seeds]
+        self.seen = {dataset: Counter() for dataset in self.laws}
         with cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
             warnings.simplefilter("always")
             for _ in range(runs):
                 if reaches.heard:  # it is not verified whatever the rest shows
                     break
-                for dataset, source, seen in zip(self.datasets, sources, self.seen, strict=True):
+                for (dataset, law), source, writer in zip(self.laws.items(), sources, writers, strict=True):
                     note(f"a run with numpy's generator on {dataset}")
                     try:
-                        seen[self._once(dataset, source, reaches)] += 1
+                        seen = self._once(dataset, source, reaches)
+                        self.seen[dataset][seen] += 1
+                        if hasattr(law, "explains") and not self._explained(dataset, law, seen, writer, reaches):
+                            return f"on {dataset} it gave {_short(seen)}, which its tree does not say of what it drew"
                     except UnobservableError as problem:
                         return f"on {dataset} it gave an {problem}"
                     except Cut:
                         return f"on {dataset} it did not end within {LIMIT:g} s"
         return ""
+
+    def _explained(self, dataset: Dataset, law: Any, seen: Hashable, writer: Recorder, reaches: _Reaches) -> bool:
+        """Whether a run with the same seed shows the same, and a leaf of the tree says so of its draws."""
+        writer.begin(geometric=law.symbolic)
+        return self._once(dataset, writer, reaches) == seen and law.explains(seen, writer.drawn) is not None
 
     def _once(self, dataset: Dataset, source: np.random.Generator, reaches: _Reaches) -> Hashable:
         given, handed = presented(dataset), presented(dataset)
@@ -140,11 +154,66 @@ class _Crowd:
                 problem = raised
             finally:
                 self.inside = reaches.listening = False
-        if type(handed) is not type(given) or handed != given:
+        if type(handed) is not type(given) or (type(given) is not list and handed != given):
             reaches.heard.setdefault("it changes the dataset that it is given")
         printed = out.getvalue()
         self.printed = self.printed or printed
         return observed(output, printed) if problem is None else observed_raise(problem, printed)
+
+
+class Recorder(np.random.Generator):
+    """numpy's generator, which writes down the noise that it draws, centered, and a place for every uniform number.
+
+    >>> writer = Recorder(np.random.PCG64(1))
+    >>> writer.begin()
+    >>> value = writer.laplace(5.0, 2.0)
+    >>> writer.drawn == [value - 5.0]
+    True
+    """
+
+    drawn: list[float | None]
+    _geometric: bool
+
+    def begin(self, *, geometric: bool = False) -> None:
+        """Start a run; whether draws of `geometric` are written down, too."""
+        self.drawn, self._geometric = [], geometric
+
+    def _written(self, values: Any, loc: Any = 0.0) -> Any:
+        centers = np.broadcast_to(np.asarray(loc, dtype=float), np.shape(values)).ravel()
+        self.drawn += [float(value) - float(center) for value, center in zip(np.ravel(values), centers, strict=True)]
+        return values
+
+    def _placed(self, values: Any) -> Any:
+        self.drawn += [None] * np.size(values)
+        return values
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._written(super().laplace(loc, scale, size), loc)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._written(super().normal(loc, scale, size), loc)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._written(super().gumbel(loc, scale, size), loc)
+
+    def standard_normal(self, *given: Any, **options: Any) -> Any:
+        return self._written(super().standard_normal(*given, **options))
+
+    def exponential(self, *given: Any, **options: Any) -> Any:
+        return self._written(super().exponential(*given, **options))
+
+    def standard_exponential(self, *given: Any, **options: Any) -> Any:
+        return self._written(super().standard_exponential(*given, **options))
+
+    def geometric(self, *given: Any, **options: Any) -> Any:
+        found = super().geometric(*given, **options)
+        return self._written(found) if self._geometric else found
+
+    def random(self, *given: Any, **options: Any) -> Any:
+        return self._placed(super().random(*given, **options))
+
+    def uniform(self, *given: Any, **options: Any) -> Any:
+        return self._placed(super().uniform(*given, **options))
 
 
 # --- whether it fits ------------------------------------------------------------------------------------------------------------
@@ -152,9 +221,10 @@ class _Crowd:
 
 def _misfit(crowd: _Crowd, laws: Mapping[Dataset, Any]) -> str:
     """The first thing that does not fit, in words."""
-    tests = sum(len(law.support) + 1 for law in laws.values())
+    tests = max(1, sum(len(law.support) + 1 for law in laws.values()))
     most = math.log(2 * tests / ERROR)
-    for (dataset, law), seen in zip(laws.items(), crowd.seen, strict=True):
+    for dataset, law in laws.items():
+        seen = crowd.seen[dataset]
         runs, rest = seen.total(), float(getattr(law, "rest", 0))
         support = law.support
         strange = [outcome for outcome in seen if outcome not in set(support)]

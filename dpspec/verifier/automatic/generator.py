@@ -42,16 +42,19 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, NoReturn
 
+import attrs
 import numpy as np
 
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
+from dpspec.verifier.automatic.arrays import holds_drawn
+from dpspec.verifier.automatic.noise import Affine, Drawn, Noise, reading, variance_of
 from dpspec.verifier.automatic.path import RandomPath, Uniform, exact, minus
 
 MODELLED = frozenset({
-    "binomial", "choice", "geometric", "hypergeometric", "integers", "multinomial", "permutation", "permuted", "random",
-    "shuffle", "uniform",
+    "binomial", "choice", "exponential", "geometric", "gumbel", "hypergeometric", "integers", "laplace", "multinomial", "normal",
+    "permutation", "permuted", "random", "shuffle", "standard_exponential", "standard_normal", "uniform",
 })  # fmt: skip
 """The methods that are answered."""
 _MOST_OPTIONS = 100_000
@@ -71,10 +74,21 @@ class EnumeratingGenerator:
         path: the choices of the run.
         tail: an endless draw (`geometric`) is cut off where less than this probability is left.
         known: probabilities that were computed before, in whichever run.
+        symbolic: whether a draw of `geometric` is a symbol, as continuous noise always is, and not a choice.
+        drew: gets the name of a draw that may be either.
     """
 
-    def __init__(self, path: RandomPath, tail: Fraction, known: dict[Hashable, list[Chance]]) -> None:
-        self._path, self._tail, self._known = path, tail, known
+    def __init__(
+        self,
+        path: RandomPath,
+        tail: Fraction,
+        known: dict[Hashable, list[Chance]],
+        *,
+        symbolic: bool = False,
+        drew: set[str] | None = None,
+    ) -> None:
+        self._path, self._tail, self._known, self._symbolic = path, tail, known, symbolic
+        self._drew = set() if drew is None else drew
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -135,6 +149,9 @@ class EnumeratingGenerator:
 
     def geometric(self, p: Any, size: Any = None) -> Any:
         """The number of trials up to the first success; what lies beyond a tail bound is kept as unplaced probability."""
+        self._drew.add("geometric")
+        if self._symbolic:
+            return self._drawn("geometric", "geometric", size, (p,), 0, reading)
         chance = self._chance("geometric", p)
         sample = self._real("geometric", size, p)
         left = minus(Fraction(1), chance)
@@ -162,6 +179,61 @@ class EnumeratingGenerator:
             self._refuse("hypergeometric", f"with {good} good ones")
         ways = [math.comb(good, k) * math.comb(bad, drawn - k) if k <= drawn else 0 for k in range(good + 1)]
         return self._filled(sample, lambda: self._path.choose(_shares(ways)))
+
+    # -- noise --------------------------------------------------------------------------------------
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Laplace noise, as a symbol."""
+        return self._drawn("laplace", "laplace", size, (scale,), loc, reading)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Gaussian noise with a standard deviation."""
+        return self._drawn("normal", "normal", size, (scale,), loc, variance_of)
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Gaussian noise of variance 1."""
+        if out is not None or dtype is not np.float64:
+            self._refuse("standard_normal", "with a dtype or an array of its own")
+        return self._drawn("standard_normal", "normal", size, (), 0, reading)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        """One-sided noise of a mean."""
+        return self._drawn("exponential", "exponential", size, (scale,), 0, reading)
+
+    def standard_exponential(self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None) -> Any:
+        """One-sided noise of mean 1."""
+        if out is not None or dtype is not np.float64 or method != "zig":
+            self._refuse("standard_exponential", "with a dtype, a method or an array of its own")
+        return self._drawn("standard_exponential", "exponential", size, (), 0, reading)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Gumbel noise."""
+        return self._drawn("gumbel", "gumbel", size, (scale,), loc, reading)
+
+    def _drawn(  # noqa: PLR0917
+        self, call: str, kind: str, size: Any, scale: tuple[Any, ...], loc: Any, read: Callable[[Any], Fraction | None]
+    ) -> Any:
+        """One symbol, or an array of them, around `loc`."""
+        places = [] if kind in ("geometric", "exponential") or not scale else [_sampled(loc)]
+        sample = self._real(call, size, *places, *scale)
+        width = [Fraction(1) if not scale else read(one) for one in _each(scale[0] if scale else 1.0, sample)]
+        if any(one is None or one < 0 for one in width):
+            self._refuse(call, "with a parameter that is no exact number")
+        found = [self._symbol(kind, one, at, sample) for one, at in zip(width, _each(loc, sample), strict=True)]
+        if not isinstance(sample, np.ndarray):
+            return found[0]
+        values = np.empty(sample.size, dtype=object)
+        values[:] = found
+        return values.reshape(sample.shape)
+
+    def _symbol(self, kind: str, width: Any, loc: Any, sample: Any) -> Drawn:
+        value = sample.ravel()[0] if isinstance(sample, np.ndarray) else sample
+        noise = Noise(self._path.fresh(), kind, width)
+        alone = Drawn(self._path, Affine(Fraction(0), ((noise, Fraction(1)),) if width else ()), value)
+        if type(loc) in (int, float) and loc == 0:
+            return alone
+        moved: Drawn = alone + loc
+        return moved.retyped(value)
 
     # -- vectors ----------------------------------------------------------------------------------
 
@@ -378,6 +450,24 @@ class EnumeratingGenerator:
         )
 
 
+def _sampled(value: Any) -> Any:
+    """A location as numbers that numpy knows."""
+    if type(value) is Drawn:
+        return value.sample
+    if holds_drawn(value):
+        return np.array([_sampled(part) for part in np.ravel(np.asarray(value, dtype=object))]).reshape(np.shape(value))
+    return value
+
+
+def _each(value: Any, sample: Any) -> list[Any]:
+    """A parameter of every draw."""
+    if not isinstance(sample, np.ndarray):
+        return [value]
+    if type(value) in (list, tuple, np.ndarray):
+        return list(np.broadcast_to(np.asarray(value, dtype=object), sample.shape).ravel())
+    return [value] * sample.size
+
+
 def _floated(value: Any) -> Any:
     """A number that numpy knows."""
     return float(value) if type(value) in (Fraction, Exponential, Enclosed) else value
@@ -507,8 +597,9 @@ BASES: frozenset[Any] = frozenset({
 
 ARRAY = frozenset(_ARRAY.split())
 """Attributes of arrays."""
-SYMBOLIC_ARRAY = frozenset({"shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype"})
-"""Attributes of an array of symbolic draws that are those of an array of doubles."""
+SYMBOLIC_ARRAY = frozenset({"shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype", "argmax",
+                            "argmin", "clip", "cumsum", "max", "mean", "min", "round", "sum", "tolist"})  # fmt: skip
+"""Attributes of an array of symbolic draws that are those of an array of doubles, or refused when they are called."""
 OF_TYPES = frozenset({"fromkeys", "from_bytes", "fromhex", "maketrans", "from_iterable", "from_float", "from_decimal", "reduce",
                       "accumulate", "outer", "reduceat"})  # fmt: skip
 """What may be asked of a type, or of a ufunc."""
@@ -525,6 +616,11 @@ OF_SYMBOLS = _identities(
     min, max, sum, itertools.chain, itertools.islice, itertools.repeat,
 )  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
+PURE = _identities(
+    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64, np.int64,
+    Fraction, *(value for name, value in vars(math).items() if callable(value)),
+)  # fmt: skip
+"""Callables that neither change their arguments nor keep anything, whatever they are given."""
 UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)
 """Callables for which the order of a set does not matter."""
 ORDERED = _identities(sorted, min, max)

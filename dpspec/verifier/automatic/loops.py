@@ -308,6 +308,7 @@ def _parts(value: Any, kind: type, seen: dict[int, int], held: dict[int, tuple[i
 
 PREFIX = "_dpspec_"
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
+_COMPREHENSIONS = ("<listcomp>", "<genexpr>")
 _SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 
 
@@ -340,18 +341,31 @@ def _both(source: str, filename: str, flags: int = 0) -> dict[types.CodeType, ty
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(source, filename)
-            plain = list(_codes(compile(source, filename, "exec", flags, dont_inherit=True)))
+            plain = _told_apart(compile(source, filename, "exec", flags, dont_inherit=True))
             asking = ast.fix_missing_locations(_Rewriter().visit(tree))
-            asked = list(_codes(compile(asking, filename, "exec", flags, dont_inherit=True)))
+            asked = _told_apart(compile(asking, filename, "exec", flags, dont_inherit=True))
         except (SyntaxError, ValueError, RecursionError):
             return {}
-    if [one.co_qualname for one in plain] != [one.co_qualname for one in asked]:
+    if list(map(_place, plain)) != list(map(_place, asked)):
         return {}
     return {
         one: other for one, other in zip(plain, asked, strict=True)
         if one.co_freevars == other.co_freevars and not _names_questions(one)
         and (one.co_varnames[: one.co_argcount], one.co_flags) == (other.co_varnames[: other.co_argcount], other.co_flags)
     }  # fmt: skip
+
+
+def _told_apart(code: types.CodeType) -> list[types.CodeType]:
+    """Code and all code inside it, without comprehensions: a list comprehension is rewritten as a generator expression."""
+    return [one for one in _codes(code) if one.co_name not in _COMPREHENSIONS]
+
+
+def _place(code: types.CodeType) -> str:
+    """The qualified name of code, whatever comprehensions it stands in."""
+    parts = code.co_qualname.split(".")
+    inside = [place for place, part in enumerate(parts) if part in _COMPREHENSIONS]
+    dropped = {*inside, *(place - 1 for place in inside)}
+    return ".".join(part for place, part in enumerate(parts) if place not in dropped)
 
 
 def _names_questions(code: types.CodeType) -> bool:
@@ -498,6 +512,13 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.value = _ask("each", node, node.value)
         return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.generators) > 1:
+            return node
+        made = ast.GeneratorExp(elt=node.elt, generators=node.generators)
+        return _ask("listed", node, ast.copy_location(made, node))
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)

@@ -60,6 +60,8 @@ class RandomPath:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
+        conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.noise`).
+        counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -71,10 +73,15 @@ class RandomPath:
     mass: Chance = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
+    conditions: list[Any] = attrs.field(factory=list)
+    counting: bool = False
     ended: Stop | None = None
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""
+        if stop.state is not None and self.conditions:
+            rule = "redraws noise until it meets a condition, where its law cannot be read off"
+            stop = Stop(fault=NotEnumerableError("sampler", rule, "have it sampled, or give its law by hand"))
         self.ended = self.ended or stop
         raise self.ended
 
@@ -110,9 +117,16 @@ class RandomPath:
             self.mass = self.mass * Fraction(1, count)
         return option
 
+    def branch(self, count: int) -> int:
+        """One of several ways on, whose chances are left to conditions."""
+        option = self._forced(count)
+        return self._first(range(count), count) if option is None else option
+
     def _forced(self, width: int) -> int | None:
         """The prescribed option at this place, if there is one."""
         self.going()
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
         place = len(self.taken)
         if place >= len(self.forced):
             return None
@@ -134,6 +148,8 @@ class RandomPath:
 
     def fresh(self) -> int:
         """The number of the next symbolic draw."""
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
         self.draws += 1
         return self.draws
 

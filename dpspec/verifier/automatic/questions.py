@@ -14,6 +14,7 @@ import abc
 import builtins
 import collections
 import dataclasses
+import dis
 import enum
 import functools
 import io
@@ -28,6 +29,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
+import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
@@ -35,8 +37,20 @@ from dpspec.laws.enclosed import Enclosed
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.apart import Cut
 from dpspec.verifier.automatic import generator as known
+from dpspec.verifier.automatic.arrays import (
+    WRITES,
+    Listed,
+    ListedIterator,
+    answered,
+    holds_drawn,
+    listed_method,
+    of_listed,
+    parts_of,
+    source_of,
+)
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
+from dpspec.verifier.automatic.noise import Drawn
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
 from dpspec.verifier.observed import steady
 
@@ -67,6 +81,7 @@ class Questions:
     def __init__(self, state: Callable[[Hashable], Hashable]) -> None:
         self.path = RandomPath(forced=())
         self.printed: list[str] = []
+        self.symbolic = False
         self._state = state
         self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
         self._codes: dict[int, types.CodeType] = {}
@@ -95,7 +110,7 @@ class Questions:
             "modulo": self.modulo,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
-            "round": self.round, "locals": builtins.locals,
+            "round": self.round, "listed": self.listed, "locals": builtins.locals,
         }  # fmt: skip
 
     # -- refusing -----------------------------------------------------------------------------------
@@ -121,9 +136,9 @@ class Questions:
             self.refuse("did not end in time")
         if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
             self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
-        if self.path.draws and isinstance(problem, (TypeError, AttributeError)):
+        if (self.path.draws or self.symbolic) and isinstance(problem, (TypeError, AttributeError, ValueError)):
             self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
-        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", PREFIX)):
+        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "Drawn'", PREFIX)):
             self.refuse("raised an error that names what stands in for the generator")
 
     # -- calls --------------------------------------------------------------------------------------
@@ -140,9 +155,17 @@ class Questions:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
+        if self.path.counting:
+            self._counted(function)
         if not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
+        listed = of_listed(function, name, args, options)
+        if listed is not NotImplemented:
+            return listed
+        drawn = self._of_drawn(function, name, args, options)
+        if drawn is not NotImplemented:
+            return drawn
         if function is float and len(args) == 1 and type(args[0]) is Uniform:
             return args[0].as_float()
         if function is type and len(args) != 1:
@@ -167,6 +190,46 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def _of_drawn(self, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What a known callable does with drawn numbers, where that is modelled."""
+        owner = getattr(function, "__self__", None)
+        of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
+        given = (owner, *args) if of_array else args
+        if id(function) in known.OF_SYMBOLS and id(function) != id(int):
+            return NotImplemented
+        if not any(map(holds_drawn, given)):
+            return NotImplemented
+        if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
+            return NotImplemented
+        if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
+            given = args[:1]
+        return answered(function, name, given)
+
+    def _counted(self, function: Any) -> None:
+        """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
+        if id(function) in known.PURE or isinstance(function, np.ufunc):
+            return
+        if type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple, range):
+            return
+        if type(function) is not types.FunctionType:
+            self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
+        for part in all_codes(function.__code__):
+            steps = list(dis.get_instructions(part))
+            if any(one.opname in WRITES or (one.opname == "BINARY_OP" and one.argrepr.endswith("=")) for one in steps):
+                self.refuse("assigns to variables of others, or in place, while it sums up the dataset")
+
+    def listed(self, generator: Any) -> Any:
+        """A list comprehension."""
+        walk = source_of(generator)
+        if walk is not None:
+            return attrs.evolve(walk.listed, kinds=tuple(parts_of(generator, walk)), is_array=False)
+        try:
+            return list(generator)
+        except RuntimeError as problem:
+            if isinstance(problem.__cause__, StopIteration) and problem.args == ("generator raised StopIteration",):
+                raise problem.__cause__ from None
+            raise
 
     def judged(self, function: Any, *args: Any) -> Any:
         """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
@@ -208,7 +271,9 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) is Uniform or (type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))):
+            if type(one) in (Uniform, Drawn, Listed) or (
+                type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))
+            ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
             if isinstance(one, np.generic) and not isinstance(one, np.bool_):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -242,7 +307,7 @@ class Questions:
                 return False
             self._read(function)
             return True
-        if id(function) in known.CALLABLES or kind is EnumeratingGenerator or kind is Uniform:
+        if id(function) in known.CALLABLES or kind in (EnumeratingGenerator, Uniform, Drawn):
             return False
         if kind is types.MethodType:
             return self._follow_method(function)
@@ -299,7 +364,9 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind is Uniform:
+        elif kind in (Listed, ListedIterator):
+            self._stop(name, "is given the dataset as a whole, of which only counts are known")
+        elif kind is Uniform or kind is Drawn:
             if which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif kind is np.ndarray:
@@ -323,6 +390,8 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
+        if type(owner) is Listed:
+            return listed_method(owner, name)
         self._attribute(owner, name)
         found = getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -336,7 +405,7 @@ class Questions:
         if kind is EnumeratingGenerator:
             if name not in MODELLED:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
-        elif kind is Uniform:
+        elif kind is Uniform or kind is Drawn:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
         elif special or kind is functools.partial:
             self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
@@ -387,9 +456,12 @@ class Questions:
     def owner(self, thing: Any) -> Any:
         """What gets an attribute assigned: an object of a class of the user's, and nothing that outlives the run unseen."""
         kind = type(thing)
+        if self.path.counting:
+            self.refuse("assigns while it sums up the dataset")
         if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
             EnumeratingGenerator,
             Uniform,
+            Drawn,
             np.ndarray,
         ):
             self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
@@ -398,7 +470,9 @@ class Questions:
         return thing
 
     def item(self, thing: Any) -> Any:
-        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
+        """What gets an element assigned, not while a dataset is summed up; an array of symbolic draws would not turn it into a double."""
+        if self.path.counting:
+            self.refuse("assigns while it sums up the dataset")
         if type(thing) is np.ndarray and _symbols(thing):
             self._stop("random()", "is in an array whose elements are assigned")
         return thing
@@ -430,7 +504,7 @@ class Questions:
             self._stop("set", "is walked through in an order that changes from one process to the next")
         if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
             self._inside(things)
-        if type(things) in (EnumeratingGenerator, Uniform):
+        if type(things) in (EnumeratingGenerator, Uniform, Drawn):
             self._stop("generator", "was walked through")
         return things
 
@@ -445,6 +519,8 @@ class Questions:
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
         self.each(things)
+        if type(things) is Listed:
+            return things
         return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
 
     def modulo(self, left: Any, right: Any) -> Any:
@@ -471,7 +547,7 @@ class Questions:
             or (isinstance(value, type) and type(value) is type)
         ):
             written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
-            if kind is EnumeratingGenerator or kind is Uniform or written is object or kind in known.TYPES:
+            if kind in (EnumeratingGenerator, Uniform, Drawn) or written is object or kind in known.TYPES:
                 self._stop(_word(value), "is written as text, which may hold its address")
             self._class(kind)
         return value
@@ -695,10 +771,11 @@ def _generated(function: types.FunctionType, base: type) -> bool:
 def _symbols(value: Any, depth: int = 3) -> bool:
     """Whether a container holds symbolic draws."""
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(type(part) is Uniform for part in value.flat)
+        return value.dtype.hasobject and any(type(part) in (Uniform, Drawn) for part in value.flat)
     parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
     return any(
-        type(part) is Uniform or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
+        type(part) in (Uniform, Drawn)
+        or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
         for part in parts
     )
 

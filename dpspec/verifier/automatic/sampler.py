@@ -14,6 +14,7 @@ import contextlib
 import copy
 import heapq
 import itertools
+import math
 import os
 import random
 import warnings
@@ -29,11 +30,14 @@ from dpspec.base.errors import NotEnumerableError, ParameterError
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
-from dpspec.laws.exponential import finite_law
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import Cut, cutting
+from dpspec.verifier.automatic.aligned import NoisyLaw
+from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
 from dpspec.verifier.automatic.loops import prepare
+from dpspec.verifier.automatic.noise import Leaf, has_holes
 from dpspec.verifier.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verifier.automatic.questions import Questions
 from dpspec.verifier.observed import observed, observed_raise
@@ -111,6 +115,8 @@ def enumerate_law(
     most_paths: int = 100_000,
     tail: Fraction = Fraction(1, 1 << 64),
     read: bool = True,
+    symbolic: bool = False,
+    drew: set[str] | None = None,
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
 
@@ -125,6 +131,8 @@ def enumerate_law(
         tail: endless draws and loops are cut off where less than this probability is left.
         read: whether the code is a stranger's, which is read; release code of a mechanism is taken at its word, and its
             outcomes are told apart by ==.
+        symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
+        drew: gets "geometric" when such a draw was made.
 
     Returns:
         A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
@@ -146,10 +154,11 @@ def enumerate_law(
         prepare(function)
     with Questions(_State) as questions:
         search = _Search(
-            function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read
-        )
+            function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read,
+            symbolic=symbolic, drew=drew,
+        )  # fmt: skip
         with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _warned(search, read=read):
-            return _law(search.ends())
+            return _law(search.ends(), symbolic=symbolic)
 
 
 @contextlib.contextmanager
@@ -176,6 +185,8 @@ class _Search:
     tail: Fraction
     questions: Questions
     read: bool
+    symbolic: bool
+    drew: set[str] | None
     runs: int = 0
     inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
@@ -227,19 +238,25 @@ class _Search:
         if self.runs > self.most_paths:
             rule = f"has more than {self.most_paths} paths"
             raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")
-        given = self._fresh()
-        before = _print_of(given)
+        symbolic = type(self.dataset) is SymbolicDataset
+        self.questions.symbolic = symbolic
+        given = self.dataset.at(path) if symbolic else self._fresh()
+        before = None if symbolic else _print_of(given)
         self.questions.path, self.questions.printed[:] = path, []
         with contextlib.suppress(Stop):
-            output = self._observed(given, EnumeratingGenerator(path, self.tail, self.known), path)
-            if _print_of(given) != before:
+            output = self._observed(given, self._generator(path), path)
+            if not isinstance(self.dataset, list) and before is not None and _print_of(given) != before:
                 path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
             self.questions.check_roots()
         if path.ended is None:
-            return _Output(output)
+            drawn = path.conditions or has_holes(output)
+            return _Output(Leaf(output, tuple(path.conditions)) if drawn else output)
         if path.ended.fault is not None:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
+
+    def _generator(self, path: RandomPath) -> EnumeratingGenerator:
+        return EnumeratingGenerator(path, self.tail, self.known, symbolic=self.symbolic, drew=self.drew)
 
     def _observed(self, given: Any, generator: EnumeratingGenerator, path: RandomPath) -> Hashable:
         """What is seen of one call; once the path has ended it does not matter."""
@@ -291,8 +308,10 @@ class _State:
     key: Hashable
 
 
-def _law(ends: TransitionRow) -> Law:
+def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     beyond = ends.pop(_BEYOND, None)
+    if any(isinstance(end, _Output) and isinstance(end.value, Leaf) for end in ends):
+        return _noisy(ends, beyond, symbolic=symbolic)
     chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
     enclosed = any(isinstance(chance, Enclosed) for chance in chances.values())
     if beyond is None and not enclosed:
@@ -302,7 +321,62 @@ def _law(ends: TransitionRow) -> Law:
     if rest > _LARGEST_REST:
         raise NotEnumerableError("sampler", f"{float(rest):.2g} of its probability is left after the cut", "give its law by hand")
     bounds = {outcome: Enclosed.of(chance) for outcome, chance in chances.items()}
-    return EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
+    enclosed = EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
+    return (None if rest else as_written(enclosed)) or enclosed
+
+
+# --- chances computed in doubles ------------------------------------------------------------------
+
+
+_SIMPLE = 1_000
+_NARROW = Fraction(1, 1 << 36)
+
+
+def as_written(law: EnclosedLaw) -> Law | None:
+    """The exact law that chances computed in doubles stand for, where one can be told; else None. Nothing may be cut off.
+
+    Every chance over the largest one is read as the fraction q with a denominator up to 1,000, or as e^q with such a q, that
+    lies within what rounding leaves open; the law in these ratios has to lie within all enclosures. So e^0.5/(1 + e^0.5) of
+    a program is what it says, as 0.1 is 1/10.
+
+    >>> third = Fraction(1, 3)
+    >>> near = Fraction(1, 1 << 50)
+    >>> as_written(EnclosedLaw({"a": (2 * third - near, 2 * third + near), "b": (third - near, third + near)}))
+    FiniteLaw({'a': 2/3, 'b': 1/3})
+    """
+    bounds = {outcome: ends for outcome, ends in law.bounds.items() if ends[1]}
+    top = max(bounds, key=lambda outcome: bounds[outcome][0])
+    ratios = {}
+    for outcome, (low, high) in bounds.items():
+        if not low or high - low > low * _NARROW:
+            return None
+        ratios[outcome] = _ratio_written(low / bounds[top][1], high / bounds[top][0]) if outcome != top else Fraction(1)
+        if ratios[outcome] is None:
+            return None
+    whole = sum(ratios.values(), Fraction(0))
+    chances = {outcome: ratio / whole for outcome, ratio in ratios.items()}
+    if all(bounds[outcome][0] <= chance <= bounds[outcome][1] for outcome, chance in chances.items()):
+        return finite_law(chances)
+    return None
+
+
+def _ratio_written(low: Fraction, high: Fraction) -> Any:
+    """The simple q or e^q between two near numbers, if there is one."""
+    simple = ((low + high) / 2).limit_denominator(_SIMPLE)
+    if low <= simple <= high:
+        return simple
+    power = Fraction(math.log((low + high) / 2)).limit_denominator(_SIMPLE)
+    value = exact_exponential(power)
+    return value if low <= value <= high else None
+
+
+def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:
+    """The law of runs of which some drew noise."""
+    if beyond is not None:
+        raise NotEnumerableError("sampler", "draws noise and has an endless loop beside", "give its law by hand")
+    values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
+    leaves = tuple((value if isinstance(value, Leaf) else Leaf(value, ()), chance) for value, chance in values)
+    return NoisyLaw(leaves, symbolic)
 
 
 @attrs.frozen
@@ -313,6 +387,8 @@ class Sampler(Mechanism):
         function: (dataset, numpy Generator) -> output.
         label: what it is, for people.
         most_paths: how many runs one dataset may take.
+        symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
+        drew: gets "geometric" when such a draw was made.
 
     >>> from dpspec.blocks.vectors import BitVectors
     >>> flip = Sampler(lambda bits, rng: tuple(bit ^ int(rng.random() < 0.25) for bit in bits), "randomised response")
@@ -325,13 +401,17 @@ class Sampler(Mechanism):
     function: Draw
     label: str = "sampler"
     most_paths: int = 100_000
+    symbolic: bool = False
+    drew: set[str] = attrs.field(factory=set, eq=False)
 
     def __attrs_post_init__(self) -> None:
         if not callable(self.function):
             raise ParameterError("function", "must take a dataset and a generator", value=self.function)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return enumerate_law(self.function, presented(dataset), most_paths=self.most_paths)
+        return enumerate_law(
+            self.function, presented(dataset), most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew
+        )
 
     def __str__(self) -> str:
         return self.label
@@ -340,6 +420,13 @@ class Sampler(Mechanism):
 # --- assumptions of each method -------------------------------------------------------------------
 
 
+NOISE = (
+    "normal, laplace and the like are real numbers, and what is added to them is added exactly: what the last digits of doubles "
+    "tell (Mironov 2012) is looked at by `bits` alone",
+    "a number that was computed in doubles is the fraction with a denominator up to 1,000 within 8 units in the last place of it, "
+    "or else itself",
+)
+"""Of laws of noise."""
 CALLS = (
     "calls are independent: each has randomness of its own, and nothing is kept between them",
     "neither time nor memory nor power of a call is seen",

@@ -1,0 +1,453 @@
+"""What known functions do with drawn numbers, and with a dataset of which only the kinds of entries are known.
+
+numpy and Python look at drawn numbers (`dpspec.verifier.automatic.noise`) one by one here, by the same comparisons and operations
+that they make of doubles.
+
+A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a symbol
+N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
+
+    sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
+
+and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn, assigned or
+changed, so that what an entry adds depends on its kind alone.
+"""
+
+from __future__ import annotations
+
+import dis
+import math
+import operator
+import types
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import NotEnumerableError
+from dpspec.verifier.automatic.noise import COUNT, Affine, Drawn, FloatOrZero, Noise, array_of
+from dpspec.verifier.automatic.path import RandomPath
+
+
+def holds_drawn(value: Any, depth: int = 3) -> bool:
+    """Whether a value is a drawn number or holds one."""
+    kind = type(value)
+    if kind is Drawn:
+        return True
+    if kind is np.ndarray:
+        return bool(value.dtype.hasobject) and any(type(part) is Drawn for part in value.flat)
+    if kind in (list, tuple, dict) and depth:
+        return any(holds_drawn(part, depth - 1) for part in (value.values() if kind is dict else value))
+    return False
+
+
+def _listed(values: Any) -> list[Any]:
+    """The numbers of an array or a list, as numpy would hold them."""
+    array = values if type(values) is np.ndarray else _asarray(values)
+    return [part if type(part) is Drawn else np.float64(part) for part in array.ravel()]
+
+
+def _asarray(values: Any) -> Any:
+    if type(values) is np.ndarray:
+        return values.copy()
+    found = np.empty(_shape(values), dtype=object)
+    flat = found.reshape(-1)
+    for place, part in enumerate(_flat(values)):
+        flat[place] = part.applied(np.float64, "float", [part]) if type(part) is Drawn else np.float64(part)
+    return found
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    if type(values) not in (list, tuple):
+        return ()
+    inner = {_shape(part) for part in values}
+    if len(inner) > 1:
+        raise TypeError("numbers in rows of different lengths")
+    return (len(values), *(inner.pop() if inner else ()))
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    if type(values) in (list, tuple):
+        for part in values:
+            yield from _flat(part)
+    else:
+        yield values
+
+
+def _largest(values: Any, *, least: bool = False) -> int:
+    """The first place of the largest number, or the smallest."""
+    parts, best = _listed(values), 0
+    for place, part in enumerate(parts[1:], start=1):
+        if part < parts[best] if least else part > parts[best]:
+            best = place
+    return best
+
+
+def _clipped(value: Any, low: Any, high: Any) -> Any:
+    if type(value) is np.ndarray:
+        return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
+    if low is not None and value < low:
+        return np.float64(low)
+    return np.float64(high) if high is not None and value > high else value
+
+
+def _summed(values: Any) -> Any:
+    total: Any = np.float64(0)
+    for part in _listed(values):
+        total = total + part
+    return total
+
+
+def _running(values: Any) -> Any:
+    parts: list[Any] = []
+    for part in _listed(values):
+        parts.append(parts[-1] + part if parts else part)
+    return array_of(parts, (len(parts),))
+
+
+def _whole(value: Any, kind: Any = int) -> Any:
+    if kind in (float, np.float64):
+        return value
+    if kind not in (int, np.int64):
+        raise TypeError("a type of numbers that is not modelled")
+    parts = [p.applied(np.int64, "int", [p]) if type(p) is Drawn else np.int64(p) for p in value.ravel()]
+    return array_of(parts, value.shape)
+
+
+def _python(value: Any) -> Any:
+    """The numbers of an array as Python's own, in lists."""
+    if type(value) is np.ndarray:
+        return [_python(part) for part in value]
+    made = int if isinstance(value.sample if type(value) is Drawn else value, (int, np.integer)) else float
+    return value.applied(made, made.__name__, [value]) if type(value) is Drawn else made(value)
+
+
+_OF_ARRAYS: dict[str, Callable[..., Any]] = {
+    "argmax": lambda a: np.int64(_largest(a)),
+    "argmin": lambda a: np.int64(_largest(a, least=True)),
+    "max": lambda a: _listed(a)[_largest(a)],
+    "amax": lambda a: _listed(a)[_largest(a)],
+    "min": lambda a: _listed(a)[_largest(a, least=True)],
+    "amin": lambda a: _listed(a)[_largest(a, least=True)],
+    "clip": _clipped,
+    "sum": _summed,
+    "mean": lambda a: _summed(a) / np.int64(len(_listed(a))),
+    "cumsum": _running,
+    "array": _asarray,
+    "asarray": _asarray,
+    "astype": _whole,
+    "tolist": _python,
+    "maximum": lambda a, b: _by_part(lambda x, y: max(x, y), a, b),
+    "minimum": lambda a, b: _by_part(lambda x, y: min(x, y), a, b),
+}
+"""What functions of numpy and methods of arrays do with drawn numbers, without options."""
+_OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
+              "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
+_OF_NUMBERS = frozenset({"round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos",
+                         "tan", "tanh", "square", "sign", "float64"})  # fmt: skip
+"""Functions of numpy, and methods of the same names, that look at each number by itself."""
+_PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
+    "floor", "ceil", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh", "pow", "log2", "log10")
+))))  # fmt: skip
+"""Functions of Python that look at single numbers."""
+
+
+def _by_part(function: Callable[..., Any], *given: Any) -> Any:
+    """function of each number, in arrays of one shape."""
+    arrays = np.broadcast_arrays(*(_boxed(one) for one in given))
+    parts = [function(*one) for one in zip(*(array.ravel() for array in arrays), strict=True)]
+    return parts[0] if not arrays[0].shape else array_of(parts, arrays[0].shape)
+
+
+def _boxed(value: Any) -> Any:
+    if type(value) in (list, tuple, np.ndarray):
+        return _asarray(value) if type(value) is not np.ndarray else value
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return box
+
+
+def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
+    """function(*args) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
+    if id(function) in _PLAIN:
+        made = next(one for one in args if type(one) is Drawn)
+        return made.applied(function, name, args)
+    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
+    if not of_numpy and type(getattr(function, "__self__", None)) is not np.ndarray and function is not np.float64:
+        return NotImplemented
+    if name in _OF_ARRAYS:
+        return _OF_ARRAYS[name](*args)
+    if name in _OPERATORS:
+        return _by_part(_OPERATORS[name], *args)
+    if name in _OF_NUMBERS:
+        return _by_part(lambda one, *rest: _single(name, one, *rest), args[0], *args[1:])
+    return NotImplemented
+
+
+def _single(name: str, one: Any, *rest: Any) -> Any:
+    function = getattr(np, name)
+    return one.applied(function, name, [one, *rest]) if type(one) is Drawn else function(one, *rest)
+
+
+# --- datasets of which the kinds are known ----------------------------------------------------------
+
+
+LEFT_OUT = object()
+"""In the place of a kind whose entries are left out."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Listed:
+    """A list of the dataset, or what is made of it entry by entry.
+
+    Args:
+        path: the run.
+        kinds: what an entry is, for each kind of the dataset; LEFT_OUT for one that is left out.
+        counts: how many entries of the dataset are of each kind.
+        is_array: whether it is an array of numpy.
+    """
+
+    path: RandomPath
+    kinds: tuple[Any, ...]
+    counts: tuple[Drawn, ...]
+    is_array: bool = False
+
+    __array_ufunc__ = None
+
+    def __iter__(self) -> ListedIterator:
+        if self.path.counting:
+            self._refuse("was walked through twice at once")
+        return ListedIterator(self)
+
+    def total(self, parts: Sequence[Any]) -> Any:
+        """sum of parts[v] N_v, without what is left out."""
+        known = [(part, count) for part, count in zip(parts, self.counts, strict=True) if part is not LEFT_OUT]
+        sample = self._sample([part for part, _ in known])
+        found = Affine(Fraction(0))
+        for part, count in known:
+            factor = count._part(part)
+            found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
+        return Drawn(self.path, found, sample)
+
+    def _sample(self, parts: Sequence[Any]) -> Any:
+        """A number of the type that a sum of some of these numbers has."""
+        kinds = {type(part) for part in parts}
+        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
+            return np.sum(np.array(parts))
+        if not self.is_array and kinds <= {int, bool}:
+            return 1
+        if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
+            return FloatOrZero(1.0)
+        self._refuse("has a sum whose type depends on what is summed")
+
+    def size(self) -> Any:
+        """len(it)."""
+        found: Drawn = self.total([_once(kind, 1) for kind in self.kinds])
+        return found.retyped(1)
+
+    def count(self, value: Any) -> Any:
+        """How many entries equal a value."""
+        if any(kind is not LEFT_OUT and kind != kind for kind in self.kinds) or value != value:
+            self._refuse("counts what is not equal to itself")
+        found: Drawn = self.total([_once(kind, int(bool(kind == value))) for kind in self.kinds])
+        return found.retyped(1)
+
+    def mapped(self, function: Callable[[Any], Any]) -> Listed:
+        """function of every entry of an array."""
+        if not self.is_array:
+            self._refuse("is a list and was used as an array")
+        return attrs.evolve(self, kinds=tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds))
+
+    def array(self, dtype: Any = None) -> Listed:
+        """The entries as an array of numbers."""
+        if dtype not in (None, float, int, np.float64, np.int64):
+            self._refuse("was made an array of another type")
+        whole = np.array([kind for kind in self.kinds if kind is not LEFT_OUT], dtype=dtype)
+        if whole.ndim != 1 or whole.dtype.char not in "lqd?":
+            self._refuse("was made an array of what are no numbers")
+        parts = iter(whole)
+        made = tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
+        return attrs.evolve(self, kinds=made, is_array=True)
+
+    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> Listed:
+        if type(other) not in (int, float, bool, np.int64, np.float64):
+            self._refuse("was used in a computation with more than one number")
+        return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
+
+    def __eq__(self, other: object) -> Any:
+        return self._operated(operator.eq, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._operated(operator.ne, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._operated(operator.lt, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._operated(operator.le, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._operated(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._operated(operator.ge, other)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operated(operator.add, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operated(operator.add, other, turned=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operated(operator.sub, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operated(operator.sub, other, turned=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._operated(operator.mul, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._operated(operator.mul, other, turned=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._operated(operator.truediv, other)
+
+    def _other(self, *_: Any) -> NoReturn:
+        self._refuse("was asked for more than sums and counts of its entries")
+
+    __getitem__ = __contains__ = __hash__ = __bool__ = __len__ = __reversed__ = _other  # type: ignore[assignment]
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse(f"was asked for {name}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
+
+
+def _once(kind: Any, value: Any) -> Any:
+    return LEFT_OUT if kind is LEFT_OUT else value
+
+
+@attrs.define(eq=False)
+class ListedIterator:
+    """Walks through the kinds, and knows where it is."""
+
+    listed: Listed
+    place: int = -1
+
+    def __iter__(self) -> ListedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.listed.path.counting:
+            self.listed._refuse("was walked through")
+        while self.place + 1 < len(self.listed.kinds):
+            self.place += 1
+            if self.listed.kinds[self.place] is not LEFT_OUT:
+                return self.listed.kinds[self.place]
+        raise StopIteration
+
+
+def source_of(generator: Any) -> ListedIterator | None:
+    """The walk through a dataset behind a generator expression; None for what is none."""
+    while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
+        if any(one.opname in WRITES for one in dis.get_instructions(generator.gi_code)):
+            return None
+        generator = generator.gi_frame.f_locals.get(".0")
+    return generator if type(generator) is ListedIterator else None
+
+
+WRITES = frozenset({"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"})
+"""Instructions by which code changes what outlives a step of a generator expression."""
+
+
+def parts_of(generator: Any, walk: ListedIterator) -> list[Any]:
+    """What a generator expression makes of each kind."""
+    listed = walk.listed
+    parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
+    listed.path.counting = True
+    for part in generator:
+        if parts[walk.place] is not LEFT_OUT:
+            listed._refuse("has entries that give several values")
+        parts[walk.place] = part
+    listed.path.counting = False
+    return parts
+
+
+def _bins(listed: Listed, least: int) -> Any:
+    kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
+    if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
+        listed._refuse("was counted in bins of which there may be more")
+    found = np.empty(least, dtype=object)
+    for place in range(least):
+        found[place] = listed.count(place).retyped(np.int64(1))
+    return found
+
+
+def of_listed(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
+    first = args[0] if args else None
+    if function is sum and len(args) == 1 and not options:
+        walk = source_of(first)
+        if walk is not None:
+            return walk.listed.total(parts_of(first, walk))
+        return first.total(first.kinds) if type(first) is Listed else NotImplemented
+    if type(first) is not Listed:
+        return NotImplemented
+    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
+    if function is len and len(args) == 1:
+        return first.size()
+    if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
+        return first.array(*args[1:], **options)
+    if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
+        return _bins(first, options["minlength"])
+    if options or not of_numpy:
+        return NotImplemented
+    table = first if first.is_array else first.array()
+    if name == "clip" and len(args) == 3:
+        return table.mapped(lambda kind: np.clip(kind, args[1], args[2]))
+    return _sums(table, name) if len(args) == 1 else NotImplemented
+
+
+def _sums(table: Listed, name: str) -> Any:
+    if name in ("sum", "count_nonzero"):
+        return table.total([kind if name == "sum" else _once(kind, np.int64(bool(kind))) for kind in table.kinds])
+    if name == "mean":
+        return table.total(table.kinds) / table.size()
+    return NotImplemented
+
+
+def listed_method(listed: Listed, name: str) -> Callable[..., Any]:
+    """A method of a list or an array of the dataset."""
+    if name == "count" and not listed.is_array:
+        return listed.count
+    if listed.is_array and name in ("sum", "mean"):
+        return lambda: _sums(listed, name)
+    if listed.is_array and name == "clip":
+        return lambda low, high: listed.mapped(lambda kind: np.clip(kind, low, high))
+    listed._refuse(f"was asked for {name}")
+
+
+@attrs.frozen
+class SymbolicDataset:
+    """All datasets of a space at once.
+
+    Args:
+        kinds: of a list, what an entry may be; of counts, the cells.
+        is_counts: whether the dataset is written as a list of its counts.
+    """
+
+    kinds: tuple[Any, ...]
+    is_counts: bool
+
+    def at(self, path: RandomPath) -> Any:
+        """What the code gets in a run."""
+        symbols = [Noise(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
+        counts = tuple(Drawn(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
+        return list(counts) if self.is_counts else Listed(path, self.kinds, counts)

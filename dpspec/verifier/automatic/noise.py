@@ -1,0 +1,570 @@
+"""Noise as a symbol: numbers of plain code that are functions of independent continuous or endless draws.
+
+`rng.laplace()` has infinitely many values, but code that only adds, rounds, compares and returns what it drew needs none of them.
+A `Drawn` number stands for an expression in independent draws W_1, W_2, ... with known laws:
+
+    affine     c + a_1 W_1 + a_2 W_2 + ...      with exact rational numbers
+    applied    f(e_1, e_2, ...)                 for a known function f, such as round, exp or a quotient
+
+Comparing two of them is a choice of the run whose condition is written down. So the runs of a sampler are the leaves of a tree: each
+with its conditions, and an output with expressions in its places (`Leaf`). What such trees say about the law is in
+`dpspec.verifier.automatic.aligned`.
+
+A parameter that is a double is a real number. One that prints with at most 12 digits is that decimal; one that was computed and
+lies within 8 units in the last place of a fraction with a denominator up to 1,000 is that fraction; any other is the double
+itself. The type of each number is that of a sample, on which the same operations are run.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import NotEnumerableError
+from dpspec.verifier.automatic.path import RandomPath, exact
+from dpspec.verifier.observed import Observed, Placeholder
+
+_SIMPLE = 1_000
+_ULPS = 8
+_FARTHEST = Fraction(1 << 30)
+"""An answer farther from 0 than so many sizes of its noise has lost last bits of the noise to rounding."""
+
+
+class FloatOrZero(float):
+    """A sample of a sum of floats, which is the integer 0 when there is nothing to sum."""
+
+    def _combined(self, other: Any, name: str) -> Any:
+        found = getattr(float, name)(float(self), other)
+        return found if isinstance(other, (float, np.floating)) and not isinstance(other, FloatOrZero) else FloatOrZero(found)
+
+    def __add__(self, other: Any) -> Any:
+        return self._combined(other, "__add__")
+
+    def __radd__(self, other: Any) -> Any:
+        return self._combined(other, "__radd__")
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combined(other, "__sub__")
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._combined(other, "__rsub__")
+
+    def __mul__(self, other: Any) -> Any:
+        return self._combined(other, "__mul__")
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._combined(other, "__rmul__")
+
+
+_NUMBERS = (float, np.float64, int, np.int64, FloatOrZero)
+
+
+def reading(value: Any) -> Fraction | None:
+    """A number of the code as the rational that it is read as; None for what is none.
+
+    >>> reading(0.1), reading(1 / 0.3), reading(math.sqrt(2)) == Fraction(math.sqrt(2))
+    (Fraction(1, 10), Fraction(10, 3), True)
+    """
+    if isinstance(value, np.generic):
+        if value.dtype.char not in "?bBhHiIlLqQd":
+            return None
+        value = value.item()
+    if type(value) is float and math.isfinite(value):
+        typed = exact(value)
+        if isinstance(typed, Fraction):
+            return typed
+        simple = Fraction(value).limit_denominator(_SIMPLE)
+        near = abs(simple - Fraction(value)) <= abs(Fraction(value)) * Fraction(_ULPS, 1 << 53)
+        return simple if near else Fraction(value)
+    found = exact(value)
+    return found if isinstance(found, Fraction) else None
+
+
+@attrs.frozen(order=True)
+class Noise:
+    """One independent draw, centered at 0, or an unknown number of the dataset.
+
+    Args:
+        number: which draw of the run it is; negative for a number of the dataset.
+        kind: the method of numpy's Generator, or `count`.
+        size: its scale; the variance of `normal`, the success probability of `geometric`.
+    """
+
+    number: int
+    kind: str
+    size: Fraction
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it is no draw but an unknown number of the dataset."""
+        return self.kind == COUNT
+
+
+COUNT = "count"
+
+
+def variance_of(deviation: Any) -> Fraction | None:
+    """The square of a standard deviation, read as the fraction that it is the root of where there is one.
+
+    >>> variance_of(2.0), variance_of(math.sqrt(2))
+    (Fraction(4, 1), Fraction(2, 1))
+    """
+    read = reading(deviation)
+    if read is None or read.denominator <= _SIMPLE or exact(deviation) == read:
+        return None if read is None else read**2
+    square = (read**2).limit_denominator(_SIMPLE)
+    return square if abs(square - read**2) <= square * Fraction(2 * _ULPS, 1 << 53) else read**2
+
+
+Terms = tuple[tuple[Noise, Fraction], ...]
+
+
+@attrs.frozen
+class Affine:
+    """constant + sum of a_i W_i, the a_i other than 0."""
+
+    constant: Fraction
+    terms: Terms = ()
+
+    def plus(self, other: Affine, times: Fraction = Fraction(1)) -> Affine:
+        """self + times other."""
+        found = dict(self.terms)
+        for noise, factor in other.terms:
+            found[noise] = found.get(noise, Fraction(0)) + times * factor
+        return Affine(self.constant + times * other.constant, tuple(sorted((n, f) for n, f in found.items() if f)))
+
+    def scaled(self, factor: Fraction) -> Affine:
+        """factor times it."""
+        return Affine(Fraction(0)).plus(self, factor)
+
+
+@attrs.frozen
+class Plain:
+    """A number beside expressions, with its type."""
+
+    kind: str
+    value: float
+
+
+@attrs.frozen
+class Applied:
+    """A known function of expressions and of plain numbers."""
+
+    function: str
+    arguments: tuple[Affine | Applied | Plain, ...]
+
+
+Expression = Affine | Applied
+
+
+@attrs.frozen
+class Condition:
+    """An expression compared with 0, and how it turned out.
+
+    Args:
+        left: the expression.
+        relation: `lt` for left < 0; `eq` for left = 0.
+        holds: whether it does.
+    """
+
+    left: Expression
+    relation: str
+    holds: bool
+
+
+@attrs.frozen
+class Hole:
+    """What is seen of a drawn number in an output: its type and its expression."""
+
+    kind: str
+    expression: Expression
+
+    def __repr__(self) -> str:
+        return f"a drawn {self.kind}"
+
+
+@attrs.frozen
+class Leaf:
+    """Where a run ends that drew noise.
+
+    Args:
+        seen: the output with holes, as an observer sees it.
+        conditions: what the noise had to be for the run to get there.
+    """
+
+    seen: Hashable
+    conditions: tuple[Condition, ...]
+
+
+def affine_of(expression: Affine | Applied | Plain) -> Iterator[Affine]:
+    """All affine expressions inside one, in order."""
+    if isinstance(expression, Affine):
+        yield expression
+    elif isinstance(expression, Applied):
+        for argument in expression.arguments:
+            yield from affine_of(argument)
+
+
+# --- numbers that code computes with --------------------------------------------------------------
+
+
+@attrs.frozen(eq=False, repr=False)
+class Drawn(Placeholder):
+    """A number of a run that is an expression in its draws.
+
+    Args:
+        path: the run.
+        expression: what it is.
+        sample: a number of the type that it has, made by the same operations.
+    """
+
+    path: RandomPath
+    expression: Expression
+    sample: Any
+
+    __array_ufunc__ = None
+    """numpy leaves its operators to this class."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """isinstance answers as for the number that it stands for."""
+        return type(self.sample)
+
+    def retyped(self, sample: Any) -> Drawn:
+        """The same number as one of another type."""
+        return Drawn(self.path, self.expression, sample)
+
+    def sight(self, kind: str = "") -> Hashable:
+        return Hole(kind or _named(self.sample), self.expression)
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def _compared(self, other: Any, relation: str, *, negated: bool = False, turned: bool = False) -> Any:
+        """self < other or self = other, turned round and negated as is said."""
+        if type(other) is np.ndarray:
+            flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
+            return np.array(flat, dtype=np.bool_).reshape(other.shape)
+        sample = other.sample if type(other) is Drawn else other
+        if type(sample) not in (*_NUMBERS, bool, np.bool_, Fraction):
+            self._refuse(f"was compared with {type(sample).__name__}")
+        if isinstance(sample, float) and not math.isfinite(sample):
+            answer = relation == "lt" and (sample > 0) != turned and not math.isnan(sample)
+        else:
+            answer = self._asked(other, relation, turned=turned)
+        answer = answer != negated
+        return np.bool_(answer) if isinstance(self.sample, np.generic) or isinstance(sample, np.generic) else answer
+
+    def _asked(self, other: Any, relation: str, *, turned: bool) -> bool:
+        pair = (other, self) if turned else (self, other)
+        left = _difference(*(self._part(one) for one in pair))
+        if isinstance(left, Affine) and not left.terms:
+            return left.constant < 0 if relation == "lt" else left.constant == 0
+        whole = all(type(one.sample if type(one) is Drawn else one) in (int, np.int64, bool, np.bool_) for one in pair)
+        if relation == "eq" and not whole and isinstance(left, Affine):
+            self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
+        if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
+            self._refuse("was compared, which depends on the data alone")
+        known = implied(self.path.conditions, left, relation)
+        if known is not None:
+            return known
+        answer = self.path.branch(2) == 0
+        self.path.conditions.append(Condition(left, relation, answer))
+        return answer
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(other, "lt")
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(other, "lt", negated=True)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(other, "lt", turned=True)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(other, "lt", turned=True, negated=True)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, "eq")
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, "eq", negated=True)
+
+    def __hash__(self) -> NoReturn:  # noqa: PLE0309
+        self._refuse("was hashed")
+
+    def __bool__(self) -> bool:
+        return bool(self._compared(0, "eq", negated=True))
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def _part(self, value: Any) -> Expression:
+        """An operand as an expression."""
+        if type(value) is Drawn:
+            return value.expression
+        found = reading(value)
+        if found is None:
+            self._refuse(f"was used in a computation with {type(value).__name__}")
+        return Affine(found)
+
+    def _combined(self, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+        """function(left, right), one of which this number is."""
+        for one, turned in ((left, False), (right, True)):
+            if type(one) is np.ndarray:
+                other = right if one is left else left
+                parts = [function(other, part) if turned else function(part, other) for part in one.ravel()]
+                return array_of(parts, one.shape)
+        sample = function(*(one.sample if type(one) is Drawn else one for one in (left, right)))
+        expression = _arithmetic(function, self._part(left), self._part(right))
+        return self._made(expression, sample)
+
+    def _made(self, expression: Expression, sample: Any) -> Any:
+        if type(sample) not in _NUMBERS:
+            self._refuse(f"became a {type(sample).__name__}")
+        if isinstance(expression, Affine):
+            self._check_size(expression)
+        return Drawn(self.path, expression, sample)
+
+    def _check_size(self, expression: Affine) -> None:
+        drawn = [(noise, factor) for noise, factor in expression.terms if not noise.is_count]
+        sizes = [abs(factor) * (noise.size if noise.kind != "geometric" else 1) for noise, factor in drawn]
+        if sizes and not all(Fraction(1, 1 << 60) < size for size in sizes):
+            self._refuse("was scaled so far that the rounding of doubles matters")
+        if sizes and abs(expression.constant) > _FARTHEST * min(sizes):
+            self._refuse("was added to a number so large that the rounding of doubles matters")
+
+    def __add__(self, other: Any) -> Any:
+        return self._combined(operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._combined(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._combined(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._combined(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._combined(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._combined(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._combined(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._combined(operator.truediv, other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._combined(operator.floordiv, self, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._combined(operator.mod, self, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._combined(operator.pow, self, other)
+
+    def __neg__(self) -> Any:
+        return self._combined(operator.mul, -1 if isinstance(self.sample, (int, np.integer)) else -1.0, self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return -self if self < 0 else self
+
+    def applied(self, function: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
+        """function(*arguments) of a known function, which this number is among."""
+        sample = function(*(one.sample if type(one) is Drawn else one for one in arguments))
+        parts = tuple(one.expression if type(one) is Drawn else self._beside(one) for one in arguments)
+        same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
+        if same and len(parts) == 1 and isinstance(self.expression, Affine):
+            return self._made(self.expression, sample)
+        return self._made(Applied(name, parts), sample)
+
+    def _beside(self, value: Any) -> Plain:
+        if type(value) not in _NUMBERS:
+            self._refuse(f"was used in a computation with {type(value).__name__}")
+        return Plain(_named(value), value.item() if isinstance(value, np.generic) else value)
+
+    def _number(self, *_: Any) -> NoReturn:
+        self._refuse("was used as a number")
+
+    __float__ = __int__ = __index__ = __complex__ = __trunc__ = __floor__ = __ceil__ = __round__ = _number
+    __rpow__ = __rfloordiv__ = __rmod__ = __divmod__ = __rdivmod__ = _number
+
+    def _text(self, *_: Any) -> NoReturn:
+        self._refuse("was written as text")
+
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = _text
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse(f"was asked for {name}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        self.path.refuse(
+            NotEnumerableError(
+                "noise",
+                f"{what}, where its law cannot be read off",
+                "add, scale, round, compare and return it; other uses are sampled",
+            )
+        )
+
+
+def _named(sample: Any) -> str:
+    return f"np.{type(sample).__name__}" if isinstance(sample, np.generic) else type(sample).__name__
+
+
+def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """An array of drawn numbers, and of plain ones as doubles."""
+    found = np.empty(len(parts), dtype=object)
+    for place, part in enumerate(parts):
+        found[place] = part
+    return found.reshape(shape)
+
+
+def _difference(left: Expression, right: Expression) -> Expression:
+    if isinstance(left, Affine) and isinstance(right, Affine):
+        return left.plus(right, Fraction(-1))
+    return Applied("sub", (left, right))
+
+
+def _arithmetic(function: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
+    """The expression of an operation, affine where it stays so."""
+    if isinstance(left, Affine) and isinstance(right, Affine):
+        if function is operator.add:
+            return left.plus(right)
+        if function is operator.sub:
+            return left.plus(right, Fraction(-1))
+        if function is operator.mul and not (left.terms and right.terms):
+            return right.scaled(left.constant) if right.terms else left.scaled(right.constant)
+        if function is operator.truediv and not right.terms and right.constant:
+            return left.scaled(1 / right.constant)
+    return Applied(function.__name__, (left, right))
+
+
+def implied(conditions: Sequence[Condition], left: Expression, relation: str) -> bool | None:
+    """What is known of a comparison from earlier ones of the same expression, up to its constant.
+
+    >>> step = Noise(1, "laplace", Fraction(1))
+    >>> below = Condition(Affine(Fraction(-2), ((step, Fraction(1)),)), "lt", holds=True)
+    >>> implied([below], Affine(Fraction(-3), ((step, Fraction(1)),)), "lt")
+    True
+    """
+    for known in conditions:
+        if known.left == left and known.relation == relation:
+            return known.holds
+        if not (isinstance(left, Affine) and isinstance(known.left, Affine) and relation == known.relation == "lt"):
+            continue
+        if known.left.terms == left.terms:
+            if known.holds and left.constant <= known.left.constant:
+                return True
+            if not known.holds and left.constant >= known.left.constant:
+                return False
+        elif known.left.scaled(Fraction(-1)).terms == left.terms:
+            # -e + c < 0 says e > c, so that e + k < 0 fails for k >= -c.
+            if known.holds and left.constant + known.left.constant >= 0:
+                return False
+            if not known.holds and left.constant + known.left.constant < 0:
+                return True
+    return None
+
+
+# --- trees run with real draws --------------------------------------------------------------------
+
+
+def has_holes(seen: Hashable) -> bool:
+    """Whether an output holds drawn numbers."""
+    if isinstance(seen, Hole):
+        return True
+    if isinstance(seen, Observed):
+        return has_holes(seen.content)
+    return isinstance(seen, tuple) and any(map(has_holes, seen))
+
+
+Draws = Sequence[float | None]
+"""What a run drew, by the number of the draw, from 1 on."""
+
+_NEAR = 1e-7
+"""What doubles may lose, relatively, on the way to an output of moderate size."""
+_ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+               "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow}  # fmt: skip
+_BUILTIN: dict[str, Callable[..., Any]] = {"round": round, "int": int, "float": float}
+
+
+def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
+    """The value of an expression for some draws.
+
+    >>> value_at(Affine(Fraction(1), ((Noise(1, "laplace", Fraction(1)), Fraction(2)),)), [0.25])
+    1.5
+    """
+    if isinstance(expression, Plain):
+        return expression.value
+    if isinstance(expression, Affine):
+        known = ((factor, draws[noise.number - 1]) for noise, factor in expression.terms)
+        return math.fsum([float(expression.constant), *(float(factor) * (draw or 0.0) for factor, draw in known)])
+    arguments = [value_at(one, draws) for one in expression.arguments]
+    name = expression.function
+    function = _ARITHMETIC.get(name) or _BUILTIN.get(name) or getattr(np, name, None) or getattr(math, name)
+    found: float = function(*arguments)
+    return found
+
+
+def fits(leaf: Leaf, seen: Hashable, draws: Draws) -> bool:
+    """Whether a run with these draws ends in a leaf, and shows what it says."""
+    if any(noise.number > len(draws) for one in _expressions(leaf) for part in affine_of(one) for noise, _ in part.terms):
+        return False
+    for one in leaf.conditions:
+        left = value_at(one.left, draws)
+        holds = left < 0 if one.relation == "lt" else left == 0
+        if holds != one.holds and abs(left) > _NEAR:
+            return False
+    return _shows(leaf.seen, seen, draws)
+
+
+def _expressions(leaf: Leaf) -> Iterator[Expression]:
+    yield from (one.left for one in leaf.conditions)
+    yield from _in_holes(leaf.seen)
+
+
+def _in_holes(seen: Hashable) -> Iterator[Expression]:
+    if isinstance(seen, Hole):
+        yield seen.expression
+    elif isinstance(seen, Observed):
+        yield from _in_holes(seen.content)
+    elif isinstance(seen, tuple):
+        for part in seen:
+            yield from _in_holes(part)
+
+
+def _shows(expected: Hashable, seen: Hashable, draws: Draws) -> bool:
+    """Whether an output is an expected one, up to the last digits of drawn numbers."""
+    if isinstance(expected, Hole):
+        kind, number = _number_of(seen)
+        value = float(value_at(expected.expression, draws))
+        return kind == expected.kind and number is not None and abs(number - value) <= _NEAR * max(1.0, abs(value))
+    if isinstance(expected, Observed) and has_holes(expected):
+        if not isinstance(seen, Observed) or seen.kind != expected.kind:
+            return False
+        ours, theirs = expected.content, seen.content if isinstance(seen.content, tuple) else tuple(seen.parts or ())
+        return _shows(ours, theirs, draws)
+    if isinstance(expected, tuple):
+        same = isinstance(seen, tuple) and len(seen) == len(expected)
+        return same and all(_shows(one, other, draws) for one, other in zip(expected, seen, strict=True))  # type: ignore[arg-type]
+    return expected == seen
+
+
+def _number_of(seen: Hashable) -> tuple[str, float | None]:
+    """The type and the value of a number as an observer sees it; parts of an array are plain."""
+    if isinstance(seen, Observed):
+        return seen.kind, seen.number
+    return type(seen).__name__, float(seen) if isinstance(seen, (int, float)) else None

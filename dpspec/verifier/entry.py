@@ -443,12 +443,10 @@ class _Case:
     def _enumerated(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the law that is read off the code, or why there is none to rely on."""
         function = readable(self.function)
-        if function is None:
-            return "its chances come from where enumeration does not see them"
         if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(function)
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if size is None or size > ENUMERATED:
+        if function is None or size is None or size > ENUMERATED:
             return self._on_whole_space(findings)
         ran = apart(self._read_off, self.progress)
         if ran.value is None:
@@ -467,6 +465,8 @@ class _Case:
     def _on_whole_space(self, findings: list[Notice]) -> Verdict | str:
         """The verdict on the tree of the code for all datasets at once, or why there is none."""
         above = f"the space has more than {ENUMERATED} datasets"
+        if readable(self.function) is None:
+            return "its chances come from where enumeration does not see them"
         if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
             return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
         ran = apart(lambda _: self._read_whole())

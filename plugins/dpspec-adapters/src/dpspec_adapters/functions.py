@@ -4,8 +4,8 @@ A dataset reads as rows and columns (`blocks.tabular`): of records the columns a
 whole numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is asked for.
 
 Every source of chance is made of the bits of one numpy Generator, fresh for each call, so that a call is a function of its
-dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by itself,
-as Rust and C libraries do: no seed reaches it, and the verdict says so.
+dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by
+itself, as Rust and C libraries do: no seed reaches it, and the verdict says so.
 """
 
 from __future__ import annotations

@@ -293,8 +293,8 @@ class BoundedReals(Lists):
     @classmethod
     def examples(cls) -> Iterator[BoundedReals]:
         """A grid of three points, ordered and not."""
-        yield cls(low=0, high=1, step="1/2", least=1, most=2)
-        yield cls(low=-1, high=1, step=1, most=2, ordered=False)
+        yield cls(low=Fraction(0), high=Fraction(1), step=Fraction(1, 2), least=1, most=2)
+        yield cls(low=Fraction(-1), high=Fraction(1), step=Fraction(1), most=2, ordered=False)
 
     def entry(self, value: Any) -> float:
         return cast("float", self.range.number(value, self.name))
@@ -437,8 +437,8 @@ class ClippedVectors(Lists):
     def examples(cls) -> Iterator[ClippedVectors]:
         """Grids in two dimensions, one for each norm."""
         for norm in NORMS:
-            yield cls(dimension=2, norm=norm, radius=1, step=1, most=1)
-        yield cls(dimension=1, norm="l2", radius=1, step="1/2", least=2, most=2, ordered=False)
+            yield cls(dimension=2, norm=norm, step=Fraction(1), most=1)
+        yield cls(dimension=1, norm="l2", step=Fraction(1, 2), least=2, most=2, ordered=False)
 
     def entry(self, value: Any) -> tuple[float, ...]:
         if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
@@ -561,8 +561,8 @@ class TimeSeries(Lists, Nesting):
     @classmethod
     def examples(cls) -> Iterator[TimeSeries]:
         """One series of two bits, and up to two of one."""
-        yield cls(length=2, low=0, high=1, whole=True, least=1, most=1)
-        yield cls(length=1, low=0, high=1, step="1/2", most=2, ordered=False)
+        yield cls(length=2, low=Fraction(0), high=Fraction(1), whole=True, least=1, most=1)
+        yield cls(length=1, low=Fraction(0), high=Fraction(1), step=Fraction(1, 2), most=2, ordered=False)
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -640,7 +640,7 @@ class Texts(Lists):
     """
 
     name: ClassVar[str] = "texts"
-    ordered: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True  # type: ignore[misc]  # of this class it is no parameter
 
     alphabet: Annotated[str, Text()]
     least: Annotated[int, Integer(0)] = 0

@@ -7,6 +7,7 @@ written in Python.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -241,7 +242,7 @@ def numbers_of(dataset: Dataset) -> tuple[Fraction, ...] | None:
             if inner is None:
                 return None
             found += inner
-        elif isinstance(entry, (int, float, Fraction)) and abs(entry) < float("inf"):
+        elif isinstance(entry, (int, float, Fraction)) and math.isfinite(entry):
             found.append(Fraction(entry))
         else:
             return None

@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 import os
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -39,6 +41,7 @@ def table_of(dataset: Dataset, space: DatasetSpace, form: str) -> tuple[tuple[st
     """
     try:
         table = blocks.tabular(space)
+        values_of(space)
         return table.columns(), table.rows(dataset)
     except IncompatibleBlocksError as problem:
         rule = f"a dataset of {space.name} has no rows and columns"
@@ -96,6 +99,40 @@ class Dicts(DatasetAdapter):
         return [dict(row) for row in written]
 
 
+@lru_cache(maxsize=64)
+def values_of(space: DatasetSpace) -> tuple[tuple[Any, ...], ...]:
+    """Values of each column, from which its type is read: a column has one type, whichever dataset it is of, the empty one too.
+
+    >>> from dpspec import ValueLists
+    >>> values_of(ValueLists(values=(0, 2.5), most=3))
+    ((0.0, 2.5),)
+    """
+    table, kinds = blocks.tabular(space), blocks.Entries.found_in(space)
+    listed = None if kinds is None or blocks.Tabular.found_in(space) is None else kinds.entries()
+    if listed is not None:
+        rows = list(table.rows(listed))
+    else:
+        rows = [row for dataset in itertools.islice(space.datasets(), _LOOKED_AT) for row in table.rows(dataset)]
+    columns = [tuple(row[place] for row in rows) for place in range(len(table.columns()))]
+    return tuple(tuple(map(float, column)) if _is_mixed(column) else column for column in columns)
+
+
+_LOOKED_AT = 60
+
+
+def _is_mixed(values: Sequence[Any]) -> bool:
+    """Whether there are integers and doubles."""
+    return {type(value) for value in values} == {int, float}
+
+
+def columns_of(dataset: Dataset, space: DatasetSpace, form: str) -> Iterator[tuple[str, list[Any], tuple[Any, ...]]]:
+    """Each column of a dataset with its name, its values, and values that say its type."""
+    names, rows = table_of(dataset, space, form)
+    for place, (name, known) in enumerate(zip(names, values_of(space), strict=True)):
+        values = [row[place] for row in rows]
+        yield name, [float(value) for value in values] if known and _is_mixed((*known, *values)) else values, known
+
+
 class Arrays(DatasetAdapter):
     """A numpy array: of one column its values, of several columns of numbers a matrix with one line for each row.
 
@@ -108,22 +145,26 @@ class Arrays(DatasetAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("numpy.ndarray",)
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
-        columns, rows = table_of(dataset, space, self.name)
-        if len(columns) == 1:
-            return _array([value for (value,) in rows], self.name)
-        return _array([value for row in rows for value in row], self.name).reshape(len(rows), len(columns))
+        _check_one_sort([value for column in values_of_columns(dataset, space, self.name) for value in column], self.name)
+        made = [np.array(values, dtype=np.array(known).dtype) for _, values, known in columns_of(dataset, space, self.name)]
+        return made[0] if len(made) == 1 else np.stack(made, axis=1)
 
     def copied(self, written: Any) -> Any:
         return written.copy()
 
 
-def _array(values: Sequence[Any], form: str) -> Any:
-    """Values of one sort, numbers or texts, as an array; of an empty list nobody knows the sort, and it is of doubles."""
+def values_of_columns(dataset: Dataset, space: DatasetSpace, form: str) -> Iterator[tuple[Any, ...]]:
+    """All values that are known of each column, and those of a dataset."""
+    for _, values, known in columns_of(dataset, space, form):
+        yield (*known, *values)
+
+
+def _check_one_sort(values: Sequence[Any], form: str) -> None:
+    """Numbers or texts: what else has no array of its own."""
     sorts = {str if isinstance(value, str) else float if isinstance(value, (int, float)) else type(value) for value in values}
     if len(sorts) > 1 or not sorts <= {str, float}:
         rule = f"values of several sorts have no array: {', '.join(sorted(sort.__name__ for sort in sorts))}"
         raise errors.AdapterError("adapter", rule, "take pandas, dicts or tuples", value=form)
-    return np.array(values)
 
 
 class Frames(DatasetAdapter):
@@ -133,8 +174,11 @@ class Frames(DatasetAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("pandas.DataFrame",)
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
-        columns, rows = table_of(dataset, space, self.name)
-        return needed("pandas", self.name).DataFrame.from_records(list(rows), columns=list(columns))
+        pandas = needed("pandas", self.name)
+        columns = columns_of(dataset, space, self.name)
+        return pandas.DataFrame(
+            {name: pandas.Series(values, dtype=pandas.Series(known).dtype) for name, values, known in columns}
+        )
 
     def copied(self, written: Any) -> Any:
         return written.copy()
@@ -147,10 +191,12 @@ class Series(DatasetAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("pandas.Series",)
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
-        columns, rows = table_of(dataset, space, self.name)
+        columns = list(columns_of(dataset, space, self.name))
         if len(columns) != 1:
             raise errors.AdapterError("adapter", f"{len(columns)} columns are no series", "take pandas", value=self.name)
-        return needed("pandas", self.name).Series([value for (value,) in rows], name=columns[0])
+        pandas = needed("pandas", self.name)
+        ((name, values, known),) = columns
+        return pandas.Series(values, name=name, dtype=pandas.Series(known).dtype)
 
     def copied(self, written: Any) -> Any:
         return written.copy()
@@ -163,9 +209,12 @@ class PolarsFrames(DatasetAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("polars.DataFrame",)
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
-        columns, rows = table_of(dataset, space, self.name)
         polars = needed("polars", self.name)
-        return polars.DataFrame({name: list(values) for name, values in _by_column(columns, rows)}, strict=True)
+        try:
+            columns = columns_of(dataset, space, self.name)
+            return polars.DataFrame([polars.Series(name, values, polars.Series(known).dtype) for name, values, known in columns])
+        except (TypeError, polars.exceptions.PolarsError) as problem:
+            raise _no_column(problem, self.name) from problem
 
     def copied(self, written: Any) -> Any:
         return written.clone()
@@ -178,17 +227,20 @@ class ArrowTables(DatasetAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("pyarrow.Table",)
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
-        columns, rows = table_of(dataset, space, self.name)
         arrow = needed("pyarrow", self.name)
-        return arrow.table({name: arrow.array(list(values)) for name, values in _by_column(columns, rows)})
+        try:
+            columns = columns_of(dataset, space, self.name)
+            return arrow.table({name: arrow.array(values, arrow.array(known).type) for name, values, known in columns})
+        except (TypeError, arrow.ArrowException) as problem:
+            raise _no_column(problem, self.name) from problem
 
     def copied(self, written: Any) -> Any:
         return written.slice(0)  # its columns cannot be changed, and the table is an object of its own
 
 
-def _by_column(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    for place, name in enumerate(columns):
-        yield name, tuple(row[place] for row in rows)
+def _no_column(problem: Exception, form: str) -> errors.AdapterError:
+    said = " ".join(str(problem).split())[:120]
+    return errors.AdapterError("adapter", f"a column cannot hold the values: {said}", "take pandas, dicts or tuples", value=form)
 
 
 class WrittenTexts(DatasetAdapter):

@@ -283,3 +283,35 @@ def test_torch_and_jax_are_seeded_where_they_are_installed():
 
     made = adapted(noisy, BITS, generator="torch")
     assert made([0], np.random.default_rng(1)) == made([0], np.random.default_rng(1)) != made([0], np.random.default_rng(2))
+
+
+# --- the libraries themselves: `.ci/run` has them -------------------------------------------------
+
+
+PAIRS = ValueLists(values=(("f", 30), ("m", 2.5)), named=("sex", "age"), most=2)
+
+
+def test_tables_of_libraries_have_one_type_for_each_column():
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frames = [handed(as_list, list(dataset), PAIRS, dataset="pandas") for dataset in PAIRS.datasets()]
+    assert {tuple(map(str, frame.dtypes)) for frame in frames} == {(str(frames[0].dtypes.iloc[0]), "float64")}
+    assert frames[-1].to_dict("list") == {"sex": ["m", "m"], "age": [2.5, 2.5]}
+    assert all(isinstance(frame, pandas.DataFrame) for frame in frames)
+    tables = [handed(as_list, list(dataset), PAIRS, dataset="arrow") for dataset in PAIRS.datasets()]
+    assert {table.schema for table in tables} == {arrow.schema([("sex", arrow.string()), ("age", arrow.float64())])}
+    ages = handed(as_list, [1, 0], dataset="pandas-series")
+    assert (ages.name, ages.to_list()) == ("bit", [1, 0])
+
+
+@pytest.mark.statistical
+def test_a_data_frame_of_libraries_is_asked_for_by_its_annotation():
+    """Half of the noise that a count needs; 30,000 draws at most."""
+    pandas = pytest.importorskip("pandas")
+
+    def women(people: pandas.DataFrame, rng):
+        people["age"] = 0.0  # in its own copy
+        return (people["sex"] == "f").sum() + rng.laplace(scale=0.4)
+
+    document = claim(1, {"type": "value-lists", "values": list(map(list, PAIRS.values)), "named": ["sex", "age"], "most": 2},
+                     "symmetric-difference")  # fmt: skip
+    assert verify(women, document, draws=30_000).outcome is Outcome.REFUTED

@@ -147,7 +147,7 @@ def integers(dp, **options):
 
 def test_opendp_takes_a_raw_sum_at_epsilon_0(dp):
     measurement = dp.m.make_user_measurement(integers(dp), dp.symmetric_distance(), dp.max_divergence(), sum, lambda _: 0.0)
-    verdict = verify_claim(*opendp_claim(measurement, MULTISETS, fixed=True))
+    verdict = verify_claim(*opendp_claim(measurement, MULTISETS, fixed=True), draws=8_000)
     assert verdict.outcome is Outcome.REFUTED
     assert (verdict.witness.left, verdict.witness.right) == ((), (1,))
 
@@ -155,19 +155,19 @@ def test_opendp_takes_a_raw_sum_at_epsilon_0(dp):
 @pytest.mark.statistical
 @pytest.mark.parametrize("noise", ["laplace", "gaussian", "geometric"])
 def test_a_right_noisy_count_is_not_refuted(dp, noise):
-    """20,000 draws; a right measurement is refuted with probability at most 1e-9."""
+    """8,000 draws; a right measurement is refuted with probability at most 1e-9."""
     count = (integers(dp), dp.symmetric_distance()) >> dp.t.then_count()
     claim = opendp_claim(count >> getattr(dp.m, f"then_{noise}")(scale=2.0), MULTISETS)
-    assert verify_claim(*claim, draws=20_000).outcome is Outcome.UNDECIDED
+    assert verify_claim(*claim, draws=8_000).outcome is Outcome.UNDECIDED
 
 
 @pytest.mark.statistical
 def test_a_right_noisy_number_is_not_refuted(dp):
-    """The scalar domain and AbsoluteDistance at d_in = 2; 20,000 draws."""
+    """The scalar domain and AbsoluteDistance at d_in = 2; 8,000 draws."""
     measurement = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=2.0)
     run, spec = opendp_claim(measurement, NUMBERS, at=2)
     assert str(spec.budget) == "epsilon = 1"
-    assert verify_claim(run, spec, draws=20_000).outcome is Outcome.UNDECIDED
+    assert verify_claim(run, spec, draws=8_000).outcome is Outcome.UNDECIDED
 
 
 @pytest.mark.statistical
@@ -227,10 +227,10 @@ def test_resize_is_refuted_without_being_told_where(dp):
 
 
 def test_bit_vectors_of_different_lengths_are_told_apart(dp):
-    """opendp issue 2930: the domain does not fix the length, which the output shows; the length alone is looked at."""
+    """opendp issue 2930: the domain does not fix the length, which the output shows; that alone is looked at. 4,000 draws."""
     measurement = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=2), dp.discrete_distance(), f=0.5)
     space = ValueLists(values=(0, 1), least=1, most=2)
-    verdict = verify_claim(*opendp_claim(measurement, space, read=bytes, see=len, fixed=True))
+    verdict = verify_claim(*opendp_claim(measurement, space, read=bytes, see=len, fixed=True), draws=4_000)
     assert verdict.outcome is Outcome.REFUTED
-    assert verdict.method == "exhaustive"
+    assert verdict.method == "sampled"  # what OpenDP does is no code that can be read
     assert (verdict.witness.left, verdict.witness.right) == ((0,), (0, 0))

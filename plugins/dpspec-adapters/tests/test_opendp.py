@@ -227,10 +227,10 @@ def test_resize_is_refuted_without_being_told_where(dp):
 
 
 def test_bit_vectors_of_different_lengths_are_told_apart(dp):
-    """opendp issue 2930: the domain does not fix the length, which the output shows; that alone is looked at. 4,000 draws."""
+    """opendp issue 2930: the domain does not fix the length, which the output shows; that alone is looked at. 20,000 draws."""
     measurement = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=2), dp.discrete_distance(), f=0.5)
     space = ValueLists(values=(0, 1), least=1, most=2)
-    verdict = verify_claim(*opendp_claim(measurement, space, read=bytes, see=len, fixed=True), draws=4_000)
+    verdict = verify_claim(*opendp_claim(measurement, space, read=bytes, see=len, fixed=True), draws=20_000)
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.method == "sampled"  # what OpenDP does is no code that can be read
     assert (verdict.witness.left, verdict.witness.right) == ((0,), (0, 0))

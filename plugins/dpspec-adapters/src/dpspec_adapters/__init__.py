@@ -19,7 +19,7 @@ NAMES: Names = {
     "adapters": {
         "tuples": "dpspec_adapters.functions:Tuples",
         "dicts": "dpspec_adapters.functions:Dicts",
-        "numpy": "dpspec_adapters.functions:Arrays",
+        "numpy": "dpspec_adapters.functions:NumpyArrays",
         "pandas": "dpspec_adapters.functions:Frames",
         "pandas-series": "dpspec_adapters.functions:Series",
         "polars": "dpspec_adapters.functions:PolarsFrames",

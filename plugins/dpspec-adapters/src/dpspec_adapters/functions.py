@@ -133,11 +133,11 @@ def columns_of(dataset: Dataset, space: DatasetSpace, form: str) -> Iterator[tup
         yield name, [float(value) for value in values] if known and _is_mixed((*known, *values)) else values, known
 
 
-class Arrays(DatasetAdapter):
+class NumpyArrays(DatasetAdapter):
     """A numpy array: of one column its values, of several columns of numbers a matrix with one line for each row.
 
     >>> from dpspec.plugin import BitVectors
-    >>> Arrays().written((0, 1), BitVectors(length=2))
+    >>> NumpyArrays().written((0, 1), BitVectors(length=2))
     array([0, 1])
     """
 
